@@ -111,7 +111,7 @@ def _values(text: str, word: str, column: int, skipped: int) -> tuple[str, ...]:
         if not piece or piece == '""':
             raise FilterError(f"`{clean(word, 60)}`: a word is missing", at)
         if piece.startswith('"') and not _QUOTED.match(piece):
-            raise FilterError(f"`{clean(word, 60)}`: a value that begins with a quote ends with one", at)
+            raise FilterError(f"`{clean(word, 60)}`: a value that begins with a quote must end with a quote", at)
         found.append(piece[1:-1] if piece.startswith('"') else piece)
         at += len(piece) + 1
     return tuple(found)
@@ -163,7 +163,7 @@ def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> 
         raise FilterError(message, column, fact=str(path))
     if kind.type is Type.COLLECTION:
         raise FilterError(
-            f"`{shown}`: {path} is a collection; a fact of its items can be compared", column, fact=str(path)
+            f"`{shown}`: {path} is a collection; compare a fact of its items instead", column, fact=str(path)
         )
     at = column + found.end()
     values = tuple(_meant(value, kind) for value in _values(word[found.end() :], word, column, found.end()))

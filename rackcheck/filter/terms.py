@@ -19,7 +19,7 @@ from rackcheck.model.path import Path
 TriState = bool | None
 
 ORDERS: Mapping[str, str] = {"<": "below", "<=": "at-most", ">": "above", ">=": "at-least"}
-"""The order operators, and their names in a profile."""
+"""The order operators of a filter, and the names of the same operators in a profile."""
 
 _LIKE_PATH = re.compile(r"[a-z*][^/.*]*[/.*]|[*]")
 

@@ -2,8 +2,8 @@
 
     state:fail rack:r03 rule:bios.* os.kernel.release<6 !state:waived group:7 ~sriov dgx[01-08]
 
-All terms must be true. If a compared fact of a row is unknown, `holds` returns None. Such a row is not selected, and
-the caller shows the number of such rows.
+All terms must be true. If a compared fact of a row is unknown, `holds` returns None. Rows with an unknown result are
+not selected, and the caller shows their number.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -43,7 +43,7 @@ class Where:
 
     terms: tuple[Term, ...] = ()
     text: str = field(default="", compare=False)
-    """The text as typed."""
+    """The text of the filter, as the user typed it."""
 
     def __str__(self) -> str:
         return " ".join(map(str, self.terms))

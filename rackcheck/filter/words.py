@@ -23,10 +23,10 @@ CLOSED: Mapping[str, tuple[str, ...]] = {
     "plane": tuple(Plane),
     "class": tuple(Class),
 }
-"""Keys with a closed set of words."""
+"""Keys with a fixed set of values."""
 
 NUMBERED = frozenset({"group", "u"})
-"""Keys that take a number."""
+"""Keys whose values are numbers."""
 
 TREES = frozenset({"rule", "fact"})
 """Keys for dotted names: a name also matches all names below it (`bios` matches `bios.smt`)."""

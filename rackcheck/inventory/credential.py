@@ -20,7 +20,7 @@ def secret(reference: str) -> str:
     kind, _, name = reference.partition(":")
     fetch = {"env": _env, "file": _file, "keyring": _keyring, "prompt": _prompt}.get(kind)
     if fetch is None:
-        raise UserError(f"a secret is written as {FORMS}, not as the secret itself")
+        raise UserError(f"write a reference to the secret ({FORMS}), not the secret itself")
     found = fetch(name)
     if not found:
         raise UserError(f"{clean(reference)}, which the inventory names as a secret, is empty")

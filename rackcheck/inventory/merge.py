@@ -13,7 +13,7 @@ MEMBERS = 1_000_000
 """Maximum number of group memberships that one inventory may expand to."""
 
 NodeVars = Mapping[str, Scalar]
-"""The values of a node, flat: `role`, `host`, `u`, `ssh.user`, `bmc.url`, …"""
+"""The values of a node by flat keys: `role`, `host`, `u`, `ssh.user`, `bmc.url`, …"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def merged(entries: Collection[NodesEntry], problems: list[Problem]) -> dict[str
         for name in entry.names:
             before = places.setdefault((name, is_single), entry.place)
             if before is not entry.place:
-                problems.append(Problem(entry.place, f"{name} is here and at {before}"))
+                problems.append(Problem(entry.place, f"{name} occurs twice; it is also at {before}"))
             else:
                 found[name] |= entry.words
     return found
@@ -88,7 +88,7 @@ def groups(
             members = named(text.text, text.place, problems)
             count += len(members)
             if count > MEMBERS:
-                raise BadFile([*problems, Problem(text.place, f"groups name more than {MEMBERS} nodes, one by one")])
+                raise BadFile([*problems, Problem(text.place, f"all groups together have more than {MEMBERS} members")])
             nodes |= dict.fromkeys(node for node in members if node in known)
             strange = [node for node in members if node not in known]
             if strange:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from rackcheck.model.fact import Plane
 
 LOCAL = "localhost"
-"""This machine as a node: read without SSH, unless an inventory sets a host for it."""
+"""The name of this machine as a node; it is read without SSH, unless an inventory sets another host for the name."""
 
 
 @dataclass(frozen=True, slots=True)

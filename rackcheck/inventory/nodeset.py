@@ -19,7 +19,7 @@ def unfold(target: str, groups: "GroupResolver | None" = None) -> list[str]:
 
     shown = clean(target)
     if _size(target) > NODES:
-        raise UserError(f"{shown} is more nodes than the {NODES} that an inventory may hold")
+        raise UserError(f"{shown} expands to more than {NODES} nodes, the maximum of an inventory")
     try:
         names = NodeSet(target, resolver=groups or RESOLVER_NOGROUP)
         return [str(name) for name in names]

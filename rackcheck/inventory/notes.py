@@ -116,7 +116,7 @@ def _places(inventory: Inventory) -> Iterator[str]:
     for rack in inventory.racks.values():
         lost = [n.name for n in inventory.nodes.values() if n.rack == rack.name and not n.u]
         if rack.height and lost:
-            yield f"rack {clean(rack.name)}: no `u` and no `slot` of {fold(lost)}"
+            yield f"rack {clean(rack.name)}: no position (`u` or `slot`) for {fold(lost)}"
 
 
 def _nodes(count: int) -> str:

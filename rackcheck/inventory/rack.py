@@ -14,10 +14,10 @@ from rackcheck.profile.schema import rack_type as rack_type_schema
 from rackcheck.profile.schema_check import conform
 
 NEAR = 200
-"""Maximum number of racks to search for a similar name: the search is slow, and many nodes may name a missing rack."""
+"""Maximum number of racks up to which a similar name is suggested; with more racks, the search would be too slow."""
 
 UNITS = 1000
-"""Maximum height of a rack in units; no standard sets it, but it limits loops over units."""
+"""Maximum height of a rack in units; no standard defines this limit, but it limits loops over units."""
 
 FOLDER = "rack-types"
 """The folder with the site's rack types, in the same folder as the inventory."""
@@ -38,7 +38,9 @@ def rack_type(path: Path) -> Rack:
     problems: list[Problem] = []
     name, title = word(table, "rack-type"), word(table, "title")
     if name != path.stem:
-        problems.append(Problem(table.items["rack-type"].place, f"the file is {path.name}, and its type is {name}"))
+        problems.append(
+            Problem(table.items["rack-type"].place, f"the file name {path.name} and the rack type {name} must match")
+        )
     height = int(word(table, "height"))
     problems += _outside(name, 1, height, UNITS, table.items["height"].place)
     slots: dict[str, RackSlot] = {}
@@ -51,7 +53,7 @@ def rack_type(path: Path) -> Rack:
         problems += wrong
         for unit in range(slot.u, slot.u + slot.height) if not wrong else ():
             if (other := taken.setdefault(unit, slot_name)) != slot_name:
-                problems.append(Problem(given.place, f"slot {slot_name} is on U {unit}, where slot {other} is"))
+                problems.append(Problem(given.place, f"slot {slot_name} is on U {unit}, which slot {other} occupies"))
                 break
     if problems:
         raise BadFile(problems)
@@ -62,7 +64,7 @@ def _outside(name: str, u: int, units: int, height: int, place: SourcePlace) -> 
     if u < 1 or units < 1:
         return [Problem(place, f"{name}: rack units are counted from 1")]
     if u + units - 1 > height:
-        return [Problem(place, f"{name} reaches U {u + units - 1} of a rack with {height}")]
+        return [Problem(place, f"{name} reaches U {u + units - 1}, but the rack has only {height} units")]
     return []
 
 
@@ -118,7 +120,7 @@ def placed(
         problems += wrong
         for unit in there.units if not wrong else ():
             if (other := taken.setdefault((there.rack, unit), name)) != name:
-                problems.append(Problem(place, f"{name} is on U {unit} of {there.rack}, where {other} is"))
+                problems.append(Problem(place, f"{name} is on U {unit} of {there.rack}, which {other} occupies"))
                 break
     return standing
 
@@ -132,7 +134,7 @@ def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: 
         why = f"`u` of {node.name} without a `rack`" if node.u else f"{node.name}: rack units are counted from 1"
         raise BadFile([Problem(values["u"].place, why)])
     if "height" in values and not node.height:
-        raise BadFile([Problem(values["height"].place, f"{node.name}: a height is 1 or more")])
+        raise BadFile([Problem(values["height"].place, f"{node.name}: a height must be 1 or more")])
     if "slot" not in values:
         return node
     place = values["slot"].place
@@ -148,6 +150,11 @@ def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: 
         raise BadFile([Problem(place, f"{node.name}: no slot {node.slot} of {of}{near}")])
     if slot.role and slot.role != node.role:
         raise BadFile(
-            [Problem(place, f"{node.name} is {node.role}, and slot {node.slot} of {node.rack} is for {slot.role}")]
+            [
+                Problem(
+                    place,
+                    f"{node.name} has role {node.role}, but slot {node.slot} of {node.rack} is for role {slot.role}",
+                )
+            ]
         )
     return replace(node, u=slot.u, height=slot.height)

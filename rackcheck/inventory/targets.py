@@ -103,7 +103,7 @@ FOLDED = 200
 """Maximum number of characters of the list of nodes in a message, if no name is similar."""
 
 Members = Mapping[str, Mapping[str, list[str]]]
-"""Names of nodes by kind of group (`rack`, `role`, or empty for groups of the file) and by the group's name."""
+"""The nodes of each group, by the kind of group (`rack`, `role`, or empty for groups of the file) and its name."""
 
 
 def _members(inventory: Inventory) -> Members:

@@ -25,11 +25,11 @@ def host(text: str) -> str:
     """Return why a text is not a valid host; the text returned is empty if the host is valid."""
     shown = clean(text, 80)
     if "://" in text:
-        return f"{shown!r} is a URL; a host is a name or an address alone"
+        return f"{shown!r} is a URL; a host must be a name or an address"
     if "@" in text:
         return f"{shown!r} contains a user, which is set as `ssh: {{ user: NAME }}`"
     if re.search(r"[{}]", text):
-        return f"{shown!r} has braces left over; only {{node}} is filled in"
+        return f"{shown!r} contains braces; only {{node}} is replaced"
     if text.startswith("-"):
         return f"{shown!r} begins with a hyphen, which would be read as an option"
     if re.search(r"[\s/]", text) or not text.isprintable():
@@ -57,7 +57,7 @@ def url(text: str) -> str:
     if place.scheme != "https" or not name or port == 0:
         return f": a BMC's url is https://HOST or https://HOST:PORT, not {shown!r}"
     if place.path.strip("/") or place.query or place.fragment:
-        return f": a BMC's url ends with its host or port: {shown!r}"
+        return f": a BMC's url must end with its host or port: {shown!r}"
     wrong = host(name)
     return f": {wrong}" if wrong else ""
 

@@ -29,7 +29,7 @@ THREADS = 64
 """Maximum number of planes that are read at the same time."""
 
 GOODBYE = 3.0
-"""Time in which open requests must close their sessions when a run is stopped, in seconds."""
+"""Seconds that open requests have to close their sessions when a run is stopped."""
 
 
 FIRST, AGAIN = 1, 2
@@ -42,7 +42,7 @@ _Times = tuple[float, float]
 """Start and end of a plane's request, in seconds of the monotonic clock."""
 
 Collect = Callable[[Node, Plane, Job, threading.Event], Answered]
-"""Reads one plane of one node; never raises."""
+"""Reads one plane of one node; errors are returned in the result, and no exception is raised."""
 
 
 def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:

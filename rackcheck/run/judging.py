@@ -114,7 +114,7 @@ class Judging:
         self._silences = Silences() if any(str(fact) == FACT for rule in fleet for fact in rule.facts()) else None
 
     def _judged_together(self) -> list[tuple[NodeGroup, list[Rule]]]:
-        """Return the racks and the fleet with their rules; built-in rules also apply to a part of the fleet."""
+        """Return the racks and the fleet with their rules; built-in fleet rules also apply to a subset of the nodes."""
         rules = self.job.profile.rules if self.job.profile is not None else ()
         found: list[tuple[NodeGroup, list[Rule]]] = []
         for group in groups(self.job.seats, self._asked):
@@ -195,7 +195,7 @@ class Judging:
             yield judged
 
     def _among(self) -> Iterator[Event]:
-        """Add to each node the facts derived from all nodes, and judge the node; does nothing without comparisons."""
+        """Add the facts that are derived from all nodes, and judge each node; without such facts, do nothing."""
         trees = self._compared
         newest = max((leaf.time for tree in trees.values() for leaf in tree.leaves.values()), default="")
         more = compared(self._comparisons, self.job.seats, trees, newest)
@@ -229,7 +229,11 @@ class Judging:
         return self._planes & (has | ({Plane.BMC} if node.bmc is not None else set()))
 
     def _scoped(self, rule: Rule, role: str, planes: frozenset[Plane]) -> bool:
-        """Whether a rule is judged on nodes of a role; `planes` limits built-in rules only: these add no planes."""
+        """Whether a rule is judged on nodes of a role.
+
+        A built-in rule is judged only if it needs no planes except `planes`; any other rule may use all planes of the
+        job.
+        """
         job = self.job
         if rule.built_in and len(job.seats) > 1 and ALONE in map(str, rule.facts()):
             return False
@@ -245,7 +249,7 @@ class Judging:
         return large_enough(rule.across, len(self._asked.intersection(expected)), len(expected))
 
     def _polls(self, one: Node) -> dict[str, Poll]:
-        """Return the polls of the nodes of a role, by rule; each rule polls only the nodes to which it applies."""
+        """Return the votes of the nodes of a role by rule; only nodes that a rule applies to take part in its vote."""
         trees = {node.name: self._votes[node.name] for node in self.job.nodes if node.role == one.role}
         expected = sum(seat.role == one.role for seat in self.job.seats)
         found: dict[str, Poll] = {}
@@ -256,7 +260,7 @@ class Judging:
         return found
 
     def _together(self, role: _Role, before: Judged, reads: Reads, memo: Memo) -> Judged:
-        """Judge the rules that compare a node with others, and merge the verdicts with the node's earlier verdicts."""
+        """Judge the rules that compare a node with other nodes, and add these verdicts to the earlier verdicts."""
         assert self.job.profile is not None
         tree = self._votes[before.node]
         known = {verdict.rule: verdict for verdict in before.verdicts}
@@ -319,10 +323,10 @@ class Judging:
 
 
 ALONE = "node.identity.repeated"
-"""A fact that is judged only if the inventory has a single node; for several nodes, a fleet rule judges all parts."""
+"""This fact is judged only if the inventory has a single node; for several nodes, a fleet rule compares all parts."""
 
 COMPUTE = "compute"
-"""The role that a profile is for if it names no role."""
+"""The role that a profile applies to if the profile sets no role."""
 
 
 def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
@@ -342,7 +346,7 @@ def of_profile(profile: Profile) -> ProfileFit:
 
 
 def _beside(profile: Profile, tree: Tree) -> str:
-    """Return a note if the profile names a machine and checks GPUs, and the node has no NVIDIA device; else empty."""
+    """Return a note if the profile is for a product with GPUs and the node has no NVIDIA device, else an empty text."""
     listed = paths.parse("pcie")
     found = tree.select(listed, Plane.OS)
     if "product" not in profile.applies_to or "device" in profile.applies_to or tree.leaf(listed) is None:

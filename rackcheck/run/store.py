@@ -1,7 +1,7 @@
-"""A run on disk: `run.json`, `events.jsonl` (authoritative, append-only), `raw/` (replies by content hash), `profile/`.
+"""A run on disk: `run.json`, `events.jsonl` (append-only), `raw/` (replies by content hash), `profile/`, `waivers/`.
 
-The files of the profile are stored, and the files of waivers in `waivers/`, so that the run can always be judged the
-same way, even if the installed profiles change.
+`events.jsonl` is authoritative. The files of the profile and of waivers are stored with the run, so that the run can be
+judged in the same way later, even if the installed profiles change.
 """
 
 import gzip
@@ -31,7 +31,10 @@ FORMAT = 1
 NONE: Mapping[str, str] = {}
 
 LARGEST = 256 << 20
-"""Maximum size of a raw answer, event or head, in bytes: up to 32 MiB, which JSON may expand sixfold."""
+"""Maximum size of a raw reply, an event or `run.json`, in bytes.
+
+A reply has up to 32 MiB, and JSON may be six times as large.
+"""
 
 
 def runs_folder() -> Path:
@@ -40,7 +43,10 @@ def runs_folder() -> Path:
 
 
 def raw_bytes(capture: Capture) -> bytes:
-    """Return the stored form of a capture; equal answers give equal bytes. A burn-in has one record per line."""
+    """Return the stored form of a reply; equal replies give equal bytes.
+
+    The stored form of a burn-in has one record per line.
+    """
     if isinstance(capture, BurnCapture):
         return b'{"records":[\n' + b",\n".join(map(_canonical, capture.records)) + b"\n]}\n"
     return _canonical(capture.to_json())
@@ -51,7 +57,7 @@ def _canonical(doc: Mapping[str, Any]) -> bytes:
 
 
 class RunWriter:
-    """Writes one run while it happens; events are on disk when `write` returns."""
+    """Writes the events of a running run; `write` flushes each event to the file."""
 
     def __init__(
         self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str], waivers: Mapping[str, str] = NONE
@@ -84,7 +90,7 @@ class RunWriter:
         self._events.close()
 
     def write(self, event: Event) -> Event:
-        """Store an event and return it; an answer is returned with the digest of its raw form."""
+        """Store an event and return it; an event `answered` is returned with the digest of its raw reply."""
         if isinstance(event, Answered) and event.capture is not None:
             event = replace(event, digest=self._keep(event.capture))
         doc = to_json(event)
@@ -112,7 +118,7 @@ class Stored:
     head: Mapping[str, Any]
 
     def documents(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield every stored event with its line number; only a last line without a line end may be incomplete."""
+        """Yield every stored event with its line number; an incomplete last line without a line feed is ignored."""
         path = self.folder / "events.jsonl"
         for number, line in enumerate(_lines(path), start=1):
             try:
@@ -126,11 +132,11 @@ class Stored:
             yield number, doc
 
     def answers(self) -> Iterator[Answered]:
-        """Yield every answer with its raw form."""
+        """Yield every event `answered`, with its raw reply."""
         return self._each("answered", self._answer)
 
     def answered(self) -> Iterator[Answered]:
-        """Yield every answer without its raw form, which `capture` reads by digest and plane."""
+        """Yield every event `answered`, without its raw reply; `capture` reads a raw reply by digest and plane."""
         return self._each("answered", self._bare)
 
     def _bare(self, doc: Mapping[str, Any]) -> Answered:
@@ -143,18 +149,18 @@ class Stored:
         return stored_forms.answered(doc, self.capture(stored_forms.word(doc, "raw"), plane) if "raw" in doc else None)
 
     def judged(self) -> tuple[Judged, ...]:
-        """Return every node's stored verdicts."""
+        """Return the stored verdicts of all nodes."""
         return tuple(self._each("judged", stored_forms.judged))
 
     def started(self) -> RunStarted:
-        """Return how the run began; raises UserError if that is missing."""
+        """Return the event `run started`; raises UserError if it is missing."""
         found = next(self._each("run started", stored_forms.started), None)
         if found is None:
             raise UserError(f"{self.folder}/events.jsonl has no event `run started`")
         return found
 
     def done(self) -> RunDone | None:
-        """Return how the run ended; None if it has no end."""
+        """Return the event `run done`; None if the run was cut off."""
         return next(self._each("run done", stored_forms.done), None)
 
     def _each(self, event: str, build: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
@@ -168,7 +174,7 @@ class Stored:
                 yield built
 
     def capture(self, digest: str, plane: Plane) -> Capture:
-        """Read the raw form of a plane's answer; ValueError for an invalid digest, UserError if it was changed."""
+        """Read a raw reply; raises ValueError if the digest is invalid, and UserError if the file was changed."""
         _held_digest(digest)
         path = self.folder / "raw" / f"{digest}.json.gz"
         data = _inflated(path)
@@ -181,7 +187,7 @@ class Stored:
 
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
-"""The exceptions that readers raise for data that rackcheck would not write like this."""
+"""The exceptions that readers raise for invalid data."""
 
 
 def _held_digest(text: str) -> None:
@@ -202,7 +208,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _inflated(path: Path) -> bytes:
-    """Decompress a raw answer piece by piece, since a small file may expand to more than the memory."""
+    """Decompress a raw reply in pieces, up to a maximum size, since a small file may expand to more than the memory."""
     pieces, size = [], 0
     try:
         with safe_read.opened(path) as packed, gzip.open(packed) as file:
@@ -217,9 +223,9 @@ def _inflated(path: Path) -> bytes:
 
 
 def find(run: str) -> Stored:
-    """Find a run by id or folder; `last` is the newest run that does not repeat nodes of another run.
+    """Find a run by its id or folder; `last` is the newest run, without runs that read nodes of an earlier run again.
 
-    Raises UserError with the nearest id.
+    Raises UserError with the most similar id if there is no such run.
     """
     folder = Path(run)
     if not (folder / "run.json").is_file():
@@ -243,11 +249,11 @@ def find(run: str) -> Stored:
 
 
 AGAIN_OF = "again-of"
-"""The key in a run's head that names the earlier run, if this run read nodes of that run again."""
+"""The key in `run.json` with the id of the earlier run, if this run read nodes of the earlier run again."""
 
 
 def _again(name: str) -> bool:
-    """Whether a run read nodes of another run again; errors of an unreadable run are reported when it is opened."""
+    """Whether a run read nodes of an earlier run again; False if `run.json` cannot be read."""
     try:
         head = json.loads(safe_read.text(runs_folder() / name / "run.json", LARGEST))
     except (ValueError, RecursionError, UserError):
@@ -256,7 +262,7 @@ def _again(name: str) -> bool:
 
 
 def _no_run(folder: Path) -> None:
-    """Raise UserError, which states what an existing folder is instead of a run."""
+    """Raise UserError if the folder exists but contains no run; the message explains what the folder contains."""
     try:
         capture, there = (folder / "capture.json").is_file(), folder.is_dir()
     except (OSError, ValueError):

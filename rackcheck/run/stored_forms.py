@@ -1,6 +1,6 @@
-"""Validates the data of a stored run before it is used, since the run may come from a third party.
+"""Validates the data of a stored run before use, because the run may come from a third party.
 
-Pure. Every function raises TypeError, KeyError or ValueError for data that rackcheck would not write like this.
+Pure. Every function raises TypeError, KeyError or ValueError if the data is invalid.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from rackcheck.run.event import Answered, Judged, RunDone, RunStarted, judged_fr
 
 
 def started(doc: Mapping[str, Any]) -> RunStarted:
-    """Read how a run began."""
+    """Read the event `run started`."""
     names = ("run", "time", "version", "profile", "profile_version", "digest", "targets")
     words = {name: word(doc, name) for name in names}
     law = doc.get("law", FIRST)
@@ -26,7 +26,7 @@ def started(doc: Mapping[str, Any]) -> RunStarted:
 
 
 def done(doc: Mapping[str, Any]) -> RunDone:
-    """Read how a run ended."""
+    """Read the event `run done`."""
     return RunDone(word(doc, "time"), Outcome(doc["outcome"]), doc.get("interrupted", False) is True)
 
 
@@ -46,7 +46,7 @@ def judged(doc: Mapping[str, Any]) -> Judged:
 
 
 def answered(doc: Mapping[str, Any], capture: Capture | None) -> Answered:
-    """Read that a plane of a node answered."""
+    """Read the event `answered`."""
     _reasons([doc] if "unknown" in doc else [])
     plane, digest, reading = Plane(doc["plane"]), word(doc, "raw", ""), doc.get("reading", 1)
     if type(reading) is not int or reading not in (1, 2):
@@ -74,7 +74,7 @@ def _apart(value: Any) -> tuple[float, float] | None:
 
 
 def capture(doc: Any, plane: Plane) -> Capture:
-    """Read a raw answer of a plane."""
+    """Read the raw reply of a plane."""
     if plane is Plane.BURNIN:
         return _burn(_object(doc))
     return _bmc(_object(doc)) if plane is Plane.BMC else _node(_object(doc))
@@ -117,7 +117,7 @@ def _reasons(docs: Iterable[Any]) -> None:
 
 
 def word(doc: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return a text of an object."""
+    """Return the text at a key of a JSON object."""
     value = doc[name] if default is None else doc.get(name, default)
     if not isinstance(value, str):
         raise TypeError(f"{name} is not a text: {_shown(value)}")
@@ -125,7 +125,7 @@ def word(doc: Mapping[str, Any], name: str, default: str | None = None) -> str:
 
 
 def words_of(doc: Mapping[str, Any], name: str) -> list[str]:
-    """Return a list of texts of an object."""
+    """Return the list of texts at a key of a JSON object."""
     value = doc[name]
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise TypeError(f"{name} is not a list of texts: {_shown(value)}")

@@ -1,1 +1,1 @@
-"""Modules that commands share: subjects, prepared jobs, stored runs, output."""
+"""Modules that several commands use: prepared audits, stored runs, secrets and output."""

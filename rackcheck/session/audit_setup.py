@@ -32,9 +32,9 @@ CONFIG = frozenset({Phase.CONFIG})
 
 @dataclass(frozen=True)
 class Prepared:
-    """A prepared audit; `given` are site values, `files` are waivers of files, `own` are waivers of the profile.
+    """A prepared audit; `given` contains site values, `files` the waiver files, `own` the waivers in the profile.
 
-    `again_of` names the earlier run whose nodes the audit reads again, if there is one; such an audit is never `last`.
+    If the audit reads nodes of an earlier run again, `again_of` is the id of that run; such an audit is never `last`.
     """
 
     job: Job
@@ -61,10 +61,10 @@ class Prepared:
     def run(
         self, stop: threading.Event, tell: Callable[[str], None] = note, drive: "Drive | None" = None
     ) -> Iterator[Event]:
-        """Run the audit; store each event, then yield the event; raises UserError on store errors.
+        """Run the audit; store and yield each event. Raises UserError if the run cannot be created.
 
-        Yielded answers have their digest. `tell` receives errors that affect the stored run but not the verdict;
-        `drive` replaces the audit by another run.
+        Each yielded event `answered` has the digest of its reply. `tell` is called with errors that affect the stored
+        run but not the verdicts. `drive` runs the job instead of the usual audit.
         """
         texts = {file.name: file.text for file in self.files}
         with store.RunWriter(self.folder, head(self), self.profile.files, texts) as writer:
@@ -74,9 +74,10 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The parameters of an audit: its profile with site values, waivers of files, planes, phases and time limits.
+    """The parameters of an audit: its profile with site values, its waiver files, planes, phases and time limits.
 
-    `seconds` limits one plane of one node, `deadline` the whole run; `again` is the time between two readings.
+    `seconds` limits the time for one plane of one node, `deadline` the time for the whole run. `again` is the time
+    between two readings.
     """
 
     profile: str
@@ -92,9 +93,9 @@ class Request:
 
 
 def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepared:
-    """Prepare an audit; connects to no node, writes nothing. Raises UserError, or a usage error.
+    """Prepare an audit; this contacts no node and writes no file. Raises UserError, or a usage error.
 
-    Nodes are chosen after the profile is validated, because a simulated rack takes time to start.
+    The profile is validated before nodes are chosen, because a simulated rack takes time to start.
     """
     given = cli_choices.pairs(request.values)
     profile = library.load(request.profile, known().catalogue, given, request.folders)
@@ -126,12 +127,15 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
 
 
 def _secret_planes(planes: frozenset[Plane]) -> frozenset[Plane]:
-    """Return the planes whose secrets are needed; a burn-in also reads BMCs."""
+    """Return the planes whose secrets are needed; for a burn-in, these include the BMC plane."""
     return planes | {Plane.BMC} if Plane.BURNIN in planes else planes
 
 
 def _second(profile: Profile, seconds: float | None, deadline: float | None) -> Again | None:
-    """Return what is read a second time; raises a usage error if there is nothing to read, or not enough time."""
+    """Return the parameters of the second reading.
+
+    Raises a usage error if no rule needs a second reading, or if the deadline is too short.
+    """
     if seconds is None:
         return None
     facts = profile.twice()
@@ -143,7 +147,7 @@ def _second(profile: Profile, seconds: float | None, deadline: float | None) -> 
 
 
 Drive = Callable[[Job, threading.Event], Iterator[Event]]
-"""Runs a job and yields its events, until it is done or stopped."""
+"""Runs a job, and yields its events until the job is done or stopped."""
 
 
 def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
@@ -151,7 +155,7 @@ def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
 
 
 def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str], None]) -> Iterator[Event]:
-    """Store each event; if the disk is full, no more events are stored, but the verdict is not affected."""
+    """Store each event; if writing fails, no more events are stored, but the verdicts are not affected."""
     failed = False
     for event in events:
         stored = event
@@ -165,7 +169,7 @@ def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str]
 
 
 def head(audit: Prepared) -> dict[str, Any]:
-    """Return run.json: user, time and parameters, without secrets or references to them."""
+    """Return the content of `run.json`: user, time and parameters, without secrets or references to secrets."""
     job, profile, own = audit.job, audit.profile, audit.own
     asked = {node.name for node in job.nodes}
     return {
@@ -209,6 +213,6 @@ def head(audit: Prepared) -> dict[str, Any]:
 
 
 def _shape(rack: Rack) -> dict[str, Any]:
-    """Return a rack's shape, to draw the run when the inventory has changed or is missing."""
+    """Return the layout of a rack, so that the run can be drawn even if the inventory has changed or is missing."""
     slots = [{"name": name, "u": s.u, "height": s.height, "role": s.role} for name, s in rack.slots.items()]
     return {"name": rack.name, "row": rack.row, "title": rack.title, "height": rack.height, "slots": slots}

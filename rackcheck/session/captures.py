@@ -1,4 +1,4 @@
-"""Captures as jobs, and the requests that a capture makes."""
+"""Prepares captures: the requests that a capture sends, and the evaluation of a stored capture."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from rackcheck.run.job import Job
 
 
 def everything() -> Plan:
-    """Return the requests of every probe; for a family of unlimited size, only the members that some profile uses."""
+    """Return the requests of every probe; of an unlimited family such as sysctls, only members that a profile uses."""
     known = registry()
     return Plan(affordable(known.probes), tuple(sorted(_members(), key=str)), known.joins)
 
@@ -43,9 +43,9 @@ def _members() -> set[FactPath]:
 
 
 def asking(nodes: Sequence[Node], asked: Plan, planes: frozenset[Plane], *, named: bool) -> frozenset[Plane]:
-    """Return the planes that will be read; `named` is set if the user chose them.
+    """Return the planes that will be read; `named` is true if the user chose the planes.
 
-    Raises UserError if there are none, or if a chosen plane is missing: an empty capture is always an error.
+    Raises UserError if no plane can be read, or if a plane that the user chose cannot be read.
     """
     having = {Plane.OS: [n for n in nodes if n.host], Plane.BMC: [n for n in nodes if n.bmc is not None]}
     for plane in sorted(planes):
@@ -64,20 +64,20 @@ _WANTED = {Plane.OS: "host in the inventory", Plane.BMC: "BMC in an inventory (-
 
 
 def unasked(nodes: Sequence[Node], planes: frozenset[Plane]) -> tuple[str, ...]:
-    """Return the names of the nodes that have none of these planes."""
+    """Return the names of nodes without any of these planes."""
     return tuple(
         n.name for n in nodes if not (n.host and Plane.OS in planes) and (n.bmc is None or Plane.BMC not in planes)
     )
 
 
 def find(run: str) -> Captured | None:
-    """Return the capture that this name refers to; None if it is not a capture's folder."""
+    """Return the capture in a folder; None if the folder contains no capture."""
     folder = Path(run).expanduser()
     return captured.load(folder) if captured.is_one(folder) else None
 
 
 def job(found: Captured, asked: Plan) -> Job:
-    """Return the job of a capture, with these requests."""
+    """Return the job for a stored capture, with these requests."""
     return Job(
         asked, found.nodes, planes=frozenset(map(Plane, found.planes)), targets=f"capture {found.id}",
         id=found.id, time=found.time, version=found.version,
@@ -91,12 +91,12 @@ def judging(
     known = registry()
     if profile is None:
         names = ", ".join(sorted(library.profiles(folders)))
-        raise click.UsageError(f"{found.folder} is a capture, which has no profile: -p NAME; there are: {names}")
+        raise click.UsageError(f"{found.folder} is a capture, which has no profile: set -p NAME; there are: {names}")
     loaded = library.load(profile, known.catalogue, values, folders)
     bare = job(found, known.plan(loaded.facts()))
     return replace(bare, profile=loaded, waivers=tuple(waived))
 
 
 def done(found: Captured) -> RunDone:
-    """Return how a capture ended; the outcome is a placeholder, since only a profile decides it."""
+    """Return the event `run done` of a capture; its outcome is a placeholder, because a capture is not judged."""
     return RunDone(found.time, Outcome.PASS, found.interrupted)

@@ -1,4 +1,4 @@
-"""Resolves arguments that several commands share: nodes, planes, files of waivers, values of params."""
+"""Resolves arguments that several commands have: nodes, planes, waiver files, and site values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,12 +19,12 @@ PLANES = frozenset({Plane.OS, Plane.BMC})
 """The planes that are read by default."""
 
 LONGEST_WAIT = 86_400
-"""Maximum number of seconds between two readings, and of a whole run."""
+"""Maximum number of seconds between two readings, and maximum duration of a run in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The nodes of a command, a description of where they come from, and all nodes and racks of their inventory."""
+    """The nodes of a command, a description of their origin, and all nodes and racks of the inventory."""
 
     nodes: tuple[Node, ...]
     words: str
@@ -33,7 +33,7 @@ class Chosen:
 
 
 def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chosen:
-    """Resolve the user's arguments; a simulated rack runs until the command ends."""
+    """Return the nodes of a command's arguments; a simulated rack is started, and runs until the command ends."""
     given = place(file, rack)
     if rack is None or given is None:
         nodes, words = inventory.choose(targets, given)
@@ -53,13 +53,13 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
 
 
 def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:
-    """Return the nodes of a command, and a description of where they come from."""
+    """Return the nodes of a command, and a description of their origin."""
     found = chosen(targets, file, rack)
     return found.nodes, found.words
 
 
 def place(file: Path | None, rack: str | None) -> Path | None:
-    """Return the inventory file of the user, or of a simulated rack, which runs until the command ends."""
+    """Return the inventory file that the user named, or start a simulated rack and return its inventory file."""
     if rack is None:
         return file
     name = rack_name(rack, file)
@@ -69,7 +69,7 @@ def place(file: Path | None, rack: str | None) -> Path | None:
 
 
 def rack_name(rack: str, file: Path | None = None) -> str:
-    """Return the part after `sim:`; raises a usage error for any other text."""
+    """Return the name in `sim:NAME`; raises a usage error for any other text."""
     if file is not None:
         raise click.UsageError("--rack has its own inventory: remove -i")
     kind, mark, name = rack.partition(":")
@@ -79,13 +79,13 @@ def rack_name(rack: str, file: Path | None = None) -> str:
 
 
 def waiver_files(given: tuple[Path, ...], *, found: bool) -> tuple["waivers.File", ...]:
-    """Read files of waivers; by default `./waivers.yaml`, if `found` is set."""
+    """Read waiver files; if no file is given and `found` is true, read `./waivers.yaml` if it exists."""
     here = Path(waivers.FOUND)
     paths = given or ((here,) if found and here.is_file() else ())
     files = [waivers.load(path) for path in paths]
     twice = [file.name for file in files if [f.name for f in files].count(file.name) > 1]
     if twice:
-        raise UserError(f"two files of waivers have the name {twice[0]}; a run stores each under its name")
+        raise UserError(f"two waiver files have the name {twice[0]}; rename one, because a run stores files by name")
     return tuple(files)
 
 

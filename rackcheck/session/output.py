@@ -1,4 +1,4 @@
-"""Output: results on stdout, progress and notes on stderr, colour only where supported and enabled."""
+"""Prints results on stdout, and progress and notes on stderr; colours are used only where supported and enabled."""
 
 import os
 import shutil
@@ -15,12 +15,12 @@ from rackcheck.views.terminal import Line
 
 
 def note(text: str) -> None:
-    """Print a note on stderr; the result is on stdout."""
+    """Print a note on stderr, separate from the results on stdout."""
     click.echo(_signs().piece(text), err=True)
 
 
 def is_plain() -> bool:
-    """Whether this terminal only shows ASCII (LANG=C, or an encoding without Unicode)."""
+    """Whether only ASCII can be printed (LANG=C, or an encoding without Unicode)."""
     return _signs().plain
 
 
@@ -32,12 +32,12 @@ def _signs() -> Signs:
 
 
 def width() -> int:
-    """Return the maximum width of a line; in ASCII it is less, because an ellipsis takes three characters."""
+    """Return the maximum width of a line; the maximum is smaller in ASCII, where an ellipsis takes three characters."""
     return min(shutil.get_terminal_size((100, 24)).columns, 120) - (4 if is_plain() else 0)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print styled lines; plain text if stdout is not a terminal or NO_COLOR is set."""
+    """Print styled lines; if stdout is not a terminal or NO_COLOR is set, print plain text."""
     from rich.console import Console  # noqa: PLC0415  a tenth of a second, not for `--help`
     from rich.text import Text  # noqa: PLC0415
 
@@ -56,9 +56,9 @@ Watch = Callable[[Event], None]
 
 @contextmanager
 def progress(nodes: int, *, quiet: bool, judging: bool = True) -> Iterator[Watch]:
-    """Show the progress of a run on stderr: an updating line on a terminal, a few lines elsewhere.
+    """Show the progress of a run on stderr: a progress bar on a terminal, else at most about ten lines.
 
-    Without `judging`, a node counts as done when its facts are read.
+    If `judging` is false, a node is done when its facts are read.
     """
     if quiet:
         yield lambda _: None

@@ -1,4 +1,4 @@
-"""`facts --raw`: each fact with the lines that it was read from, or with the facts that it is derived from."""
+"""Shows the raw replies for `facts --raw`: each fact with its command output, or the facts that it is derived from."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,11 +15,11 @@ from rackcheck.views.evidence import NodeReplies, ProofFact, piece
 from rackcheck.views.terminal import Line
 
 SOURCE = 120
-"""Maximum number of characters of a source: a command may be a script of many lines."""
+"""Maximum number of characters of a source; a command may be a script with many lines."""
 
 
 def replies_of(tree: Tree, captures: Mapping[Plane, Capture]) -> NodeReplies:
-    """Return all replies of a node, with the requests of the installed probes."""
+    """Return all replies of a node; each reply is matched with the request of an installed probe."""
     probes = {probe.name: probe for probe in known().probes}
     return NodeReplies(tree, captures, request_of=lambda path: _ask(path, probes))
 
@@ -37,7 +37,7 @@ def _ask(path: str, probes: Mapping[str, AnyProbe]) -> Ask | None:
 
 
 def lines(path: str, all_texts: NodeReplies) -> Iterator[Line]:
-    """Yield the lines of a fact: its value, its source and time, and the raw replies."""
+    """Yield the output lines for a fact: its value, source and time, and its raw replies."""
     whole = piece(path, all_texts)
     yield from _fact(whole, "")
     for one in whole.replies:
@@ -59,7 +59,7 @@ def _fact(whole: ProofFact, indent: str) -> Iterator[Line]:
 
 
 def documents(path: str, all_texts: NodeReplies) -> dict[str, Any]:
-    """Return the raw answers of a fact, as a part of its document."""
+    """Return the raw replies of a fact as a part of the fact's JSON document."""
     whole = piece(path, all_texts)
     doc: dict[str, Any] = {"raw": [reply.document(one) for one in whole.replies]}
     return doc | ({"follows-from": [each.path for each in whole.inputs]} if whole.inputs else {})

@@ -1,4 +1,4 @@
-"""The registry of probes, for commands: reports once what could not be loaded."""
+"""Loads the registry of probes for commands; modules that cannot be loaded are reported once."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Evaluates a stored run or acceptance again and counts its nodes, in one pass."""
+"""Evaluates a stored run or acceptance again, and counts its facts by node and plane in the same pass."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ NodePlaces = Mapping[str, Mapping[str, str]]
 
 
 def read(subject: RunSubject) -> tuple[Summary, Census]:
-    """Evaluate a subject again, and count the facts of each node's newest reading by plane."""
+    """Evaluate a run or an acceptance again, and count the facts of each node's newest reading by plane."""
     census, where = Census(), places(subject)
     if subject.kind == "run":
         ((stored, job, _),) = subject.jobs
@@ -39,7 +39,7 @@ def read(subject: RunSubject) -> tuple[Summary, Census]:
 
 
 def places(subject: RunSubject) -> NodePlaces:
-    """Return the position of each node."""
+    """Return the rack position of each node."""
     racks = {name: rack for stored, _, _ in subject.jobs for name, rack in stored_racks(stored).items()}
     rows = {name: rack.row for name, rack in racks.items()}
     return {
@@ -51,7 +51,7 @@ def places(subject: RunSubject) -> NodePlaces:
 
 
 def chosen(subject: RunSubject, where: Where, names: tuple[str, ...]) -> Mapping[str, TriState]:
-    """Return whether each of these nodes and racks, and the fleet, matches the node terms of a filter."""
+    """For each name of a node, a rack or the fleet, return whether it matches the node terms of a filter."""
     asked = where.about(NODE_KEYS)
     if not asked:
         return dict.fromkeys(names, True)
@@ -69,7 +69,7 @@ def _row(name: str, place: Mapping[str, str], tree: Tree | None) -> Row:
 
 
 def _trees(subject: RunSubject, where: Where) -> Mapping[str, Tree]:
-    """Read the facts that a filter compares from the newest raw answers; the profile may leave these facts unused."""
+    """Read the facts that a filter compares from the newest raw replies, even if no rule uses these facts."""
     if not where.facts:
         return {}
     plan = known().plan(where.facts)

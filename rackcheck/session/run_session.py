@@ -1,4 +1,4 @@
-"""The model behind the screens: stored and new runs, raw answers by node, and the commands that screens call."""
+"""The data model of the screens: stored and new runs, the raw replies of nodes, and the commands that screens run."""
 
 import os
 import subprocess
@@ -49,16 +49,17 @@ PATIENCE = 120.0
 """Maximum duration of a command called from the screens, in seconds."""
 
 RECORDS = 512
-"""Number of records of a stored burn-in in one event; it is small, so that the screens stay responsive."""
+"""Number of records of a stored burn-in per event; a small number keeps the screens responsive."""
 
 CROSS = "cross-plane"
 """The shipped fragment whose rules compare facts of both planes."""
 
 
 class RunSession:
-    """An open subject: stored runs, and audits made in this session; it contacts nodes only on request.
+    """The runs shown on the screens: stored runs, and audits of this session; nodes are contacted only on request.
 
-    It keeps only the locations of raw answers, and reads facts on demand, because there may be a thousand nodes.
+    Only the locations of raw replies are kept in memory, because there may be a thousand nodes. Facts are read from
+    these replies when needed.
     """
 
     def __init__(
@@ -90,18 +91,18 @@ class RunSession:
 
     @property
     def waivers(self) -> Sequence[Waiver]:
-        """The waivers in use: the waivers of the runs, and the files of waivers written since."""
+        """The waivers in use: the waivers of the runs, and the waivers of files written on the screens."""
         return (*self._own, *(waiver for file in self._files.values() for waiver in file.waivers))
 
     @property
     def began(self) -> Sequence[str]:
-        """When each run of an acceptance began, the oldest first; empty for a run."""
+        """The start times of the runs of an acceptance, the oldest first; empty if a single run is shown."""
         laid = self.found is not None and self.found.kind == "acceptance"
         return [stored.started().time for stored, _ in self._runs] if laid else []
 
     @property
     def mute(self) -> str:
-        """Why nodes cannot be read again in this session; empty if nodes can be read."""
+        """The reason why nodes cannot be read again in this session; empty if nodes can be read."""
         if self._drives is not None:
             return "a burn-in cannot be repeated from here: rackcheck burnin NODE --seed SEED repeats the work"
         if self.ready is not None:
@@ -115,29 +116,29 @@ class RunSession:
 
     @property
     def made(self) -> Sequence[File]:
-        """The folders of the runs that were made in this session, in order."""
+        """The folders of the runs of this session, in order of time."""
         return [stored.folder for stored, _ in self._runs] if self.ready is not None else []
 
     def ends(self) -> Iterator[RunDone | None]:
-        """Yield how each run of this session ended; None if the stored run is incomplete."""
+        """Yield the event `run done` of each run of this session, or None if the stored run is incomplete."""
         for folder in self.made:
             yield store.find(str(folder)).done() if (folder / "run.json").is_file() else None
 
     @property
     def left_behind(self) -> str:
-        """A note on what a document of the run does not contain; empty if it is complete."""
+        """A note on runs that a report of the first run does not contain; empty if there are no such runs."""
         later = [stored.folder.name for stored, _ in self._runs[1:]] if self.ready is not None else []
-        return f"; it covers the first reading only, and later ones are {', '.join(later)}" if later else ""
+        return f"; it covers only the first reading, not the later readings {', '.join(later)}" if later else ""
 
     @property
     def profile_word(self) -> str:
-        """The profile as commands accept it: the file that the run stored, since the installed profile may differ."""
+        """The profile argument for commands: the file stored with the run, because the installed profile may differ."""
         kept = self._runs[0][0].folder / "profile" / f"{self.profile.name}.yaml" if self._runs else None
         return str(kept) if kept is not None and kept.is_file() else self.profile.name
 
     @property
     def waiver_words(self) -> Sequence[str]:
-        """Options for the files of waivers, both the run's and the new files; empty if no new file was written."""
+        """The `--waivers` options for stored and new waiver files; empty if no new file was written."""
         if not self._places:
             return ()
         folders = [stored.folder / "waivers" for stored, _ in self._runs[:1]]
@@ -151,24 +152,24 @@ class RunSession:
         return (*self.profile.rules, *_cross())
 
     def run_of(self, *nodes: str) -> str:
-        """Return the newest run that read all of these nodes, as a name that commands accept."""
+        """Return the newest run that read all of these nodes, as an argument for commands."""
         mine = [stored for stored, job in self._runs if set(nodes) <= {node.name for node in job.nodes}]
         return _word(mine[-1]) if mine else self.name
 
     def baselines(self) -> Sequence[tuple[str, str]]:
-        """Return acceptances and other runs, the newest first."""
+        """Return the names of acceptances, then of other runs with the newest run first; each has a description."""
         here = {stored.folder.name for stored, _ in self._runs}
         accepted = [(name, "an acceptance: each node as it was accepted") for name in acceptance.names()]
         return [*accepted, *((name, "another run") for name in reversed(store.ids()) if name not in here)]
 
     def nearest(self, word: str, known: Sequence[str]) -> str:
-        """Return a suggestion with the most similar known word, as the end of a message."""
+        """Return a `did you mean` hint with the most similar known word, as the end of a message."""
         return did_you_mean(word, list(known))
 
     # ---- events
 
     def events(self) -> Iterator[Event]:
-        """Yield the events of a prepared audit; on later calls, the events of the stored runs, evaluated again."""
+        """Yield all events: the first call runs the prepared audit, later calls evaluate the stored runs again."""
         if self.ready is not None and not self._began:
             self._began = True
             yield from self._drive(self.ready)
@@ -180,14 +181,14 @@ class RunSession:
             yield from self._replayed(stored, job)
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
-        """Read these nodes again, as a separate run; raises UserError."""
+        """Read these nodes again in a separate run; raises UserError if this session cannot read nodes."""
         if self.ready is None or self._drives is not None:
             raise UserError(self.mute)
         asked = self.ready.once_more([self.nodes[name] for name in nodes])
         yield from self._drive(replace(asked, job=replace(asked.job, waivers=tuple(self.waivers))))
 
     def stop(self) -> None:
-        """Stop reading nodes; answers received so far are kept."""
+        """Stop reading nodes; replies received so far are kept."""
         self._stop.set()
 
     def _drive(self, ready: Prepared) -> Iterator[Event]:
@@ -204,7 +205,7 @@ class RunSession:
             yield self._light(stored, event)
 
     def _laid(self) -> Iterator[Event]:
-        """Merge the readings of an acceptance, and yield them as the events of one run."""
+        """Merge the runs of an acceptance, and yield the events of one combined run."""
         assert self.found is not None
         for stored, _ in self._runs:
             for answer in stored.answered():
@@ -221,7 +222,7 @@ class RunSession:
         yield summary.done
 
     def _light(self, stored: store.Stored, event: Event) -> Event:
-        """Remember where an answer is stored, and return the answer without its raw form."""
+        """Remember where a raw reply is stored, and return the event without the raw reply."""
         if isinstance(event, Answered):
             event = replace(event, capture=None)
             self._hear(stored, event)
@@ -235,7 +236,7 @@ class RunSession:
     # ---- details
 
     def kind(self, fact: str) -> Kind | None:
-        """The kind of a fact."""
+        """The type and unit of a fact; None if the fact is unknown to every probe."""
         try:
             entry = known().catalogue.find(paths.parse(fact))
         except BadPath:
@@ -255,20 +256,20 @@ class RunSession:
             return None
 
     def near(self, fact: str) -> Sequence[str]:
-        """Facts whose names are similar to this name."""
+        """Known facts with a name similar to this name."""
         return known().catalogue.near(fact)
 
     def since(self, node: str, rule: str) -> str:
-        """Return, as text, since when a rule has had its current verdict on a node."""
+        """Return a text with the verdict of a rule on a node, and the first run since which the verdict is the same."""
         found = since(node, rule, self.run_of(node)) or since(node, rule)
         if found is None:
             return ""
         runs = f"{found.runs} run{'' if found.runs == 1 else 's'}"
-        first = ", the first that judged it" if found.first else ""
+        first = ", the first run that judged the rule" if found.first else ""
         return f"{found.verdict} since {found.time} ({runs}; run {found.run}{first})"
 
     def tree(self, node: str) -> Tree:
-        """Read a node's facts from its newest answers; raises UserError."""
+        """Return the facts of a node from its newest replies; raises UserError if these cannot be read."""
         return self._tree(node)
 
     def _read(self, node: str) -> Tree:
@@ -278,11 +279,11 @@ class RunSession:
         return tree_of(job, self.nodes[node], self._whole(node))
 
     def replies(self, node: str) -> Mapping[Plane, Capture]:
-        """Return a node's newest raw answers by plane; raises UserError."""
+        """Return the newest raw replies of a node by plane; raises UserError if a reply cannot be read."""
         return {a.plane: a.capture for a in self._whole(node) if a.capture is not None and a.reading == 1}
 
     def _whole(self, node: str) -> Iterator[Answered]:
-        """Read a node's answers with their raw form."""
+        """Yield the events `answered` of a node with their raw replies."""
         for stored, answer in list(self._heard.get(node, {}).values()):
             if not answer.digest:
                 yield answer
@@ -293,13 +294,13 @@ class RunSession:
                 raise UserError(f"{stored.folder}/events.jsonl is damaged: {error}") from None
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
-        """Return the history of a node or a rule by run, the newest first; raises UserError."""
+        """Return `node` or `rule`, and the history of this node or rule, the newest run first; raises UserError."""
         doc = self.document(("history", name, "--limit", "200"))
         kind = "rule" if "rule" in doc else "node"
         return kind, doc["runs"]
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
-        """Return the commands that would fix these rules, by node, as `rackcheck remedy` does; raises UserError."""
+        """Return the commands that fix the findings in `only`, as `rackcheck remedy` prints them; raises UserError."""
         urls = {name: node.bmc.url for name, node in self.nodes.items() if node.bmc is not None}
         profile = f"{self.profile.name} {self.profile.version}"
         return commands.fixes(self.name, profile, self.profile.rules, verdicts, only, self._resources, urls, settings())
@@ -311,12 +312,12 @@ class RunSession:
     # ---- commands
 
     def run_command(self, words: Sequence[str], width: int = 100) -> CommandResult:
-        """Run a command of rackcheck in a separate process without a terminal, so that it cannot prompt the user."""
+        """Run a rackcheck command in a separate process without a terminal, so that the command cannot prompt."""
         done = self._call(words, width)
         return CommandResult(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
-        """Run a command of rackcheck with `--json`, and return the command's document; raises UserError."""
+        """Run a rackcheck command with `--json`, and return its JSON document; raises UserError if this fails."""
         done = self._call((*words, "--json"))
         if done.returncode not in {0, 1, 3}:
             why = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1].removeprefix("rackcheck: ")
@@ -337,7 +338,7 @@ class RunSession:
             raise UserError(f"rackcheck {words[0]} cannot be called: {error.strerror}") from None
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
-        """Compare a node with another node of the same runs; raises UserError."""
+        """Compare a node with another node of the same runs; raises UserError if a node cannot be read."""
         job = self._runs[-1][1]
         covering = Covering(self.profile.rules, (*job.plan.joins, *job.plan.gatherings))
         mine, theirs = against.facts_of(self.tree(node)), against.facts_of(self.tree(other))
@@ -348,7 +349,7 @@ class RunSession:
         }  # fmt: skip
 
     def waived(self, file: str) -> None:
-        """Use this file of waivers from now on, in place of the run's file of the same name; raises UserError."""
+        """Use this waiver file from now on, in place of a file with the same name; raises UserError on errors."""
         found = waivers.load(File(file))
         self._own = tuple(waiver for waiver in self._own if not waiver.place.startswith(f"{found.name}:"))
         self._files[found.name] = found
@@ -356,7 +357,7 @@ class RunSession:
 
 
 def _burnt(event: Event) -> Iterator[Burning]:
-    """Yield the output of a stored burn-in piece by piece, like a running burn-in."""
+    """Yield the records of a stored burn-in in batches, like a running burn-in."""
     if isinstance(event, Answered) and isinstance(event.capture, BurnCapture):
         records = event.capture.records
         for at in range(0, len(records), RECORDS):
@@ -364,19 +365,19 @@ def _burnt(event: Event) -> Iterator[Burning]:
 
 
 def _word(stored: store.Stored) -> str:
-    """Return a run's name for commands: its id if the run can be found by it, else its folder."""
+    """Return a run as an argument for commands: its id if it is in the default folder, else the path of its folder."""
     at_home = stored.folder.resolve() == (store.runs_folder() / stored.folder.name).resolve()
     return stored.folder.name if at_home else str(stored.folder)
 
 
 def _nodes(found: RunSubject) -> Mapping[str, Node]:
-    """Return every node of a subject, with the data of the newest run that contains it."""
+    """Return all nodes of the runs; each node has the values of the newest run that contains it."""
     return {node.name: node for stored, _, _ in found.jobs for node in stored_nodes(stored)}
 
 
 @lru_cache(maxsize=1)
 def _cross() -> tuple[Rule, ...]:
-    """Load the rules that compare facts of both planes; empty if they cannot be loaded."""
+    """Load the rules that compare OS facts with BMC facts; if loading fails, return no rules."""
     try:
         return library.load(CROSS, known().catalogue).own
     except UserError:

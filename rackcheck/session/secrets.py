@@ -12,9 +12,9 @@ from rackcheck.profile.document import SHOWN
 
 
 def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> Mapping[str, str]:
-    """Fetch every secret that is needed, each only once, before any node is contacted.
+    """Fetch every secret that is needed to read these planes; each secret is fetched only once.
 
-    Raises UserError with every reference that cannot be resolved, and the nodes that need it.
+    Raises UserError with all references that cannot be resolved, and the nodes that use these references.
     """
     used = _used(nodes, planes)
     known, lost = _fetched(used)
@@ -26,7 +26,7 @@ def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> Mapping[str, 
 
 
 def fetched(nodes: Iterable[Node], planes: frozenset[Plane]) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Fetch these secrets if possible; return, by reference, the secrets, and why other secrets are missing."""
+    """Return two mappings by reference: the secrets that could be fetched, and the errors of the other secrets."""
     return _fetched(_used(nodes, planes))
 
 
@@ -42,7 +42,7 @@ def _fetched(wanted: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _used(nodes: Iterable[Node], planes: frozenset[Plane]) -> dict[str, list[str]]:
-    """Return the references to the secrets needed to read these planes, each with the nodes that name it."""
+    """Return the references to the secrets that are needed to read these planes, each with the nodes that use it."""
     found: dict[str, list[str]] = {}
     for node in nodes:
         for reference in {r for plane in planes for r in references(node, plane)}:

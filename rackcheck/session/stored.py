@@ -1,4 +1,4 @@
-"""A stored run as a job: its profile, its planes, its nodes."""
+"""Loads the parameters of a stored run: its profile, waivers, planes, nodes and racks."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ def stored_job(
     waived: tuple[Waiver, ...] | None = None,
     law: int | None = None,
 ) -> Job:
-    """Return the job of a stored run, with the run's own waivers and law unless others are given.
+    """Return the job of a stored run; by default, it has the waivers and the law that are stored with the run.
 
     Waivers of the profile itself are included. Raises UserError if stored files were changed.
     """
@@ -104,7 +104,7 @@ def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> 
 
 
 def stored_nodes(stored: store.Stored) -> tuple[Node, ...]:
-    """Return the nodes of a stored run as its inventory named them; raises UserError if they cannot be read."""
+    """Return the nodes of a stored run, as they were in its inventory; raises UserError if `run.json` is damaged."""
     try:
         return tuple(map(_node, stored.head["nodes"]))
     except _DAMAGED as error:
@@ -129,9 +129,9 @@ def _node(doc: Mapping[str, Any]) -> Node:
 
 
 def stored_racks(stored: store.Stored) -> dict[str, Rack]:
-    """Return the racks of a run's nodes by name, as its inventory described them; old runs contain no racks.
+    """Return the racks of a run's nodes by name, as they were in its inventory.
 
-    Raises UserError if they cannot be read.
+    Runs of older releases contain no racks. Raises UserError if `run.json` is damaged.
     """
     try:
         listed = stored.head.get("racks", [])
@@ -159,7 +159,7 @@ def _slot(doc: Mapping[str, Any]) -> RackSlot:
 
 
 def _units(doc: Mapping[str, Any], name: str, least: int) -> int:
-    """Return a number of rack units."""
+    """Return the number of rack units at a key; raises TypeError if the number is invalid."""
     value = doc[name]
     if type(value) is not int or not least <= value <= UNITS:
         raise TypeError(f"{name} is not a number of rack units from {least} to {UNITS}: {value!r:.60}")

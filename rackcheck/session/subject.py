@@ -1,4 +1,4 @@
-"""The subject of a document, a screen or a comparison: one stored run, or an acceptance with all its runs."""
+"""The subject of a report, a screen or a comparison: one stored run, or an acceptance with all its runs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ from rackcheck.views.summary import Summary, findings, notes, several, summarize
 
 @dataclass(frozen=True)
 class RunSubject:
-    """Stored runs, the oldest first, each with its job and its kind (such as `rework`)."""
+    """One run, or the runs of an acceptance, the oldest first; each run has a job and a kind such as `rework`."""
 
     kind: str
     name: str
@@ -65,7 +65,7 @@ class RunSubject:
             yield gather(events, kind=kind, operator=by, note=notes.get(job.id, ""))
 
     def order(self, bill: Bom | None = None, brand: Brand | None = None) -> ReportJob:
-        """Return the inputs of a document except the readings."""
+        """Return all inputs of a report except the evaluated runs."""
         return ReportJob(
             self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
             tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
@@ -75,9 +75,9 @@ class RunSubject:
 
 
 def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
-    """Find a run or an acceptance; the waivers of `files`, if set, replace the stored waivers.
+    """Find a run or an acceptance; if `files` is set, its waivers replace the stored waivers.
 
-    Raises UserError with the nearest name.
+    Raises UserError with the most similar name if there is no such run or acceptance.
     """
     if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
         return _accepted(acceptance.find(name), files)
@@ -105,8 +105,8 @@ def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
 def held(stored: store.Stored) -> tuple[Node, ...]:
     """Return a run's nodes; raises UserError if run.json and the events contradict each other.
 
-    The run's id is used in file names, its day decides which waivers apply, and a node with two entries would count
-    twice.
+    The id of the run is used in file names, and its date determines which waivers apply. A node with two entries would
+    be counted twice.
     """
     began, nodes = stored.started(), stored_nodes(stored)
     names = [node.name for node in nodes]
@@ -127,7 +127,7 @@ def held(stored: store.Stored) -> tuple[Node, ...]:
 
 
 def judged_by(found: Acceptance, stored: store.Stored) -> CollectedRun:
-    """Evaluate a run with the profile of an acceptance, as part of it; raises UserError if that is not possible."""
+    """Evaluate a run with the profile of an acceptance; raises UserError if the run cannot be evaluated."""
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
     return gather(replay(job, stored.answers(), stored.done()))
@@ -159,7 +159,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> RunSubject:
 
 
 def _began(member: tuple[store.Stored, str]) -> tuple[str, str]:
-    """Return the sort key of a reading: its start in seconds, then its name, which contains the milliseconds."""
+    """Return the sort key of a run: its start in seconds, then its id, which contains the milliseconds."""
     started = member[0].started()
     return started.time, started.run
 
@@ -171,14 +171,14 @@ def _place(node: Mapping[str, object]) -> NodeLocation:
 
 
 def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
-    """Load the profile's parents as the run stored them, with the run's site values."""
+    """Load the stored parents of the run's profile with the run's site values, then yield the profile itself."""
     for step in profile.lineage[:-1]:
         yield _kept(folder, _named(step), given)
     yield profile
 
 
 def _fragments(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
-    """Load the fragments that the profile and its parents include, by name, as the run stored them."""
+    """Load the stored fragments that the profile and its parents include, sorted by name."""
     parents = {_named(step) for step in profile.lineage}
     for file in sorted(profile.files):
         if file != library.SOURCES and file.removesuffix(".yaml") not in parents:
@@ -198,7 +198,7 @@ def _kept(folder: Path, name: str, given: Mapping[str, str]) -> Profile:
 
 
 def shown(subject: RunSubject) -> Summary:
-    """Evaluate a subject again, for a terminal or a screen."""
+    """Evaluate a run or an acceptance again, and return a summary for a terminal or a screen."""
     if subject.kind == "run":
         ((stored, job, _),) = subject.jobs
         return summarize(replay(job, stored.answers(), stored.done()), subject.profile, subject.waivers)
@@ -206,7 +206,7 @@ def shown(subject: RunSubject) -> Summary:
 
 
 def readings(name: str) -> ComparedRun:
-    """Return one side of a comparison: a run, or the newest reading of each node of an acceptance."""
+    """Return one side of a comparison: a run, or an acceptance with the newest run of each node."""
     if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
         found = acceptance.find(name)
         if not found.runs:
@@ -218,7 +218,7 @@ def readings(name: str) -> ComparedRun:
 
 
 def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
-    """Merge the readings of a subject into one summary, for a terminal or a screen."""
+    """Merge the evaluated runs into one summary for a terminal or a screen."""
     seats = tuple(Seat(name, place.role, place.rack) for name, place in subject.places.items())
     settled = settle(readings, subject.profile, subject.planes, seats if subject.planes is not None else ())
     newest = readings[-1]

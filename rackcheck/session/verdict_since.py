@@ -1,4 +1,4 @@
-"""Finds in the index since which run a rule has had its current verdict on a node; it is not a separate command."""
+"""Finds the first run since which a rule has the same verdict on a node, from the index of runs."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from rackcheck.session.output import note
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The first run of an unbroken sequence of runs with the same verdict, and the number of runs that judged the rule.
+    """The first run of an unbroken sequence of runs with the same verdict, and the length of the sequence.
 
-    `first` is set if no older run judged the rule on this node.
+    `first` is true if no older run judged the rule on this node.
     """
 
     run: str
@@ -22,9 +22,10 @@ class Since:
 
 
 def since(node: str, rule: str, at: str = "") -> Since | None:
-    """Return the run since which a rule has had the verdict of run `at` (default: the newest run that judged it).
+    """Return the first run since which a rule has the same verdict as in the run `at`.
 
-    Runs that did not judge the rule are skipped. None if no run in the index judged it, or if the index cannot be used.
+    The default for `at` is the newest run that judged the rule. Runs that did not judge the rule are skipped. Returns
+    Returns None if no run in the index judged the rule, or if the index cannot be used.
     """
     try:
         with file.opened(file.place()) as db:

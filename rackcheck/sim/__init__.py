@@ -1,1 +1,1 @@
-"""A simulated rack: machines as data, served over real SSH and real HTTPS on loopback."""
+"""Simulates a rack: SSH and HTTPS servers on loopback addresses return the recorded data of machines."""

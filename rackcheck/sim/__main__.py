@@ -1,7 +1,8 @@
 """Runs one simulated rack until its standard input ends: `python -m rackcheck.sim NAME [FOLDER]`.
 
-Once every machine is up, it prints `up` and its folder as JSON; on an error it prints the error and exits with 2. This
-process removes the rack's folder itself, so the folder is removed even if the parent process crashes.
+When every machine is up, the process prints `up` and the rack's folder as a JSON string. On an error, the process
+prints the error and exits with status 2. The process removes the rack's folder itself, even if the parent process
+crashes.
 """
 
 import contextlib
@@ -29,12 +30,12 @@ class EndSignal:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def taken(self, seconds: float | None = 0) -> bool:
-        """Wait up to `seconds` (None: without limit) for the request to end; return whether it was received."""
+        """Wait at most `seconds` (None: no limit) for the request to end; return whether the request was received."""
         return bool(select.select([0, self._asked], [], [], seconds)[0])
 
 
 def main(name: str, folder: str = "") -> int:
-    """Start the rack and wait for the request to end; return the exit status."""
+    """Run the rack until the request to end is received; return the exit status."""
     leave = EndSignal()
     try:
         found = scenario.find(name)
@@ -50,7 +51,7 @@ def main(name: str, folder: str = "") -> int:
 
 
 def _print_ready(text: str) -> None:
-    """Write to standard output without a buffer; if the pipe is closed, the text is lost silently."""
+    """Write to standard output without a buffer; if the pipe is closed, ignore the error."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, text.encode("utf-8", "surrogateescape"))
 

@@ -1,4 +1,4 @@
-"""Complete and valid HTTP replies with a wrong body: faults that no status code shows."""
+"""Simulates faults of a BMC: valid HTTP replies with a wrong body, and endless redirects and pages."""
 
 import json
 import re
@@ -16,7 +16,7 @@ PAGE = "<!DOCTYPE html><html><head><title>Log in</title></head><body>Your sessio
 
 @dataclass(frozen=True)
 class TwistedReply:
-    """One wrong reply: its status, body and headers."""
+    """One HTTP reply: its status, body and headers."""
 
     status: int
     body: bytes
@@ -36,18 +36,18 @@ def _deep(_: str, __: bytes) -> TwistedReply:
 
 
 def _elsewhere(uri: str, _: bytes) -> TwistedReply:
-    """Redirect endlessly, each time to a new URI."""
+    """Return a redirect to a new URI; every redirect leads to another redirect."""
     return TwistedReply(302, b"", {"Location": _numbered(uri, "hop")})
 
 
 def _loop(uri: str, body: bytes) -> TwistedReply:
-    """Link to a second page, which links back to the first page as its next page."""
+    """Return a page of a collection; the next page of the first page is the second, whose next page is the first."""
     first = uri.partition("?")[0]
     return _page(body, first if "?" in uri else f"{first}?$skip=1")
 
 
 def _endless(uri: str, body: bytes) -> TwistedReply:
-    """On every page, link to a further page."""
+    """Return a page of a collection; every page links to a next page."""
     return _page(body, _numbered(uri, "$skip"))
 
 
@@ -69,7 +69,7 @@ def _wrong_types(_: str, body: bytes) -> TwistedReply:
 
 
 def _other(value: object) -> object:
-    """Return a value of another type."""
+    """Return a value whose type differs from the type of the correct value."""
     match value:
         case bool():
             return "maybe"

@@ -1,4 +1,4 @@
-"""How a simulated node and its BMC behave, besides the data that they return."""
+"""Describes how a simulated node and its BMC behave, such as latency and faults."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from rackcheck.sim.machine import SimMachine
 
 
 class Door(StrEnum):
-    """What happens to a connection."""
+    """How a server handles connections."""
 
     OPEN = "open"
     CLOSED = "closed"  # nothing listens: the connection is refused immediately
@@ -19,11 +19,11 @@ class Door(StrEnum):
 
 @dataclass(frozen=True)
 class Conduct:
-    """Behaviour of one node: its SSH server, sudo, clock and load, and the behaviour of its BMC.
+    """The behaviour of one node: its SSH server, sudo, clock and load.
 
-    `skew` is how many seconds the node's clock is ahead of ours; `latency` is how many seconds a reply takes.
-    `load_pace` is how many seconds of a load pass in one real second; `load_seed` is the seed of the variation between
-    the node's parts.
+    `skew` is the number of seconds by which the node's clock is ahead. `latency` is the duration of a reply in seconds.
+    `load_pace` is the number of simulated seconds of a burn-in per real second. `load_seed` is the random seed for
+    differences between the node's parts.
     """
 
     ssh: Door = Door.OPEN
@@ -38,14 +38,14 @@ class Conduct:
 
 @dataclass(frozen=True)
 class Ill:
-    """A fault that appears only under load: its kind, its part (`gpu/3`, `nic/mlx5_4`, `node`) and its parameters."""
+    """A fault that appears only under load: its kind, its part (such as `gpu/3`, `nic/mlx5_4`) and its parameters."""
 
     kind: str
     of: str
     words: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, word: str) -> float:
-        """Read a parameter that is a number."""
+        """Return a parameter as a number."""
         return float(self.words[word])
 
 
@@ -54,10 +54,10 @@ class BmcConduct:
     """Behaviour of one BMC.
 
     `sessions` is the maximum number of sessions, `taken` the number of sessions that other clients use, `workers` the
-    number of requests served in parallel, `lines` the maximum number of open connections. With `flapping`, every second
-    connection has a different certificate. `faults` has wrong replies by URI, or under `*` for all URIs except the
-    root. `expand` is the variant of $expand support, if any. The BMC's clock runs, `skew` seconds ahead of ours; the
-    clock of a recorded tree stands still.
+    number of requests served in parallel, `lines` the maximum number of open connections. If `flapping` is true, every
+    second connection has a different certificate. `faults` maps a URI to a wrong reply; the key `*` means all URIs
+    except the root. `expand` is the variant of $expand support, or empty without support. The clock of the BMC is
+    `skew` seconds ahead of this machine's clock. If `stands_still` is true, the clock always shows the recorded time.
     """
 
     https: Door = Door.OPEN

@@ -1,4 +1,4 @@
-"""A simulated BMC: HTTPS/1.1, sessions, a read-only role, few workers, and configured faults."""
+"""Simulates a BMC: an HTTPS server with sessions, a read-only user, a limited number of workers, and faults."""
 
 import base64
 import contextlib
@@ -26,10 +26,10 @@ FOREVER = 1 << 60
 
 @dataclass
 class ResourceFault:
-    """A fault of one resource, and how often it occurs.
+    """A fault of a resource: `times` is the number of requests that it affects.
 
-    The resource is named by its URI, `POST login`, `DELETE session`, or `*` for every other resource. Kinds are those
-    in `KINDS`, and `answer`, which has a status, headers and a body.
+    Faults are set by URI, `POST login` or `DELETE session`; `*` means every other resource. `kind` is one of `KINDS`,
+    or `answer` for a reply with this status, headers and body.
     """
 
     kind: str = "answer"
@@ -53,20 +53,20 @@ KINDS = (
 def busy(
     times: int = FOREVER, retry_after: str | None = None, message: str = "Base.1.0.ServiceTemporarilyUnavailable"
 ) -> ResourceFault:
-    """Return a fault: status 503 as BMCs send it, with a MessageId, and with Retry-After if set."""
+    """Return a fault: a reply with status 503 and a MessageId, as BMCs send it, and with Retry-After if it is set."""
     info = {"error": {"@Message.ExtendedInfo": [{"MessageId": message, "Message": "The service is busy."}]}}
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return ResourceFault(times=times, status=503, headers=headers, body=json.dumps(info).encode())
 
 
 class SimBmc:
-    """The data and behaviour of one BMC; `seen` counts its requests, by method and URI.
+    """The data and the behaviour of one BMC; `seen` counts the requests by method and URI.
 
-    `elsewhere` counts the requests over connections that do not have its first certificate. `limit` is the maximum
-    number of sessions, `workers` the number of requests served in parallel, `latency` the duration of each in seconds,
-    `lines` the maximum number of open connections. `expand` is whether the BMC supports $expand, or one of
-    `expand_query.WAYS`; `member` is the duration of each expanded member in seconds. Its user may read, open a session
-    and close it: Redfish's ReadOnly role.
+    `elsewhere` counts the requests over connections with another certificate than the first. `limit` is the maximum
+    number of sessions, `workers` the number of requests served in parallel, `latency` the duration of each request in
+    seconds, and `lines` the maximum number of open connections. `expand` is true if the BMC supports $expand, or one of
+    `expand_query.WAYS`. `member` is the duration of each expanded member in seconds. The user has the Redfish role
+    ReadOnly, and may only read resources and open and close sessions.
     """
 
     def __init__(  # noqa: PLR0913  all properties that a BMC can have, as keywords
@@ -120,7 +120,7 @@ class SimBmc:
 
     @property
     def methods(self) -> set[str]:
-        """Return every method that was requested."""
+        """Return the HTTP methods of all requests."""
         return {method for method, _ in self.seen}
 
     def body(self, uri: str) -> bytes | None:
@@ -138,12 +138,12 @@ class SimBmc:
         return TwistedReply(404, b"") if body is None else TwistedReply(200, body)
 
     def misuse(self) -> list[str]:
-        """Return what a read-only client must not do: requests that change something, and sessions left open."""
+        """Return all violations of read-only access: requests that change a resource, and sessions left open."""
         left = [f"a session was left open: {name}" for name in sorted(self.sessions)]
         return [*self.writes, *left]
 
     def note(self, method: str, uri: str) -> None:
-        """Count a request; a change other than opening a session, or closing a session of this BMC, is a misuse."""
+        """Count a request, and record it as misuse if it changes anything except a session that the client opened."""
         self.seen[method, uri] += 1
         ours = (method == "POST" and uri.rstrip("/") == SESSIONS) or (
             method == "DELETE" and uri.rstrip("/") in self.given
@@ -152,7 +152,7 @@ class SimBmc:
             self.writes.append(f"{method} {uri}")
 
     def serve(self, line: socket.socket, *contexts: ssl.SSLContext) -> None:
-        """Serve one connection until it ends; with several contexts, each new connection uses the next one."""
+        """Serve one connection until it ends; if there are several contexts, connections use them in turn."""
         line.settimeout(30)
         with self.lock:
             number, self.connections = self.connections, self.connections + 1
@@ -338,5 +338,5 @@ def _error(message: str) -> bytes:
 
 
 def now(skew: float = 0.0) -> str:
-    """Return a BMC's time in Redfish's format, `skew` seconds ahead of ours."""
+    """Return the time of a BMC in Redfish's format; `skew` is the number of seconds by which its clock is ahead."""
     return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(time.time() + skew))

@@ -1,4 +1,4 @@
-"""A burn-in on a simulated node: the payload's plan is read, never run; its records are sent in real time."""
+"""Simulates a burn-in on a node: the payload is never run, and records are sent according to the payload's plan."""
 
 import ast
 import json
@@ -38,18 +38,18 @@ _PLAN = re.compile(rb"^PLAN = json\.loads\((.{2,%d})\)$" % LONGEST, re.MULTILINE
 
 @dataclass(frozen=True)
 class SimBurnin:
-    """What a station needs for a burn-in; its parts are read on first use."""
+    """The simulated node of a burn-in; its parts are read on first use."""
 
     station: Station
 
     @cached_property
     def parts(self) -> LoadableParts:
-        """Return the parts in the capture of the station's machine."""
+        """The parts of the node that can be put under load, from the capture of its machine."""
         return of_station(self.station)
 
 
 def payload_size(command: str) -> int | None:
-    """Return the size in bytes of the payload that a command expects; None if the command starts no burn-in."""
+    """Return the size in bytes of the payload that a command reads; None if the command does not start a burn-in."""
     found = _LAUNCH.fullmatch(command)
     return int(found[1]) if found and int(found[1]) <= LARGEST else None
 
@@ -76,7 +76,7 @@ def plan_of(payload: bytes) -> Mapping[str, Any]:
         or not all(_of_time(one) for one in numbers)
         or not all(isinstance(w, str) for w in words)
     ):
-        raise ValueError("a plan with keys that a burn-in does not have")
+        raise ValueError("the plan contains invalid values")
     return dict(plan)
 
 
@@ -85,7 +85,10 @@ def _of_time(value: object) -> bool:
 
 
 def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Output:
-    """Read the payload, write each record at its time, stop soon after the connection ends; return the exit status."""
+    """Read the payload, send each record at its time, and return the exit status.
+
+    If the connection ends, the node stops sending records soon afterwards.
+    """
     if burning is None or not burning.parts.python:
         return NO_PYTHON
     channel.settimeout(SLOWEST)
@@ -95,14 +98,14 @@ def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Outp
     try:
         plan = plan_of(bytes(payload))
     except ValueError as error:
-        return Output(2, "", f"a simulated node runs no payload, it reads its plan: {error}\n")
+        return Output(2, "", f"a simulated node only reads the plan in a payload: {error}\n")
     station = burning.station
     load = SimLoad(burning.parts, plan, station.ills, station.number, station.node.load_seed, time=time.time())
     return Output(0 if _paced(channel, load, station.node.load_pace) else 1, "")
 
 
 def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
-    """Write each record at its time; return whether all records were written."""
+    """Send each record at its time; return whether all records were sent."""
     line = _Line(channel, float(load.plan["pulse"]))
     began = time.monotonic()
     for rows in _due(load.records(), began, pace):
@@ -116,7 +119,7 @@ def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
 
 
 def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterator[list[str]]:
-    """Yield, at each step, the lines that became due since the last step; the list may be empty."""
+    """At each step, yield the list of lines that are due since the last step; the list may be empty."""
     rows: list[str] = []
     for record in records:
         while record["t"] > (time.monotonic() - began) * pace:
@@ -128,13 +131,13 @@ def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterat
 
 
 class _Line:
-    """The connection to the controller: it is cut if it is closed, has ended, or was silent for `pulse` seconds."""
+    """The connection to the controller; it is lost if it is closed, or silent for more than `pulse` seconds."""
 
     def __init__(self, channel: paramiko.Channel, pulse: float) -> None:
         self._channel, self._pulse, self._heard = channel, pulse, time.monotonic()
 
     def cut(self) -> str:
-        """Return why the connection is cut; empty if it is not."""
+        """Return why the connection is lost, or an empty text if the connection is alive."""
         while self._channel.recv_ready() and self._channel.recv(4096):
             self._heard = time.monotonic()
         if self._channel.closed or self._channel.eof_received:

@@ -1,4 +1,4 @@
-"""The parts of a machine's capture that a burn-in puts under load: processors, memory, GPUs, RDMA ports."""
+"""Reads the parts that a burn-in puts under load from a machine's capture: processors, memory, GPUs, RDMA ports."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,18 +16,19 @@ _RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 DESIGN: Mapping[str, Mapping[str, Any]] = {
     "NVIDIA H100 80GB HBM3": {"cc": "9.0", "sms": 132, "memory_width": 5120},
 }
-"""Values that a burn-in reads from the driver and an audit does not, by the GPU's name: they are in no capture."""
+"""Values by GPU name that only a burn-in reads from the driver; captures do not contain these values."""
 
 _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 
 
 @dataclass(frozen=True)
 class GpuParts:
-    """One GPU: `about` is its row of `hello`; idle power in W, clock in Hz, temperatures in degrees C.
+    """One GPU: `about` contains its values in the record `about`.
 
-    `lanes` is the link's current width: unlike the rate, it does not change with the load. `slowdown` is the
-    temperature at which the hardware reduces the clock; None if the driver reports neither this temperature nor the
-    margin to it.
+    `idle` is the idle power in W, `idle_clock` the idle clock in Hz, and temperatures are in degrees C. `lanes` is the
+    current width of the PCIe link, which does not change with the load. `slowdown` is the temperature at which the
+    hardware reduces the clock. `slowdown` is None if the driver reports neither the slowdown temperature nor the margin
+    to it.
     """
 
     index: str
@@ -50,7 +51,7 @@ class SimPort:
 
 @dataclass(frozen=True)
 class LoadableParts:
-    """The parts that can be put under load; empty if the capture has none. Memory in bytes, clock in Hz."""
+    """The parts of a node that can be put under load. `memory` is in bytes, and `clock` in Hz."""
 
     python: bool = True
     machine: str = ""
@@ -66,7 +67,7 @@ class LoadableParts:
 
 
 def of_station(station: Station) -> LoadableParts:
-    """Read a station's parts from its machine's capture."""
+    """Read the parts of a simulated node from the capture of its machine."""
     host = station.machine.host
     lscpu = next((a.out for c, a in host.commands.items() if c.startswith("lscpu") and isinstance(a, Output)), "")
     values = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lscpu.splitlines())}
@@ -90,7 +91,7 @@ def of_station(station: Station) -> LoadableParts:
 
 
 def _listed(text: str) -> Iterator[int]:
-    """Yield the numbers in a list with the kernel's format: 0-3,8."""
+    """Yield the numbers in a list in the kernel's format, such as `0-3,8`."""
     for part in re.findall(r"[0-9]+(?:-[0-9]+)?", text):
         first, _, last = part.partition("-")
         yield from range(int(first), min(int(last or first), int(first) + 4096) + 1)

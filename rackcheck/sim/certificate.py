@@ -1,4 +1,4 @@
-"""Keys and certificates of simulated machines, generated for every rack."""
+"""Generates keys and certificates of simulated machines; every simulated rack has new keys."""
 
 import datetime as dt
 import hashlib
@@ -50,7 +50,7 @@ def certificate(folder: Path, name: str = "bmc", address: str = "127.0.0.1") -> 
 
 @dataclass(frozen=True)
 class SshKey:
-    """An ed25519 key: its private half in OpenSSH's format, its public half as `ssh-ed25519 AAAA...`."""
+    """An Ed25519 key pair: the private key in OpenSSH's format, and the public key as `ssh-ed25519 AAAA...`."""
 
     private: str
     public: str

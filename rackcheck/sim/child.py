@@ -1,4 +1,4 @@
-"""Runs a simulated rack in a separate process, so that it shares nothing with the caller."""
+"""Runs a simulated rack in a separate process, which shares no state with the caller."""
 
 import contextlib
 import json
@@ -15,15 +15,15 @@ from rackcheck.base.user_error import UserError
 from rackcheck.sim import rack_folder
 
 GOODBYE = 5.0
-"""Time, in seconds, that a simulated rack has to stop."""
+"""Seconds that a simulated rack has to stop."""
 
 
 @contextmanager
 def running(name: str, folder: Path | None = None) -> Iterator[Path]:
-    """Keep a rack up and yield its inventory file, in this folder or a new one; raises UserError if that fails.
+    """Run a rack in this folder or a new folder, and yield the rack's inventory file; raises UserError if this fails.
 
-    The rack ends, and its folder is removed, when the block ends or when this process ends: the rack reads a pipe whose
-    other end only this process has open.
+    The rack stops, and its folder is removed, when the `with` block ends. The same happens when this process ends,
+    because this closes the pipe that the rack reads.
     """
     process = subprocess.Popen(  # noqa: S603  our own interpreter and module
         [sys.executable, "-m", "rackcheck.sim", name, *([str(folder)] if folder is not None else [])],
@@ -52,7 +52,7 @@ def running(name: str, folder: Path | None = None) -> Iterator[Path]:
 
 
 def _place(message: str) -> Path | None:
-    """Parse `up FOLDER`; None if the rack printed anything else."""
+    """Return the folder in the line `up FOLDER`; None if the rack printed anything else."""
     word, _, rest = message.partition(" ")
     try:
         found = json.loads(rest) if word == "up" else None
@@ -62,7 +62,7 @@ def _place(message: str) -> Path | None:
 
 
 def _prepare() -> None:
-    """Detach from the terminal's Ctrl-C, which the caller handles, and raise the limit on open sockets."""
+    """Start a new process session, so that only the caller receives Ctrl-C, and raise the limit on open files."""
     os.setsid()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):

@@ -1,20 +1,20 @@
-"""Commands that a user types on a simulated node to try it; their output is looked up, and nothing is run."""
+"""Looks up the output of commands that a user types on a simulated node; no command is run."""
 
 from rackcheck.model.capture import NodeCapture, Output
 
 HOSTNAME = "/proc/sys/kernel/hostname"
 KERNEL = "uname -r && uname -m && uname -v"
-"""The command of the probe whose output has uname's values."""
+"""The command of a probe whose output contains the values of uname."""
 
 WELCOME = "This is a simulated node. It has no shell, and answers single commands: hostname, uname -a, cat FILE.\n"
 """Printed on a login without a command."""
 
 _LETTERS = {"s": 0, "n": 1, "r": 2, "v": 3, "m": 4, "o": 5}
-"""Options of uname, and the index of each option's word; words are printed in this order, in any order of options."""
+"""The options of uname, and the position of each option's value in the output; the order of options has no effect."""
 
 
 def lookup_output(host: NodeCapture, name: str, command: str) -> Output | None:
-    """Return the output of a command that any user may run; None for other commands, or if the capture has no value."""
+    """Return the output of a command that needs no sudo; None if the command is unknown or has no recorded output."""
     match command.split():
         case ["hostname"] | ["hostname", "-s"]:
             return Output(0, f"{_hostname(host, name)}\n")

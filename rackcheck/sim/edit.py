@@ -1,4 +1,4 @@
-"""Changes to a machine that leave the original machine unchanged."""
+"""Changes copies of a simulated machine; the original machine is not changed."""
 
 import json
 import re
@@ -18,7 +18,7 @@ FUNCTIONS = "/sys/bus/pci/devices/"
 
 
 def host(station: Station, **parts: Mapping[str, object]) -> Station:
-    """Return the station with changed commands, files or refused files."""
+    """Return a copy of the simulated node with changed commands, files or refused files."""
     return replace(station, machine=replace(station.machine, host=replace(station.machine.host, **parts)))  # type: ignore[arg-type]
 
 
@@ -49,7 +49,7 @@ def resources(station: Station, pattern: str) -> dict[str, Body]:
 
 
 def resource(station: Station, uri: str) -> Body:
-    """Return the resource at a URI; raises UserError with the nearest one if it does not exist."""
+    """Return the resource at a URI; raises UserError with the most similar URI if the resource does not exist."""
     found = station.machine.bmc.bodies.get(uri)
     if found is None or isinstance(found, Unknown):
         near = did_you_mean(uri, list(station.machine.bmc.bodies))
@@ -66,7 +66,7 @@ def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
 
 
 def gpu(values: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """Return one GPU by the driver's index; raises UserError with the valid indices."""
+    """Return the GPU with this index of the driver; raises UserError with the valid indices if there is none."""
     if not 0 <= index < len(values["gpus"]):
         raise UserError(f"no GPU {index}: the machine has 0 to {len(values['gpus']) - 1}")
     found: dict[str, Any] = values["gpus"][index]
@@ -87,7 +87,7 @@ def address(values: Mapping[str, Any]) -> str:
 
 
 def below(station: Station, folder: str) -> list[str]:
-    """Return the files below a folder; raises UserError with the nearest folder if the folder has no files."""
+    """Return the files below a folder; if there are none, raises UserError with the most similar folder."""
     prefix = folder.rstrip("/") + "/"
     found = [path for path in station.machine.host.files if path.startswith(prefix)]
     if not found:
@@ -104,11 +104,11 @@ def outputs(station: Station, change: Callable[[str, Output], Output]) -> Statio
 
 
 _RECORD = re.compile(r"(?:device )?[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] |lrwx")
-"""The beginning of a PCI function's record, which also ends the record before it."""
+"""The first line of a PCI function's record, at which the previous record ends."""
 
 
 def off_the_bus(station: Station, gone: str) -> Station:
-    """Remove a PCI function from every output that lists functions one after another, and remove its files in /sys."""
+    """Remove a PCI function: from every output that lists PCI functions, and from the files in /sys."""
 
     def without(_: str, answer: Output) -> Output:
         kept: list[str] = []

@@ -1,4 +1,4 @@
-"""$expand on a simulated BMC: as the standard defines it, or with the defects of real BMCs."""
+"""Simulates $expand on a BMC: as defined in the Redfish standard, or with the defects of real BMCs."""
 
 import json
 import re
@@ -16,11 +16,11 @@ BodyReader = Callable[[str], bytes | None]
 """Returns the body at a URI, or None."""
 
 WAYS = ("honest", "nameless", "bare", "501", "cut")
-"""Variants: complete, members without Id and Name, members as links, not supported, members with few properties."""
+"""Variants of $expand support: complete, members without Id and Name, members as links, no support, few properties."""
 
 
 def announced(body: bytes) -> bytes:
-    """Return the root; if ProtocolFeaturesSupported has no ExpandQuery, it is added."""
+    """Return the root resource; if ProtocolFeaturesSupported has no ExpandQuery, ExpandQuery is added."""
     root = json.loads(body)
     root.setdefault("ProtocolFeaturesSupported", {}).setdefault("ExpandQuery", ANNOUNCED)
     return json.dumps(root).encode()
@@ -59,7 +59,7 @@ def members(uri: str, reply: TwistedReply) -> int:
 
 
 def _opened(value: object, held: BodyReader, what: str, under: str) -> object:
-    """Replace links by linked resources, one level deep: `.` outside of `Links`, `~` inside `Links`, `*` everywhere."""
+    """Replace links by linked resources, one level deep: `.` means links outside `Links`, `~` inside, `*` all links."""
     if under.startswith("@") or (what != "*" and (under == "Links") is (what == ".")):
         return value
     match value:
@@ -83,7 +83,7 @@ def _twisted(member: object, way: str) -> object:
 
 
 def _read(body: bytes) -> dict[str, object] | None:
-    """Parse a body; None if it is not a JSON object, which some recorded bodies are not."""
+    """Parse a body; None if the body is not a JSON object, as in some recordings."""
     try:
         found = json.loads(body)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The parameters of a scenario's fault, each checked against its valid values."""
+"""Reads and validates the parameters of a fault in a scenario."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -14,7 +14,7 @@ SLOWEST = 600_000
 
 
 def number(given: FaultWords, word: str, low: int | None = None, high: int | None = None) -> int:
-    """Read a whole number between the limits; raises UserError."""
+    """Read a whole number between two limits; raises UserError if the value is invalid."""
     within = "" if low is None else f" from {low} to {high}"
     found = int(given[word]) if re.fullmatch(r"-?[0-9]{1,12}", given[word]) else None
     if found is None or (low is not None and found < low) or (high is not None and found > high):
@@ -23,7 +23,7 @@ def number(given: FaultWords, word: str, low: int | None = None, high: int | Non
 
 
 def lanes(given: FaultWords, word: str, most: object) -> int:
-    """Read the number of trained lanes of a PCIe link with `most` lanes; raises UserError."""
+    """Read the number of trained lanes of a PCIe link with at most `most` lanes; raises UserError if it is invalid."""
     widths = [width for width in (1, 2, 4, 8, 16) if not isinstance(most, int) or width <= most]
     if given[word] not in map(str, widths):
         raise UserError(f"`{word}` is one of {', '.join(map(str, widths))}, not {given[word]!r}")
@@ -31,7 +31,10 @@ def lanes(given: FaultWords, word: str, most: object) -> int:
 
 
 def path(given: FaultWords, word: str, known: Collection[str] | None = None) -> str:
-    """Read the absolute path of a file, which must be in `known` if that is set; raises UserError."""
+    """Read the absolute path of a file; if `known` is set, it must contain the file.
+
+    Raises UserError if the path is invalid.
+    """
     found = given[word]
     if not found.startswith("/"):
         raise UserError(f"`{word}` is an absolute path, not {found!r}")

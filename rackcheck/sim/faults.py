@@ -1,4 +1,4 @@
-"""The faults that a scenario can give to a machine, each with its parameters."""
+"""The faults that a scenario can simulate, with their parameters."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,10 +14,10 @@ from rackcheck.sim.expand_query import WAYS
 from rackcheck.sim.fault_words import SLOWEST, FaultWords, lanes, number, path
 
 FARTHEST = 1_000_000_000
-"""Maximum offset of a node's clock, in seconds: some thirty years."""
+"""Maximum offset of a node's clock, in seconds: about thirty years."""
 
 XIDS = 9999
-"""Highest Xid number that the log may contain: our own limit, not a driver's."""
+"""Highest Xid number in a simulated log; this limit is rackcheck's own, and not from the driver."""
 
 LINES, TIMES = 1000, 1_000_000
 """Maximum number of open connections, and of repeats, in a BMC's fault."""
@@ -34,7 +34,10 @@ INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory/"
 
 @dataclass(frozen=True)
 class FaultKind:
-    """One kind of fault: its description, and its parameters with their defaults, None for a required parameter."""
+    """One kind of fault: its description, and its parameters with their defaults.
+
+    The default of a required parameter is None.
+    """
 
     name: str
     about: str
@@ -57,7 +60,7 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay
 
 
 def known(kind: str, given: FaultWords) -> FaultKind:
-    """Return the kind of fault that takes these parameters; raises UserError on an unknown kind or parameter."""
+    """Return the kind of fault with this name; raises UserError if the name or a parameter is unknown."""
     if kind not in KINDS:
         more = did_you_mean(kind, list(KINDS)) or "; rackcheck sim show --faults lists them"
         raise UserError(f"no fault {kind}{more}")
@@ -74,7 +77,7 @@ def known(kind: str, given: FaultWords) -> FaultKind:
 
 
 def lay(station: Station, kind: str, given: FaultWords) -> Station:
-    """Give a fault to a station; raises UserError if the station's machine cannot have this fault."""
+    """Add a fault to a simulated node; raises UserError if the node's machine cannot have this fault."""
     fault = known(kind, given)
     return fault.lay(station, {word: given.get(word, default or "") for word, default in fault.takes.items()})
 
@@ -197,7 +200,7 @@ def _tool_missing(station: Station, given: FaultWords) -> Station:
     tool = given["tool"]
     called = re.compile(rf"(?:^|[;&|({{]\s*|command -v ){re.escape(tool)}\b", re.MULTILINE)
     if not any(called.search(command) for command in edit.capture(station).commands):
-        raise UserError(f"no reply of {station.name}'s machine comes from {tool}")
+        raise UserError(f"no recorded command of {station.name} uses {tool}")
 
     def without(command: str, answer: Output) -> Output:
         if not called.search(command):
@@ -377,7 +380,7 @@ def _with(body: Mapping[str, object], names: list[str], value: str) -> dict[str,
         raise UserError(f"the resource has no property {first}{did_you_mean(first, list(body))}")
     inner = body[first]
     if rest and not isinstance(inner, Mapping):
-        raise UserError(f"the property {first} has none of its own; remove .{'.'.join(rest)}")
+        raise UserError(f"the property {first} has no properties; remove .{'.'.join(rest)}")
     if not rest and isinstance(inner, (Mapping, list)):
         raise UserError(
             f"the property {first} is not a text"

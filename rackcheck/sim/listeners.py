@@ -1,4 +1,4 @@
-"""Listening sockets of many simulated machines: one thread accepts connections, one thread serves each of them."""
+"""Listening sockets of simulated machines: one thread accepts connections, and each connection has its own thread."""
 
 import contextlib
 import errno
@@ -13,7 +13,7 @@ Welcome = Callable[[socket.socket], None]
 """Serves a connection; afterwards the socket is closed."""
 
 NETS = range(77, 127)
-"""Second octets of the networks in 127.0.0.0/8 that a rack may use; each running rack uses one."""
+"""The second octets of the networks in 127.0.0.0/8 for simulated racks; each running rack uses one network."""
 
 
 PORTS = {"ssh": 2222, "https": 8443}
@@ -35,14 +35,16 @@ class Doors:
         self._thread.start()
 
     def open(self, place: tuple[str, int], welcome: Welcome) -> tuple[str, int]:
-        """Listen on an address and return the actual address; port 0 selects a free port. Raises OSError if in use."""
+        """Listen on an address, and return the actual address; for port 0, a free port is used.
+
+        Raises OSError if the address is in use.
+        """
         return self._watched(socket.create_server(place, backlog=128), welcome)
 
     def claim(self, place: tuple[str, int]) -> None:
         """Reserve an address, and close every connection to it. Raises OSError if the address is in use.
 
-        This does not use SO_REUSEADDR: with it, two racks that bind at the same moment might both find the address in
-        use.
+        SO_REUSEADDR is not set: with this option, two racks that bind the address at the same moment might both fail.
         """
         door = socket.socket()
         try:
@@ -104,9 +106,11 @@ class Doors:
 
 
 class Addresses:
-    """Loopback addresses for the machines of one rack: one for each machine, if the system has all of 127.0.0.0/8.
+    """The loopback addresses of the machines of a rack.
 
-    If the system has only 127.0.0.1, as macOS does, each machine gets its own port on that address.
+    On a system with all of 127.0.0.0/8, each machine has its own addresses.
+
+    On a system with only 127.0.0.1, such as macOS, each machine has its own ports on 127.0.0.1.
     """
 
     def __init__(self, doors: Doors) -> None:
@@ -125,14 +129,14 @@ class Addresses:
             ) from None
 
     def nowhere(self, service: str, number: int) -> tuple[str, int]:
-        """Return the address of a machine; nothing listens on the address before `open`."""
+        """Return the address of a machine; connections to it are refused before `open` is called."""
         if self._net is None:
             return "127.0.0.1", 0
         high, low = divmod(number, 250)
         return f"127.{self._net}.{high + (128 if service == 'https' else 0)}.{low + 1}", PORTS[service]
 
     def _claim(self) -> int | None:
-        """Reserve a network that no other rack uses, by the address of machine 0; None on a system without networks."""
+        """Reserve a free network by binding the address of machine 0; None if the system has only 127.0.0.1."""
         for net in NETS:
             try:
                 self._doors.claim((f"127.{net}.0.1", PORTS["ssh"]))

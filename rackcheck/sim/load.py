@@ -1,8 +1,8 @@
-"""The records that a simulated node writes during the load of a plan, in order of time. Pure.
+"""Generates the records that a simulated node sends during a burn-in, in order of time. Pure.
 
-This is a model, not hardware data: do not derive limits from it. The node's parts are those in its machine's capture;
-parts that the capture does not have (GPUs, processors, ports) have no records. A node has the same properties in every
-run; the plan's seed determines the measured values of a run.
+The records are from a model, not from hardware: do not derive limits from them. Only parts in the capture of the node's
+machine have records. A node has the same properties in every run. The seed of the plan determines the measured values
+of a run.
 """
 
 import heapq
@@ -29,7 +29,7 @@ SILENT = 0.5
 
 @dataclass(frozen=True)
 class SimLoad:
-    """A node under a plan: `number` is its position in the rack, `seed` the seed of its parts.
+    """A node during a burn-in: `number` is its position in the rack, `seed` the random seed of its parts.
 
     `period` is the number of seconds between samples; `time` is the node's clock at the start, in seconds since 1970.
     """
@@ -43,7 +43,7 @@ class SimLoad:
     time: float = 0.0
 
     def records(self) -> Iterator[GpuRecord]:
-        """Yield all records of a burn-in, from hello to verdict; beats are added where no other record is due."""
+        """Yield all records of a burn-in, from `hello` to `verdict`; `beat` records fill gaps between other records."""
         yield self._hello()
         last = 0.0
         for record in heapq.merge(*self._records(), key=lambda record: float(record["t"])):
@@ -124,7 +124,7 @@ class SimLoad:
             )  # fmt: skip
 
     def _port(self, port: SimPort) -> Iterator[GpuRecord]:
-        """Sample a port every second; a port that goes down does so in the middle of the load, and stays down."""
+        """Sample a port every second; with the fault `nic-down-under-load`, the port goes down and stays down."""
         ill = next((i for i in self.ills if i.kind == "nic-down-under-load" and i.of == f"nic/{port.name}"), None)
         end = self._ends()
         for t in [float(second) for second in range(1, int(end))] + [end]:

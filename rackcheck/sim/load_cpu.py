@@ -1,4 +1,4 @@
-"""The simulated processors and memory of a node under load: records of their stages, and samples. Pure."""
+"""Simulates the processors and the memory of a node under load: samples, and the records of burn-in stages. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.05
 
 @dataclass
 class Cpus:
-    """The processors of a node: `slots` are (stage, from, until) on the node's clock; the node's work ends at `end`."""
+    """The processors of a node: `slots` are (stage, start, end) in seconds, and `end` is the end of the node's work."""
 
     parts: LoadableParts
     ills: tuple[Ill, ...]

@@ -1,4 +1,4 @@
-"""Faults that appear only under load: a burn-in finds them, and they do not change an audit's results."""
+"""Faults that appear only under load: a burn-in detects these faults, and an audit does not."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ FaultReader = Callable[[Station, FaultWords], None]
 
 
 def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultReader], FaultReader]:
-    """Register a fault of the part that a parameter names (GPU, NIC, processor, NUMA node), else of the node."""
+    """Register a fault of the GPU, NIC, processor or NUMA node that a parameter names, or of the whole node."""
     what = next((word for word in takes if word in {"gpu", "nic", "cpu", "numa"}), "")
 
     def kept(look: FaultReader) -> FaultReader:
@@ -82,7 +82,7 @@ def _gpu_multibit(_: Station, given: FaultWords) -> None:
 
 
 @_fault(
-    "gpu-alias", "under load two addresses of a GPU's memory that differ in one bit are the same place",
+    "gpu-alias", "under load two GPU memory addresses that differ in one bit refer to the same memory",
     gpu=None, address="0x3f2a41c00", bit="30",
 )  # fmt: skip
 def _gpu_alias(_: Station, given: FaultWords) -> None:
@@ -123,12 +123,12 @@ def _cap_low(_: Station, given: FaultWords) -> None:
     number(given, "watts", 50, 10_000)
 
 
-@_fault("gpu-hot", "under load a GPU warms more per watt: its slot is hot", gpu=None, percent="60")
+@_fault("gpu-hot", "under load a GPU gets warmer per watt than its peers, as in a hot slot", gpu=None, percent="60")
 def _gpu_hot(_: Station, given: FaultWords) -> None:
     number(given, "percent", 1, 1000)
 
 
-@_fault("fan-stopped", "under load a fan stops, and all GPUs of the node warm", percent="150", second="0")
+@_fault("fan-stopped", "under load a fan stops, and all GPUs of the node get warmer", percent="150", second="0")
 def _fan_stopped(_: Station, given: FaultWords) -> None:
     number(given, "percent", 1, 1000)
     _second(given)

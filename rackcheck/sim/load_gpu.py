@@ -1,4 +1,4 @@
-"""One simulated GPU under load: its samples over time, and the records of its stages. Pure."""
+"""Simulates one GPU under load: samples over time, and the records of burn-in stages. Pure."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,18 +16,18 @@ GpuRecord = dict[str, Any]
 GpuStage = tuple[str, float, float]
 
 THERMAL = 0x20
-"""The clock's throttle reason for software thermal slowdown."""
+"""NVML's throttle reason for software thermal slowdown."""
 HOT_BELOW = 2.0
-"""Degrees below the hardware's slowdown at which a burn-in ends the load, and at which the clock is reduced."""
+"""Degrees below the hardware's slowdown temperature: there, a burn-in ends the load, and the clock is reduced."""
 NO_ANSWER = 5.0
 """Seconds after which a launch counts as hanging."""
 
 
 @dataclass
 class SimGpu:
-    """A GPU under load: `slots` are (stage, from, until) on the node's clock, `peers` the other GPUs' indices.
+    """A GPU under load: `slots` are (stage, start, end) in seconds, `peers` are the indices of the other GPUs.
 
-    `base` is when the GPU's load begins, `end` when the node's work ends, both in seconds.
+    `base` is the start of the GPU's load, and `end` the end of the node's work, in seconds on the node's clock.
     """
 
     parts: GpuParts
@@ -54,7 +54,7 @@ class SimGpu:
         self.heat = Heat(self.parts, self.chip, self.ills, self.base)
 
     def about(self) -> GpuRecord:
-        """Return the GPU's row of `hello`."""
+        """Return the GPU's entry in the record `about`."""
         known = "limit" in self.parts.about
         return {**self.parts.about, **({"limit": self.heat.limit} if known else {})}
 
@@ -85,7 +85,7 @@ class SimGpu:
     # ---- time ----------------------------------------------------------------------------------------------------
 
     def _until(self, until: float, stage: str, last: bool = False) -> Iterator[GpuRecord]:
-        """Advance the time during a stage, or between stages, with one sample per period."""
+        """Advance the time, and yield one sample per period; outside of stages, `stage` is empty."""
         while self.number * self.period < until and not (stage and self._over):
             yield from self._sample(self.number * self.period, stage)
             self.number += 1
@@ -151,7 +151,7 @@ class SimGpu:
     # ---- records -------------------------------------------------------------------------------------------------
 
     def _breaks(self, begin: float, until: float) -> tuple[float, str, GpuRecord, str] | None:
-        """Return when work breaks off in a stage, the error's name and values, and why the rest is not tested."""
+        """Return the time at which a stage fails, the error's name and values, and why later tests are not run."""
         for kind, name, wait in (
             ("gpu-lost-under-load", "lost", 0.0), ("gpu-hang", "hang", NO_ANSWER), ("cuda-sticky", "cuda", 0.0)
         ):  # fmt: skip
@@ -173,7 +173,7 @@ class SimGpu:
         yield self._error(stage, name, **words)
 
     def _tests(self, stage: str, begin: float, why: str = "") -> Iterator[GpuRecord]:
-        """Yield the results of each test of a stage, and its errors; with `why`, the tests did not complete."""
+        """Yield the results and the errors of each test of a stage; if `why` is set, the tests did not complete."""
         seed, again = self._seed(stage), any(s == stage and b < begin for s, b, _ in self.slots)
         found = [wrong for ill in self.ills for wrong in wrongs(ill, stage, seed, again)] if not why else []
         for wrong in found:
@@ -215,7 +215,7 @@ class SimGpu:
 
 
 def _mismatches(test: str, found: Sequence[WrongResult]) -> int | None:
-    """Count a test's mismatches; None for a test that does not verify results."""
+    """Return the number of mismatches of a test; None if the test does not verify results."""
     if test in {"fill", "copy", "rounds"}:
         return None
     return sum(wrong.count for wrong in found if wrong.test == test)

@@ -1,7 +1,8 @@
 """A physical model of a simulated GPU: its clock at the power cap, its power and its temperature. Pure.
 
-This is a model, not hardware data: do not derive limits from it. Power is proportional to a power of the clock. The
-clock is the highest that the power limit allows, times the factors of slot, node and chip. Heating is of first order.
+The values are from a model, not from hardware: do not derive limits from them. The power draw is proportional to the
+clock raised to an exponent. The clock is the highest clock that the power limit allows, multiplied by factors for the
+slot, the node and the chip. The temperature approaches its final value exponentially.
 """
 
 import math
@@ -16,15 +17,17 @@ STEEP = 2.2
 """Power is proportional to the clock raised to this exponent."""
 
 DEMAND = {"memory": 0.62, "tensor": 1.63, "scalar": 0.75, "links": 0.35, "together": 1.5}
-"""Power of each stage at the highest clock, as a fraction of the default limit."""
+"""Power draw of each stage at the highest clock, as a fraction of the default power limit."""
 
 RESISTANCE, LAG, LEAK, SMOOTH = 0.063, 5.0, 4e-4, 0.25
-"""K/W of chip, heatsink and air; seconds of their heating; fraction of the clock lost per degree above 60; seconds
-over which the reported power is averaged.
+"""Thermal resistance of chip, heatsink and air in K/W.
+
+Their time constant in seconds; the fraction of the clock lost per degree above 60; the seconds over which the reported
+power is averaged.
 """
 
 WARMER, MINUTES = 3.0, 300.0
-"""Degrees by which the intake air heats up under load; seconds until 63 % of this is reached."""
+"""Degrees by which the intake air heats up under load, and seconds until 63 % of this increase."""
 
 CAPPED, IDLE = 0x4, 0x1
 """Throttle reasons in NVML's bit mask: the power cap, and idle."""
@@ -32,7 +35,7 @@ CAPPED, IDLE = 0x4, 0x1
 
 @dataclass(frozen=True)
 class Chip:
-    """Variation between GPUs: factors of the clock and of the work per clock, K/W, and seconds of heating."""
+    """The properties that vary between GPUs: factors of clock and work per clock, thermal resistance (K/W), lag (s)."""
 
     clock: float
     work: float
@@ -41,7 +44,7 @@ class Chip:
 
 
 def chip(seed: int, number: int, place: str) -> Chip:
-    """Draw a GPU's variation: one part depends on the slot, one on the node, the rest on the GPU itself."""
+    """Draw the random properties of a GPU; they depend on its slot, its node, and the GPU itself."""
     slot, node = Random(f"{seed} slot {place}"), Random(f"{seed} node {number}")  # noqa: S311  a model, not a secret
     own = Random(f"{seed} chip {number} {place}")  # noqa: S311
     clock = (1 + slot.gauss(0, 0.015)) * (1 + node.gauss(0, 0.005)) * (1 + own.gauss(0, 0.01))
@@ -52,7 +55,7 @@ def chip(seed: int, number: int, place: str) -> Chip:
 class Heat:
     """A GPU's thermal state: `temp` (degrees C), `power` (W, a short-term mean), `energy` (J).
 
-    `limit` is the power limit in W, `highest` the highest clock in Hz; `base` is when the GPU's load begins.
+    `limit` is the power limit in W, `highest` the highest clock in Hz, and `base` the start of the load in seconds.
     """
 
     def __init__(self, parts: GpuParts, chip: Chip, ills: Sequence[Ill], base: float) -> None:
@@ -68,7 +71,7 @@ class Heat:
         self._warming = [ill for ill in ills if ill.kind in {"gpu-hot", "fan-stopped"}]
 
     def drawn(self, stage: str) -> tuple[float, float, int]:
-        """Return clock, power and throttle reasons, during a stage or between stages."""
+        """Return the clock, the power draw and the throttle reasons; outside of stages, `stage` is empty."""
         if not stage:
             return self._parts.idle_clock, self._parts.idle, IDLE
         demand = DEMAND.get(stage, 0.5) * self._usual
@@ -81,7 +84,7 @@ class Heat:
         return self.highest, demand, 0
 
     def go_on(self, t: float, stage: str) -> None:
-        """Advance the time to `t`, during a stage or between stages."""
+        """Advance the time to `t`; outside of stages, `stage` is empty."""
         step = max(0.0, t - self._t)
         _, power, _ = self.drawn(stage)
         self.energy += power * step

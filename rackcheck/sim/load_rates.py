@@ -1,6 +1,6 @@
-"""Rates of the tests of a simulated GPU: work per clock times clock, reduced by the GPU's faults. Pure.
+"""Computes the rates of a simulated GPU's tests: work per clock multiplied by the clock, reduced by faults. Pure.
 
-This is a model, not hardware data: do not derive limits from it.
+The rates are from a model, not from hardware: do not derive limits from them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,19 +12,22 @@ from rackcheck.sim.burn_parts import GpuParts
 from rackcheck.sim.load_wrong import SCALAR, SMS, hash_of
 
 PER_CLOCK = {"mma": 3.35e5, "fp64": 1.6e4, "fp32": 3.2e4, "int32": 1.6e4, "sfu": 2.0e3}
-"""Work per cycle: FLOP, or operations for the last two units."""
+"""Work per cycle: operations for the last two units, FLOP for all others."""
 
 PER_MEMORY_CLOCK = {"fill": 1220.0, "march": 1160.0, "verify": 1180.0, "copy": 1150.0}
 """Bytes per cycle that the memory reads and writes."""
 
 PER_LANE, OVER_NVLINK = 2.1e8, 0.8
-"""B/s of a PCIe lane of the first generation, doubled by each later generation; usable fraction of NVLink's rate."""
+"""The rate of a PCIe lane of generation 1 in B/s, which doubles with each generation.
+
+The usable fraction of NVLink's rate.
+"""
 
 BESIDES = 0.6
-"""Fraction of their rate that the matrix units keep while memory and links also work."""
+"""The rate of the matrix units while memory and links are also under load, as a fraction of their full rate."""
 
 COVERED, ROUNDS = 0.978, 30.0
-"""Fraction of the memory that patterns cover, and patterns per second."""
+"""Fraction of the memory that is tested with patterns, and number of patterns per second."""
 
 SPREAD = 0.002
 """Relative spread of rates that do not depend on the clock."""
@@ -37,7 +40,7 @@ StageTest = tuple[str, str, float, dict[str, Any]]
 def tests(
     parts: GpuParts, ills: Sequence[Ill], stage: str, seed: int, clock: float, work: float, rng: Random
 ) -> Iterator[StageTest]:
-    """Yield the tests of a stage on a GPU that worked at `clock` Hz; `work` is the factor on its work per clock."""
+    """Yield the tests of a stage; the GPU ran at `clock` Hz, and `work` is the GPU's factor of work per clock."""
     slow, limp = of_kind(ills, "gpu-slow"), of_kind(ills, "sm-slow")
     part = work * (1 - (slow.number("percent") / 100 if slow else 0))
     sms: dict[str, Any] = {"sms": SMS, "slowest_sm": rng.randrange(SMS), "slowest": 1.01}
@@ -61,7 +64,7 @@ def tests(
 
 
 def to_peer(parts: GpuParts, ills: Sequence[Ill]) -> float:
-    """Return the rate of a copy to another GPU, over NVLink if the GPU has it."""
+    """Return the rate of a copy to another GPU, over NVLink if the GPU has NVLink."""
     return float(parts.about.get("nvlink_rate") or 0.0) * OVER_NVLINK or over_pcie(parts, ills) / 2
 
 
@@ -73,5 +76,5 @@ def over_pcie(parts: GpuParts, ills: Sequence[Ill]) -> float:
 
 
 def of_kind(ills: Sequence[Ill], kind: str) -> Ill | None:
-    """Return the fault of a kind among the faults of one GPU and its node; None if there is none."""
+    """Return the first fault of a kind in the faults of a GPU and its node; None if there is none."""
     return next((ill for ill in ills if ill.kind == kind), None)

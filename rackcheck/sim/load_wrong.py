@@ -1,4 +1,4 @@
-"""Wrong results of a simulated GPU: which tests find them, how often, and with which values. Pure."""
+"""Simulates wrong results of a GPU: the tests that find them, the number of mismatches, and their values. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from typing import Any
 from rackcheck.sim.behaviour import Ill
 
 SMS = 132
-"""Number of SMs of a simulated GPU; it is in no capture."""
+"""Number of SMs of a simulated GPU; captures do not contain this number."""
 
 LINE = 16
-"""Size of a line of the memory's pattern, in bytes."""
+"""Size of one line of a memory pattern, in bytes."""
 
 SCALAR = ("fp64", "fp32", "int32", "sfu")
 GOLDEN = ("mma", "fp64", "fp32", "int32")
@@ -28,12 +28,12 @@ class WrongResult:
 
 
 def stand_in(*what: object) -> str:
-    """Return 16 hex digits in place of a computed result; the same arguments give the same digits."""
+    """Return 16 hex digits that stand for a computed result; the same arguments always give the same digits."""
     return blake2b(" ".join(map(str, what)).encode(), digest_size=8).hexdigest()
 
 
 def wrongs(ill: Ill, stage: str, seed: int, again: bool) -> Iterator[WrongResult]:
-    """Yield the wrong results that a stage finds for one fault; `again` is whether the same stage ran before."""
+    """Yield the wrong results that a stage finds for one fault; `again` is true if the same stage ran before."""
     match ill.kind, stage:
         case (("gpu-bitflip" | "gpu-multibit" | "gpu-alias"), ("memory" | "together")):
             if ill.kind != "gpu-bitflip" or ill.words["how"] == "stuck" or (stage == "memory" and not again):

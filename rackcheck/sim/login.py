@@ -1,4 +1,4 @@
-"""Commands about the login on a simulated node: the user, the installed programs, the rights with sudo."""
+"""Returns the output of commands about the login on a simulated node: user, installed programs and sudo rights."""
 
 import re
 import shlex
@@ -16,11 +16,14 @@ _LOOKS = re.compile(r'echo "uid \$\(id -u\)"; .*; for t in ([\w./+ :-]+); do ')
 
 
 _READABLE = re.compile(r"l\(\) \{ for f; do \[ -r ")
-"""Doctor's check of readable files, `l GLOB; l GLOB; …`, which prints each glob's first unreadable file."""
+"""Doctor's check of readable files, `l GLOB; l GLOB; …`; the output is the first unreadable file of each glob."""
 
 
 def login_output(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | None:
-    """Return the output of a command about the login; None for other commands. `sent` is the caller's clock."""
+    """Return the output of a command about the login; None for other commands.
+
+    `sent` is the time on the caller's clock.
+    """
     looks = _LOOKS.match(command)
     if looks is not None:
         missing = "".join(f"missing {tool}\n" for tool in looks[1].split() if _is_missing(host, tool))
@@ -59,6 +62,6 @@ def _system(host: NodeCapture) -> str:
 
 
 def _python(host: NodeCapture) -> str:
-    """Return python3's version: captures do not contain it, so it is that of Ubuntu on a DGX; empty without python3."""
+    """Return the version of python3: the version of Ubuntu on a DGX, because captures contain none."""
     without = any(isinstance(a, Output) and a.out.endswith("no python3\n") for a in host.commands.values())
     return "" if without else "Python 3.10.12\n"

@@ -1,4 +1,4 @@
-"""A simulated machine, read from one of four kinds of folders: a machine folder, a run, a capture or a Redfish tree."""
+"""Reads a simulated machine from a machine folder, a run, a capture or a Redfish tree."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ FOLDER = Path(__file__).parent / "machines"
 class SimMachine:
     """One simulated machine: the data of its operating system and its BMC.
 
-    The host has only the files in `files`, whichever glob requests them; its `globs` are empty. Machines share texts
-    and bodies: to change one, create a new one, and never modify it in place.
+    The files of the host are in `files`, for requests with any glob; `globs` is empty. Machines share texts and bodies,
+    so a machine must never be modified in place: create a changed copy.
     """
 
     host: NodeCapture
@@ -47,7 +47,7 @@ def shipped() -> dict[str, Path]:
 
 
 def of_folder(path: Path) -> FolderKind:
-    """Return the kind of a machine's folder; raises UserError if the folder has no machine."""
+    """Return the kind of a machine's folder; raises UserError if the folder contains no machine."""
     marks = {
         FolderKind.MACHINE: path / "machine.yaml",
         FolderKind.RUN: path / "run.json",
@@ -66,7 +66,10 @@ def of_folder(path: Path) -> FolderKind:
 
 
 def load(folder: Path, node: str, number: int) -> SimMachine:
-    """Make one node of a machine folder; `number` is its position in the rack, from 1. Raises UserError or BadFile."""
+    """Return one node of a machine folder; `number` is the node's position in the rack, from 1.
+
+    Raises UserError or BadFile.
+    """
     kind = _template(folder.resolve())
     names = {
         "node": node,
@@ -91,7 +94,7 @@ def from_tree(folder: Path) -> BmcCapture:
 
 
 def from_run(folder: Path, node: str) -> SimMachine:
-    """Return one node of a stored run, with its recorded data; raises UserError with the nearest name."""
+    """Return one node of a stored run with its recorded data; raises UserError if the run has no such node."""
     seen: dict[str, list[Answered]] = {}
     for answer in store.find(str(folder)).answers():
         kept = seen.setdefault(answer.node, [])
@@ -108,7 +111,7 @@ def from_capture(found: captured.Captured, node: str) -> SimMachine:
 
 
 def _of_answers(answers: Iterable[Answered]) -> SimMachine:
-    """Make the machine that returns this data; a plane without data is missing."""
+    """Return a machine with this data; a plane without data is missing."""
     host, bmc = NodeCapture(), BmcCapture()
     for answer in answers:
         if answer.reading > 1:  # later readings have only a few commands
@@ -123,13 +126,13 @@ def _of_answers(answers: Iterable[Answered]) -> SimMachine:
 # A recorded Redfish tree in the DMTF's layout: the path of a folder is the URI, and its index.json has the body.
 
 BODY = 8 << 20
-"""Maximum size of one body, in bytes: as much as an audit reads of one reply."""
+"""Maximum size of one body, in bytes; an audit reads at most the same size of one reply."""
 
 
 class BodyTree(Mapping[str, Body | Unknown]):
-    """The bodies of a tree by URI, each read on first use; a body that is not JSON is unparsable.
+    """The bodies of a Redfish tree by URI; each is read on first use, and a body that is not JSON is unparsable.
 
-    Names may contain `$`, `?` and `=`. Letter case is significant only if a name exists in two spellings.
+    Folder names may contain `$`, `?` and `=`. Letter case matters only if two folder names differ in nothing else.
     """
 
     def __init__(self, folder: Path) -> None:

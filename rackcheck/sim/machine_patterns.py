@@ -1,9 +1,10 @@
-"""Patterns of machine folders: keys and list items that each stand for several, and the placeholders in them.
+"""Expands the patterns of machine folders: keys and list items with brackets stand for several keys and items.
 
-`[0-223]`, `[00-15]` and `[1b,43,52]` in a key give one key for each member; several brackets give all combinations.
-`@{1}` is the member of the first bracket. A bracket may have columns, `[0-2|1b,43,52]`: the key has the first column's
-member, and `@{1.2}` is the second column's. `@{node}`, `@{n}`, `@{n3}` and `@{octets}` are kept, and replaced
-later for each node.
+A key with a bracket such as `[0-223]`, `[00-15]` or `[1b,43,52]` is expanded to one key for each member. Several
+brackets are expanded to all combinations. The placeholder `@{1}` is replaced by the member of the first bracket. A
+bracket may have columns, such as `[0-2|1b,43,52]`: the key contains the member of the first column, and `@{1.2}` is
+replaced by the member of the second column. The placeholders `@{node}`, `@{n}`, `@{n3}` and `@{octets}` are replaced
+later, for each node.
 """
 
 import re
@@ -22,13 +23,13 @@ _OF_NODE = frozenset({"node", "n", "n3", "octets"})
 
 
 class BadPattern(Exception):
-    """An invalid pattern or placeholder; the message is the reason."""
+    """An invalid pattern or placeholder; the message contains the reason."""
 
 
 def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
-    """Return every text of a pattern, with the members of its brackets; raises BadPattern.
+    """Return every text that a pattern expands to, with the members of its brackets; raises BadPattern.
 
-    The brackets are numbered after the brackets of `outer`.
+    The numbers of the brackets follow the numbers of the brackets in `outer`.
     """
     parts = _BRACKET.split(pattern)
     brackets = [_members(inside) for inside in parts[1::2]]
@@ -90,5 +91,5 @@ def filled(text: str, stood: Stood) -> str:
 
 
 def of_node(text: str, names: Mapping[str, str]) -> str:
-    """Replace the placeholders of one node, `node`, `n`, `n3` and `octets`; any other text is kept."""
+    """Replace the placeholders `@{node}`, `@{n}`, `@{n3}` and `@{octets}` by the values of one node."""
     return _PLACE.sub(lambda match: names.get(match[1], match[0]), text)

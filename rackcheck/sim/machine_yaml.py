@@ -1,4 +1,4 @@
-"""Reads a YAML file of a machine folder: JSON's types, expanded patterns, and each error with its line and column."""
+"""Reads a YAML file of a machine folder: values have JSON types, patterns are expanded, errors have a position."""
 
 import json
 import re
@@ -18,25 +18,25 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class SheetReader:
-    """Reads the nodes of one YAML file; errors are raised with their line."""
+    """Converts the YAML nodes of one file; errors have the line and the column."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.left = VALUES
 
     def wrong(self, node: yaml.Node, text: str) -> BadFile:
-        """Return an error with the node's line and column."""
+        """Return an error with the line and the column of the YAML node."""
         mark = node.start_mark
         return BadFile([Problem(SourcePlace(self.file, mark.line + 1, mark.column + 1), text)])
 
     def pairs(self, node: yaml.Node, what: str) -> list[tuple[yaml.Node, str, yaml.Node]]:
-        """Return the entries of a table: each with the key, the key's text, and the value."""
+        """Return the entries of a table; each entry has the key, the text of the key, and the value."""
         if not isinstance(node, yaml.MappingNode):
             raise self.wrong(node, f"{what} is a table")
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise self.wrong(key, "a key is a plain text")
+                raise self.wrong(key, "a key must be a plain text")
             if key.value in seen:
                 raise self.wrong(key, f"`{key.value}` appears twice")
             seen.add(key.value)
@@ -57,16 +57,16 @@ class SheetReader:
             raise self.wrong(node, f"the file expands to more than {VALUES} values")
 
     def fill(self, node: yaml.Node, text: str, stood: Stood) -> str:
-        """Replace the placeholders in a text; an error has the text's line and column."""
+        """Replace the placeholders in a text; errors have the line and the column of the text."""
         try:
             return filled(text, stood)
         except BadPattern as error:
             raise self.wrong(node, str(error)) from None
 
     def value(self, node: yaml.Node, stood: Stood) -> Any:
-        """Return a JSON value: an unquoted JSON number, true, false or null is that value, other text is a text.
+        """Return a JSON value; an unquoted JSON number, true, false or null keeps its type, any other scalar is a text.
 
-        `!!int "@{1.2}"` is a number as well, after its placeholder is replaced.
+        A placeholder with the tag `!!int`, such as `!!int "@{1.2}"`, is a number after the replacement.
         """
         self._spend(node, 1)
         if isinstance(node, yaml.SequenceNode):
@@ -92,7 +92,7 @@ class SheetReader:
         return float(text) if {".", "e", "E"} & set(text) else int(text)
 
     def items(self, node: yaml.Node, stood: Stood) -> list[tuple[yaml.Node, Stood]]:
-        """Return a list's items; an item that is a table of `each` and `item` is repeated for each member."""
+        """Return the items of a list; an item with the keys `each` and `item` is repeated for each member of `each`."""
         if not isinstance(node, yaml.MappingNode):
             return [(node, stood)]
         given = {name: value for _, name, value in self.pairs(node, "an item")}
@@ -100,7 +100,7 @@ class SheetReader:
             return [(node, stood)]
         each = given["each"]
         if not isinstance(each, yaml.ScalarNode):
-            raise self.wrong(each, "`each` is a bracket, as in [0-7]")
+            raise self.wrong(each, "`each` must be a bracket such as [0-7]")
         try:
             found = expanded(filled(each.value, stood), stood)
         except BadPattern as error:
@@ -109,9 +109,9 @@ class SheetReader:
         return [(given["item"], inner) for _, inner in found]
 
     def text(self, node: yaml.Node, stood: Stood) -> str:
-        """Return a text, or the lines of a list as one text; a text that is not empty ends with a newline.
+        """Return a text, or join the lines of a list to one text; unless the text is empty, it ends with a newline.
 
-        A line that is a table with the single key `json` becomes that value as JSON, on one line.
+        If a line is a table with the single key `json`, the line is the value of `json` in JSON format.
         """
         if isinstance(node, yaml.SequenceNode):
             lines = [self._line(item, inner) for part in node.value for item, inner in self.items(part, stood)]
@@ -124,12 +124,15 @@ class SheetReader:
             return self.fill(node, node.value, stood)
         given = self.pairs(node, "a line is a text, or")
         if [name for _, name, _ in given] != ["json"]:
-            raise self.wrong(node, "a line is a text, or a table of `json` alone")
+            raise self.wrong(node, "a line must be a text, or a table with only the key `json`")
         return json.dumps(self.value(given[0][2], stood))
 
 
 def composed(text: str, file: str) -> yaml.Node:
-    """Parse a YAML text into nodes, quickly; raises BadFile. Aliases are refused: each value must be written out."""
+    """Parse a YAML text to YAML nodes; raises BadFile if the YAML is invalid.
+
+    Aliases are rejected: each value must be written out.
+    """
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         root = yaml.compose(text, Loader=loader)
@@ -146,14 +149,14 @@ def composed(text: str, file: str) -> yaml.Node:
 
 
 def _bounded(root: yaml.Node, reader: SheetReader) -> None:
-    """Refuse aliases, with which a small file can expand without limit, and nesting deeper than a machine needs."""
+    """Reject aliases, which can expand a small file without limit, and nesting that is too deep."""
     seen: set[int] = set()
     level = [root]
     for _ in range(DEPTH):
         below: list[yaml.Node] = []
         for node in level:
             if id(node) in seen:
-                raise reader.wrong(node, "an alias refers to this; write it out")
+                raise reader.wrong(node, "an alias refers to this value; write the value out instead of the alias")
             seen.add(id(node))
             if isinstance(node, yaml.MappingNode):
                 below += [part for pair in node.value for part in pair]

@@ -32,7 +32,7 @@ HostPort = tuple[str, int]
 
 @dataclass(frozen=True)
 class Up:
-    """One running station: its addresses, its keys, and its servers, which count their requests."""
+    """One running simulated node: its addresses, its keys, and its servers, which count requests."""
 
     station: Station
     ssh: HostPort | None
@@ -44,13 +44,13 @@ class Up:
 
 
 class RackAbandoned(Exception):
-    """The caller ended while the rack was starting."""
+    """The parent process ended while the rack was starting."""
 
 
 class SimRack:
-    """A simulated rack that runs until `close`; until then `folder` contains its inventory, key and password.
+    """A simulated rack that runs until `close` is called; `folder` contains its inventory, key and password.
 
-    `gone` is called repeatedly while the rack starts; if it returns true, RackAbandoned is raised.
+    `gone` is called repeatedly while the rack starts; if `gone` returns true, RackAbandoned is raised.
     """
 
     def __init__(self, scenario: Scenario, folder: Path, gone: Callable[[], bool] = lambda: False) -> None:
@@ -138,7 +138,7 @@ class SimRack:
         )  # fmt: skip
 
     def _write(self) -> None:
-        """Write the inventory and its secrets, readable by our user only; existing files are not overwritten."""
+        """Write the inventory and its secrets, readable only by the current user; existing files are never replaced."""
         key, password, known = (self.folder / name for name in (KEY, PASSWORD, KNOWN))
         rows = [f"[{up.ssh[0]}]:{up.ssh[1]} {up.host_key}\n" for up in self.stations if up.ssh is not None]
         lines = [
@@ -159,7 +159,7 @@ class SimRack:
 
 
 def _quoted(text: str) -> str:
-    """Quote any text for YAML, like JSON but without escaped surrogate pairs."""
+    """Quote any text for YAML: as a JSON string, but without escaped surrogate pairs."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -181,7 +181,7 @@ def _entry(up: Up) -> str:
 
 
 class _LiveBodies(Mapping[str, object]):
-    """The bodies of a BMC; a body with `DateTime` shows the simulated clock's current time."""
+    """The bodies of a BMC; the property `DateTime` of a body is the current time of the simulated clock."""
 
     def __init__(self, bmc: BmcCapture, conduct: BmcConduct) -> None:
         self._bmc, self._conduct = bmc, conduct
@@ -203,7 +203,7 @@ class _LiveBodies(Mapping[str, object]):
 
 
 def _ahead(text: str, heard: str | None) -> float:
-    """Return how far a recorded clock was ahead of ours when it was recorded; 0 if the machine was not recorded."""
+    """Return by how many seconds a BMC's clock was ahead when it was recorded; 0 if the machine was not recorded."""
     try:
         return (datetime.fromisoformat(text) - datetime.fromisoformat(heard)).total_seconds() if heard else 0.0
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""The folder of a running rack: its inventory and its secrets, which are removed with the rack."""
+"""The folder of a running rack, with its inventory and secrets; these files are removed when the rack stops."""
 
 import contextlib
 import os
@@ -21,8 +21,9 @@ PREFIX = "rackcheck-sim-"
 def room(named: Path | None = None) -> Iterator[Path]:
     """Yield a rack's folder: the folder that the user names, or a new one in the system's temporary folder.
 
-    On exit a new temporary folder is removed. If the user named the folder, only folders of its path that were
-    made here and are empty are removed. Raises UserError if the folder cannot be made, or already has a file of a rack.
+    On exit, a new temporary folder is removed. If the user named the folder, only empty folders of its path that this
+    function created are removed. Raises UserError if the folder cannot be created, or already contains a file of a
+    rack.
     """
     if named is None:
         place = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -50,14 +51,14 @@ def room(named: Path | None = None) -> Iterator[Path]:
 
 
 def remove(files: Iterable[Path]) -> None:
-    """Remove the files that exist."""
+    """Remove these files; missing files are ignored."""
     for file in files:
         with contextlib.suppress(OSError):
             file.unlink()
 
 
 def write(file: Path, text: str) -> None:
-    """Write a new file that only our user can read; raises UserError if that fails."""
+    """Write a new file that only the current user can read; raises UserError if this fails."""
     try:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
             opened.write(text)

@@ -1,4 +1,4 @@
-"""A simulated rack as a file: its nodes, their machines, and their faults."""
+"""Reads scenario files, which describe a simulated rack: its nodes, their machines, and their faults."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class Laid:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A simulated rack: its stations, with their faults, and the list of the faults."""
+    """A simulated rack: its nodes with their faults, and the list of all faults."""
 
     name: str
     title: str
@@ -56,10 +56,10 @@ def growing() -> list[str]:
 
 
 def find(name: str) -> Scenario:
-    """Return the rack for the text after `sim:`.
+    """Return the simulated rack for the text after `sim:`.
 
-    NAME or NAME:COUNT is a shipped scenario; a path is a scenario file, or the folder of a machine, a run, a capture or
-    a Redfish tree. Raises UserError or BadFile.
+    The text is NAME or NAME:COUNT for a shipped scenario, the path of a scenario file, or the folder of a machine, a
+    run, a capture or a Redfish tree. Raises UserError or BadFile.
     """
     bare, mark, count = name.partition(":")
     known = shipped()
@@ -89,7 +89,7 @@ def _count(text: str) -> int:
 
 
 def of_machine(folder: Path, count: int | None = None) -> Scenario:
-    """Make a rack from a folder: `count` nodes of a machine or a Redfish tree, or the nodes of a run or a capture."""
+    """Return a rack for a folder: `count` nodes of a machine or a Redfish tree, or the nodes of a run or a capture."""
     kind = machine.of_folder(folder)
     stations: tuple[Station, ...]
     numbers = range(1, (count or 1) + 1)
@@ -110,7 +110,7 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
 
 
 def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
-    """Make a rack from a capture's nodes, with their roles; without locations if these do not fit simulated racks."""
+    """Return a rack with the nodes and roles of a capture; locations that a simulated rack cannot have are omitted."""
     if count is not None:
         raise UserError(f"the capture {found.folder.name} has a fixed number of nodes: remove the count")
     units = [unit for node in found.nodes for unit in ((node.rack, u) for u in node.units)]
@@ -156,7 +156,7 @@ def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
 
 
 def _shaped(node: YamlNode) -> YamlMapping:
-    """Check a file against the schema; each fault checks its own parameters."""
+    """Check a scenario file against the schema; parameters of faults are checked by each fault."""
     schema = shape()
     entry = schema["properties"]["faults"]["items"]
     entry["properties"]["fault"] = TEXT
@@ -169,7 +169,7 @@ def _shaped(node: YamlNode) -> YamlMapping:
 
 
 def _numbered(path: tuple[str | int, ...], text: str) -> str:
-    """Return the path with list entries counted from 1: `faults[1]` instead of `0`."""
+    """Return the path of a value; list entries are counted from 1, so that the first fault is `faults[1]`."""
     if not any(isinstance(step, int) for step in path):
         return text
     spelt = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
@@ -177,7 +177,7 @@ def _numbered(path: tuple[str | int, ...], text: str) -> str:
 
 
 def _lay(stations: dict[str, Station], entry: YamlMapping, grown: Growth, problems: list[Problem]) -> Laid:
-    """Give one fault to its nodes, as far as these exist; errors are added to `problems`."""
+    """Add one fault to its nodes; unknown nodes and other errors are added to `problems`."""
     words = {key: value.text for key, value in entry.items.items() if isinstance(value, Scalar)}
     words |= {key: "" for key in entry.items if key not in words}  # the fault rejects these as unknown parameters
     kind, target, about = words.pop("fault"), words.pop("nodes"), words.pop("about", "")

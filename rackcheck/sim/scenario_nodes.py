@@ -1,4 +1,4 @@
-"""The nodes of a scenario file, with names as in an inventory, each with its machine and its location."""
+"""Reads the nodes of a scenario file: names and node sets as in an inventory, machines, and locations."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,20 +15,20 @@ from rackcheck.sim.behaviour import BmcConduct, Conduct, Station
 from rackcheck.sim.fault_words import SLOWEST, number
 
 ALL = "@{all}"
-"""In a scenario's node set, this stands for the range of nodes that the user requests, `[0001-0072]`."""
+"""The placeholder in a scenario's node set for the range of requested nodes, such as `[0001-0072]`."""
 
 MOST = 5000
 """Maximum number of nodes of one simulated rack."""
 
 FASTEST, SEEDS = 1000, 2**31 - 1
-"""Maximum number of a load's seconds that pass in one real second, and maximum seed of the nodes' variation."""
+"""Maximum number of simulated seconds of a burn-in per real second, and maximum seed for differences between nodes."""
 
 RACK, UNITS = "rack-48u", 48
 """The type of every rack of a scenario, and its height in units."""
 
 
 class Growth:
-    """The node sets of a file whose size can be set, and all names that they can have."""
+    """The node sets of a file whose size can be set, and all names that these sets may contain."""
 
     def __init__(self, table: YamlMapping) -> None:
         nodes = table.items["nodes"]
@@ -44,14 +44,14 @@ class Growth:
 
 
 class Builder:
-    """Builds the stations of a file, and collects its errors."""
+    """Builds the simulated nodes of a scenario file, and collects errors."""
 
     def __init__(self, path: Path, table: YamlMapping, problems: list[Problem]) -> None:
         self._path, self._table, self._problems = path, table, problems
         self._filled: dict[str, int] = {}
 
     def stations(self, count: int | None, shown: str, growing: Iterable[str] = ()) -> dict[str, Station]:
-        """Return every station by its name; raises UserError if a count is set for a rack of fixed size."""
+        """Return every simulated node by its name; raises UserError if a count is set for a rack of fixed size."""
         listed = self._table.items["nodes"]
         assert isinstance(listed, YamlMapping)
         wanted = self._count(count, listed, shown, growing)

@@ -1,7 +1,7 @@
-"""A simulated node's shell: returns the output of rackcheck's script and of single commands, from a machine's capture.
+"""Simulates a node's shell: output for rackcheck's script and for single commands is read from a machine's capture.
 
-It parses the script that `probe.script` writes, not shell in general: each command is looked up, and its output is
-returned in its frame, as the real shell would print it.
+Only scripts of `probe.script` can be parsed. Each command of a script is looked up in the capture, and its output is
+printed in the same frame as by a real shell.
 """
 
 import re
@@ -19,9 +19,9 @@ from rackcheck.sim import command_lookup, login
 HEAD = "head -v -c "
 _ONCE = re.compile(r"^case \$i in -\*\) \(exit 126\);; \*\) \((.*)\) 2>&1;; esac$", re.MULTILINE)
 _NEWEST = re.compile(r"exec 8>&1; s=\$\(\{ \{ \((.*)\); echo \$\? >&3; \} \| tail -c ([0-9]+) >&8; \} 3>&1\); exit \$s")
-"""How a script keeps the newest bytes of a command's output."""
+"""The part of a script that keeps the newest bytes of a command's output."""
 _DEVICE = re.compile(r"^==> .+ <==\n", re.MULTILINE)
-"""How a script runs a command for each device, and how the output names the devices."""
+"""The part of a script that runs a command for each device, and the form of device names in the output."""
 CLOCKS = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
 
 
@@ -46,10 +46,10 @@ def jobs(script: str) -> tuple[str, tuple[ShellQuestion, ...]]:
 
 @lru_cache(maxsize=64)
 def _jobs(text: str) -> tuple[ShellQuestion, ...]:
-    """Parse the lines of a script; all nodes of a run get the same lines, so results are cached.
+    """Parse the lines of a script; the result is cached, because all nodes of a run get the same lines.
 
-    The lines are `own INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;`, `lane LANE SECONDS CAP [INDEX
-    COMMAND]... ;`, and a line that searches for programs, `have=... ;`
+    The forms of lines are `own INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;`, `lane LANE SECONDS
+    CAP [INDEX COMMAND]... ;`, and `have=... ;`, which searches for programs.
     """
     words = shlex.split(text)
     ends = [i for i, word in enumerate(words) if word == ";"]
@@ -65,14 +65,14 @@ def _jobs(text: str) -> tuple[ShellQuestion, ...]:
 
 
 class SimShell:
-    """The shell of one simulated node; the node's name is used if the capture has no host name."""
+    """The shell of one simulated node; if the capture has no host name, the node's name is used."""
 
     def __init__(self, host: NodeCapture, name: str = "", *, sudo: bool = True, skew: float = 0.0) -> None:
         self._host, self._name, self._sudo, self._skew = host, name, sudo, skew
         self._paths = sorted(host.files)
 
     def run(self, script: str) -> bytes:
-        """Run a script of rackcheck and return its output."""
+        """Return the output of a rackcheck script."""
         mark, questions = jobs(script)
         sent = re.match(r"RACKCHECK_SENT=([0-9.]+) ", script)
         clocks = f"{sent[1] if sent else ''} {time.time() + self._skew:.9f}\n"
@@ -145,7 +145,7 @@ _ERRORS: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
 
 
 def _as_unknown(why: Unknown) -> Output | None:
-    """Return the output for a recorded unknown; None if its reason has no corresponding output."""
+    """Return the output that leads to a recorded unknown value; None if no output leads to the recorded reason."""
     message = f"{why.detail}\n"
     match why.reason:
         case Reason.TIMEOUT:
@@ -158,6 +158,6 @@ def _as_unknown(why: Unknown) -> Output | None:
 
 
 def _frame(mark: str, job: ShellQuestion, answer: Output) -> str:
-    """Format an output as the script's own shell function does."""
+    """Format an output in the same way as the shell function of the script."""
     out = answer.out if len(answer.out) <= job.cap else answer.out[: job.cap]
     return f"\n{mark}<{job.index}\n{out}{mark}:{answer.status}={answer.err[-job.complaints :]}{mark}.\n"

@@ -1,4 +1,4 @@
-"""A simulated node's SSH server: real handshake, host key and login, with a shell that returns a machine's capture."""
+"""Simulates a node's SSH server: handshake, host key and login are real, and the shell returns captured output."""
 
 import io
 import logging
@@ -31,7 +31,7 @@ logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # no messages for clie
 class SshNode:
     """One node's server: its login and its shell. `execs` lists the commands that were run.
 
-    `load` is the node's part in a burn-in; without it, the node has no python3.
+    `load` simulates a burn-in on the node; without `load`, the node has no python3.
     """
 
     shell: SimShell
@@ -104,7 +104,7 @@ class SshNode:
 
 
 class _Line(paramiko.Transport):
-    """A connection that records when it has sent the reply to a request: output must not be sent before that reply."""
+    """A connection that ensures that no output of a command is sent before the reply to the client's request."""
 
     def __init__(self, line: socket.socket) -> None:
         super().__init__(line)
@@ -116,13 +116,13 @@ class _Line(paramiko.Transport):
 
 
 def _hold(channel: paramiko.Channel) -> None:
-    """Forbid output for now: paramiko sends the reply only after the function that grants a request has returned."""
+    """Block output until the reply is sent; paramiko sends the reply after the handler of the request has returned."""
     if isinstance(channel.transport, _Line):
         channel.transport.output_sent.clear()
 
 
 def _released(channel: paramiko.Channel) -> None:
-    """Wait until the reply is sent; the wait is limited, since a client may not have requested a reply."""
+    """Wait until the reply is sent; the wait is limited in time, because a client need not request a reply."""
     if isinstance(channel.transport, _Line):
         channel.transport.output_sent.wait(1.0)
 

@@ -1,11 +1,10 @@
-"""A machine folder, read once: data that is the same for all nodes, and data with placeholders for each node.
+"""Reads a machine folder once for all nodes: data that nodes share, and data with placeholders for each node.
 
-machine.yaml      rackcheck: 1, machine: NAME, title: ..., hardware: text on what is unverified
-host/*.yaml       files: {PATH: text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied}
-redfish/*.yaml    {URI: body}
+machine.yaml rackcheck: 1, machine: NAME, title: ..., hardware: text on what is unverified host/*.yaml files: {PATH:
+text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied} redfish/*.yaml {URI: body}
 
-PATH and URI are patterns (see `rackcheck.sim.machine_patterns`). A text is one text or a list of lines. A body without
-`@odata.id` gets its URI.
+PATH and URI are patterns (see `rackcheck.sim.machine_patterns`). A text may be written as a list of lines. If a body
+has no `@odata.id`, its URI is added.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +24,7 @@ from rackcheck.sim.machine_patterns import Stood, of_node
 from rackcheck.sim.machine_yaml import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
-"""Why a file cannot be read, by the word that a machine folder uses; the detail is the message of `head`."""
+"""The reasons for unreadable files by their name in a machine folder; the detail is the message of `head`."""
 
 HEAD = ("rackcheck", "machine", "title", "hardware")
 T = TypeVar("T")
@@ -33,13 +32,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TemplatePart(Generic[T]):
-    """Data by key: a part that all nodes share, and a part whose placeholders are replaced for each node."""
+    """Data by key: values that all nodes share, and values with placeholders that are replaced for each node."""
 
     still: dict[str, T] = field(default_factory=dict)
     moving: dict[str, T] = field(default_factory=dict)
 
     def add(self, key: str, answer: T) -> None:
-        """Add one value to the part to which it belongs."""
+        """Add one value: a value with placeholders of a node is stored separately from shared values."""
         (self.moving if _moves(key) or _moves(answer) else self.still)[key] = answer
 
     def has(self, key: str) -> bool:
@@ -47,7 +46,7 @@ class TemplatePart(Generic[T]):
         return key in self.still or key in self.moving
 
     def of(self, names: Mapping[str, str]) -> dict[str, T]:
-        """Return one node's data; values without placeholders are shared between nodes."""
+        """Return the data of one node; nodes share values without placeholders."""
         return {**self.still, **{of_node(key, names): _filled(answer, names) for key, answer in self.moving.items()}}
 
 
@@ -102,9 +101,9 @@ def read(folder: Path) -> Template:
             for uri, stood in reader.keys(key, pattern):
                 body = reader.value(value, stood)
                 if not (uri == ROOT or uri.startswith(f"{ROOT}/")) or same_place(uri) != uri:
-                    raise reader.wrong(key, f"`{uri}` is not a URI below {ROOT} without a slash at its end")
+                    raise reader.wrong(key, f"`{uri}` must be a URI below {ROOT}, without a slash at its end")
                 if not isinstance(body, dict):
-                    raise reader.wrong(value, f"the body of {uri} is an object")
+                    raise reader.wrong(value, f"the body of {uri} must be an object")
                 _add(reader, key, template.bodies, uri, {"@odata.id": uri, **body})
     if not template.commands.still and not template.files.still and not template.bodies.still:
         raise UserError(f"{folder} has no data: no host/*.yaml and no redfish/*.yaml")
@@ -149,7 +148,7 @@ def _host(reader: SheetReader, root: yaml.Node, template: Template) -> None:
         elif name == "commands":
             for at, command, node in reader.pairs(value, "`commands`"):
                 if PAYLOAD in command:
-                    raise reader.wrong(at, "a command's key is the text before its payload")
+                    raise reader.wrong(at, "a command's key must be the text before its payload")
                 _add(reader, at, template.commands, command, _output(reader, node))
         else:
             raise reader.wrong(key, f"no such key: `{name}`; there are files, commands, refused")
@@ -172,7 +171,7 @@ def _output(reader: SheetReader, node: yaml.Node) -> Output:
         elif name == "status":
             given = reader.value(value, ())
             if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= 255:
-                raise reader.wrong(value, "an exit status is a number from 0 to 255")
+                raise reader.wrong(value, "an exit status must be a number from 0 to 255")
             status = given
         else:
             raise reader.wrong(key, f"no such key: `{name}`; there are out, err, status")
@@ -181,5 +180,5 @@ def _output(reader: SheetReader, node: yaml.Node) -> Output:
 
 def _add(reader: SheetReader, at: yaml.Node, part: TemplatePart[T], key: str, answer: T) -> None:
     if part.has(key):
-        raise reader.wrong(at, f"`{key}` already has a reply")
+        raise reader.wrong(at, f"`{key}` occurs twice")
     part.add(key, answer)

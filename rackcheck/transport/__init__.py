@@ -1,1 +1,1 @@
-"""Transports to nodes and BMCs: SSH, local, Redfish."""
+"""Transports to nodes and BMCs: SSH, a local shell, and Redfish."""

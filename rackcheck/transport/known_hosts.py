@@ -1,4 +1,4 @@
-"""Trusted host keys: known_hosts files are read once; keys are then found by host name without a scan of all lines."""
+"""Trusted host keys: known_hosts files are read once, and then indexed by host name."""
 
 import base64
 import binascii
@@ -12,14 +12,14 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class KnownHosts:
-    """Keys by host name; hashed names are tried one by one, and patterns are matched."""
+    """The keys of known_hosts files by host name; hashed names and patterns are checked one by one."""
 
     plain: dict[str, dict[str, set[str]]] = field(default_factory=dict)
     hashed: list[tuple[bytes, bytes, str, str]] = field(default_factory=list)
     revoked: set[str] = field(default_factory=set)
 
     def keys(self, host: str, port: int) -> dict[str, set[str]]:
-        """Return the trusted keys of a host: base64 text by key type; empty if there are none."""
+        """Return the trusted keys of a host as base64 text by key type; empty if no key is trusted."""
         name = host if port == 22 else f"[{host}]:{port}"
         found = {kind: set(keys) for kind, keys in self.plain.get(name.lower(), {}).items()}
         for salt, digest, kind, key in self.hashed:

@@ -1,4 +1,4 @@
-"""Runs scripts and commands on this machine, through `sh`, as the SSH transport does on a node."""
+"""Runs scripts and commands on this machine with `sh`, in the same way as the SSH transport on a node."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from rackcheck.transport.wire import LARGE, CommandStream, ShellLimits, ShellRep
 
 
 def run(script: str, limits: ShellLimits) -> ShellReply:
-    """Run a script on this machine, with the same deadline and size cap as over SSH."""
+    """Run a script on this machine; the deadline and the size limit are the same as over SSH."""
     try:
         process = subprocess.Popen(
             ["/bin/sh", "-s"],
@@ -54,7 +54,7 @@ def run(script: str, limits: ShellLimits) -> ShellReply:
 
 
 def talk(command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
-    """Run a command on this machine and call `speak` with its input and output stream, as over SSH."""
+    """Run a command on this machine, and call `speak` with the command's input and output stream, as over SSH."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(  # noqa: S603  the command is rackcheck's own, and the same for every node
         ["/bin/sh", "-c", command], stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
@@ -130,14 +130,14 @@ class _Pipes:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the script's remaining processes: commands run in its session, each `timeout` in its own process group."""
+    """Kill all process groups in the session of a script: each `timeout` of the script has its own process group."""
     for group in {process.pid, *_groups(process.pid)}:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
 
 
 def _groups(session: int) -> Iterator[int]:
-    """Yield the process groups of a session; nothing if the kernel has no /proc."""
+    """Yield the process groups of a session; without /proc, yield nothing."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError):
             # After the name, which may contain blanks and brackets, the fields are state, parent, group, session.

@@ -1,4 +1,4 @@
-"""Transport to a node over SSH: one connection, one exec of `sh -s`, our own host-key check, deadline and cap."""
+"""Transport to a node over SSH: one connection and one `sh -s`, with host-key check, deadline and size limit."""
 
 import logging
 import socket
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors are in the reply, not on stderr
 
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
-"""Key files that are tried if neither the inventory nor the SSH configuration names one."""
+"""Key files that are tried if neither the inventory nor the SSH configuration names a key file."""
 
 
 _UNLOCKING = threading.Lock()
-"""Held while a key is decrypted, so that other nodes that wait for the same key find it decrypted."""
+"""A lock for the decryption of keys, so that several nodes with the same key decrypt the key only once."""
 
 
 class _Refused(Exception):
-    """A failed connection or login; has the reason, and the stage at which the connection ended."""
+    """A failed connection or login, with the reason and the stage of the connection."""
 
     def __init__(self, stage: ConnectStage, why: Unknown) -> None:
         super().__init__(str(why))
@@ -40,7 +40,7 @@ class _Refused(Exception):
 
 @dataclass
 class _Deadline:
-    """Closes a connection from another thread when its time is up: no library does this for every stage."""
+    """Closes a connection from another thread at a deadline, because paramiko has no time limit for some stages."""
 
     seconds: float
     passed: bool = False
@@ -57,14 +57,14 @@ class _Deadline:
 
 
 def run(target: Target, script: str, limits: ShellLimits) -> ShellReply:
-    """Run a script on a node; every failure is returned as a reply with its reason and without our credentials."""
+    """Run a script on a node; failures are returned as a reply with the reason, from which credentials are removed."""
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Script(script)))
 
 
 def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
-    """Run a command on a node and call `speak` with its stream, until `speak` returns why the stream ended.
+    """Run a command on a node, and call `speak` with the command's stream; `speak` returns why the stream ended.
 
-    The reply has no raw output, because `speak` has read it.
+    The reply contains no raw output, because `speak` has read the output.
     """
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Talk(command, speak)))
 
@@ -132,7 +132,7 @@ def _connect(target: Target, limits: ShellLimits) -> "socket.socket | paramiko.P
 
 
 def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLimits) -> None:
-    """Negotiate keys, and check the host key before credentials or scripts are sent."""
+    """Perform the SSH handshake, and check the host key before credentials or scripts are sent."""
     trusted = known_hosts.load(target.known_hosts)
     keys = trusted.keys(target.alias or target.host, target.port)
     options = transport.get_security_options()
@@ -161,7 +161,7 @@ def _plain_kind(kind: str) -> str:
 
 
 def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> None:
-    """Try the keys, then the password; raises _Refused if none of them is accepted."""
+    """Log in with the keys, then with the password; raises _Refused if the host accepts none of them."""
     import paramiko  # noqa: PLC0415
 
     user = target.user or getuser()
@@ -203,9 +203,10 @@ def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hi
 
 
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
-    """Return the named keys; else none if there is a password, else the agent's keys and the default files.
+    """Return the keys for the login: the configured keys if there are any.
 
-    Failures are added to `tried`.
+    Without configured keys, return no keys if a password is set, else the agent's keys and the default key files. Key
+    files that cannot be used are added to `tried`.
     """
     import paramiko  # noqa: PLC0415
 
@@ -226,7 +227,7 @@ def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]"
 
 
 def _unopened(error: Exception, target: Target) -> str:
-    """Return why a key file cannot be used; the libraries report encrypted files in very different ways."""
+    """Return why a key file cannot be used, from the exception; encrypted files lead to several types of exceptions."""
     if isinstance(error, TypeError):
         return "encrypted: load it into an agent, or set ssh.passphrase"
     if isinstance(error, ValueError) and target.passphrase:
@@ -245,7 +246,7 @@ def _key(file: str, passphrase: str) -> "paramiko.PKey":
 
 @lru_cache(maxsize=16)
 def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
-    """Decrypt a key, once for all nodes: decryption is slow by design."""
+    """Decrypt a key; the result is cached for all nodes, because decryption is slow by design."""
     import paramiko  # noqa: PLC0415
 
     # paramiko passes this to cryptography, which needs bytes, although paramiko's type hints differ.
@@ -254,7 +255,7 @@ def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
 
 @dataclass(frozen=True)
 class _Script:
-    """Sends a script to the node's shell, and reads its output to the end."""
+    """Sends a script to the node's shell, and reads the output of the script to the end."""
 
     text: str
 
@@ -283,7 +284,7 @@ class _Script:
 
 @dataclass(frozen=True)
 class _Talk:
-    """Runs a command, and calls `speak` with its stream."""
+    """Runs a command, and calls `speak` with the command's stream."""
 
     command: str
     speak: Callable[[CommandStream], Unknown]
@@ -329,7 +330,7 @@ class _Channel:
 
 
 class _Complaints:
-    """Reads standard error in parallel and keeps only its end: unread data would fill the SSH window."""
+    """Reads standard error in parallel, because unread data would fill the SSH window; only the end is kept."""
 
     def __init__(self, channel: "paramiko.Channel") -> None:
         self._channel, self._end = channel, b""
@@ -342,7 +343,7 @@ class _Complaints:
                 self._end = (self._end + chunk)[-4096:]
 
     def last(self, hiding: Hiding) -> str:
-        """Return the end of the last line of standard error; a secret that was cut at the start is not in it."""
+        """Return the end of the last line of standard error; secrets are removed before the line is shortened."""
         self._thread.join(timeout=1.0)
         lines = hiding.data(self._end).decode("utf-8", "replace").strip().splitlines()
         return clean(lines[-1][-200:]) if lines else ""

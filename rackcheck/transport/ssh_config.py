@@ -18,8 +18,7 @@ KNOWN = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts"
 class Target:
     """A node's SSH server, and its credentials. `proxy` is a command that connects to the server.
 
-    `password` is the user's password, `passphrase` the passphrase of the key files. Both are secrets, so they are never
-    shown.
+    `password` is the password of the user, `passphrase` the passphrase of the key files; both secrets are never shown.
     """
 
     host: str
@@ -34,7 +33,7 @@ class Target:
 
 
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
-    """Combine the inventory and the user's SSH configuration for a host; `secrets` has the secrets by reference."""
+    """Combine the inventory and the user's SSH configuration for a host; `secrets` maps references to secrets."""
     values = _ask_ssh(node.host) if _touched(node.host) else {}
     name = values.get("hostname", [node.host])[0]
     keys = (node.ssh.key,) if node.ssh.key else tuple(values.get("identityfile", ()))
@@ -62,7 +61,7 @@ def _proxy(values: dict[str, list[str]], name: str) -> str:
 
 @cache
 def _stanzas() -> tuple[str, ...] | None:
-    """Return the configuration's host patterns; None if an Include or Match may apply to any host."""
+    """Return the host patterns of the SSH configuration; None if an Include or Match could apply to any host."""
     patterns: list[str] = []
     for file in (Path(c).expanduser() for c in CONFIGS):
         if not file.is_file():
@@ -79,7 +78,7 @@ def _stanzas() -> tuple[str, ...] | None:
 
 
 def _user_has_star() -> bool:
-    """Return whether the user's own file has a stanza for every host (a distribution's stanza sets nothing we need)."""
+    """Return whether the user's own configuration file has a section `Host *`."""
     file = Path(CONFIGS[0]).expanduser()
     return file.is_file() and any(
         line.split() == ["Host", "*"] for line in file.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -87,14 +86,14 @@ def _user_has_star() -> bool:
 
 
 def _touched(host: str) -> bool:
-    """Return whether a stanza may apply to this host; if not, `ssh -G`, which takes ten milliseconds, is not run."""
+    """Return whether the SSH configuration may apply to this host; if not, `ssh -G` (ten milliseconds) is not run."""
     patterns = _stanzas()
     return patterns is None or any(fnmatch.fnmatchcase(host, p.lstrip("!")) for p in patterns)
 
 
 @cache
 def _ask_ssh(host: str) -> dict[str, list[str]]:
-    """Resolve a host with the user's `ssh`; the result is empty if `ssh` is not installed."""
+    """Resolve a host with `ssh -G`; the result is empty if `ssh` is not installed."""
     ssh = shutil.which("ssh")
     if ssh is None or host.startswith("-"):
         return {}

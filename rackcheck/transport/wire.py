@@ -1,4 +1,4 @@
-"""Shared by all transports to a node's operating system: limits, and a reply with the reason for missing output."""
+"""Types for all transports to a node's operating system: limits, and a reply with the reason for missing output."""
 
 import time
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class ConnectStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShellReply:
-    """A node's output, the reason to use if the output is incomplete, and the stage that the connection reached."""
+    """A node's output, the reason in case that the output is incomplete, and the stage that the connection reached."""
 
     raw: bytes
     cut: Unknown
@@ -47,10 +47,10 @@ class CommandStream(Protocol):
     """The input and output stream of a command that runs on a node."""
 
     def send(self, data: bytes, seconds: float) -> None:
-        """Write to the command; raises OSError if the command is gone or reads nothing for this many seconds."""
+        """Write to the command; raises OSError if the command has ended, or reads nothing for `seconds`."""
 
     def receive(self, seconds: float) -> bytes | None:
-        """Read the command's output; empty at its end, None if the command wrote nothing for this many seconds."""
+        """Read the output of the command; empty at the end of the output, None if there is no output for `seconds`."""
 
     def finish(self) -> None:
         """Close the command's input."""
@@ -59,17 +59,17 @@ class CommandStream(Protocol):
         """Close the stream."""
 
     def ended(self) -> tuple[int | None, str]:
-        """Return the command's exit status, if known, and the last line of its standard error."""
+        """Return the exit status of the command, if known, and the last line of the command's standard error."""
 
 
 def stamped(script: str) -> str:
-    """Prefix a script with our time when it is sent and the node's time when it starts: the difference is the skew."""
+    """Prefix a script with the time of sending, and with a command for the node's time; the difference is the skew."""
     ours = f"RACKCHECK_SENT={time.time():.2f} RACKCHECK_CLOCK=$(date +%s.%N)"
     return f"{ours}; export RACKCHECK_SENT RACKCHECK_CLOCK\n{script}"
 
 
 def drain(receive: Callable[[int], bytes], cap: int) -> tuple[bytes, str]:
-    """Read until the end, the cap or a broken connection; return the data, and what stopped the reading."""
+    """Read until the end, the size limit or a connection error; return the data, and the reason why reading stopped."""
     chunks: list[bytes] = []
     size = 0
     while size <= cap:

@@ -1,1 +1,1 @@
-"""Pure views of collected and judged data, used by both the screens and the command line."""
+"""Views of collected and judged data for the screens and the command line; no view does any input or output."""

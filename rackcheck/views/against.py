@@ -1,7 +1,7 @@
-"""Compares a node's facts with another reading: the facts that differ, the rules that read them, the verdicts. Pure.
+"""Compares a node's facts with another reading: facts that differ, rules that read these facts, and verdicts. Pure.
 
-The other reading is shown before the arrow, the node's value after it. A missing reply is never a change: a fact that
-is unknown on one side is shown as unknown, never as different.
+The value of the other reading is shown before the arrow, the node's value after the arrow. A fact that is unknown on
+one side is shown as unknown, never as different.
 """
 
 from collections import Counter
@@ -19,17 +19,17 @@ from rackcheck.views.items import folded
 from rackcheck.views.rule_coverage import Covering
 
 NO_RULE = "no rule"
-"""Shown for a fact that no rule reads, so that the author of a profile may add a rule."""
+"""The text for a fact that no rule reads, so that the author of a profile can add a rule."""
 
 WORDS = 4
-"""Minimum number of words of a text for which only the differing words are shown."""
+"""Minimum number of words of a text above which only differing words are shown."""
 
 NO_VERDICTS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """One fact that differs, or several items with the same difference: `paths` are the facts.
+    """One fact that differs, or the same fact of several items: `paths` are the fact paths, `path` is the folded path.
 
     `path` is the folded form of `paths`; `change` is the change of the first path; `covered` are the rules that read
     the fact, `verdicts` the verdicts of these rules on this node, if they were judged.
@@ -43,7 +43,7 @@ class Differing:
 
     @property
     def kind(self) -> ChangeKind:
-        """The kind of change, from the other reading to this node."""
+        """The kind of change from the other reading to this node."""
         return self.change.kind
 
     @property
@@ -53,30 +53,31 @@ class Differing:
 
     @property
     def before(self) -> str:
-        """The value in the other reading, for people."""
+        """The value in the other reading, formatted as text."""
         return words.spelt(self.change.before, self.change.unit)
 
     @property
     def after(self) -> str:
-        """The value on this node, for people."""
+        """The value on this node, formatted as text."""
         return words.spelt(self.change.after, self.change.unit)
 
     @property
     def percent(self) -> float | None:
-        """The change of a measurement or counter, in percent of the other reading; None if a side is not a number."""
+        """The change of a measurement or a counter in percent of the other reading; None if a value is not a number."""
         return moved_by(self.change) if self.cls in VOLATILE else None
 
     @property
     def is_fact(self) -> bool:
-        """Whether the path is a fact that a rule could read: a silent plane has the path `plane/NAME`."""
+        """Whether the path is the path of a fact; a plane without a reply has the path `plane/NAME`."""
         return not self.path.startswith("plane/")
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """All differences; `own` counts identities unique to each machine, `unknown` facts that are unknown on both sides.
+    """All differences.
 
-    `silent` lists planes (as `plane/os`) that returned nothing on either side.
+    `own` is the number of differing identities, `unknown` the number of facts that are unknown on both sides. `silent`
+    lists the planes without a reply on both sides, such as `plane/os`.
     """
 
     differing: tuple[Differing, ...]
@@ -86,12 +87,12 @@ class Against:
 
     @property
     def differs(self) -> bool:
-        """Whether anything is known to differ."""
+        """Whether any difference is certain, so that both values are known."""
         return any(not one.kind.uncertain for one in self.differing)
 
     @property
     def uncertain(self) -> bool:
-        """Whether something could not be compared."""
+        """Whether there is any difference, or any plane without a reply on both sides."""
         return bool(self.differing or self.silent)
 
 
@@ -105,10 +106,11 @@ def against(
     same: bool = False,
     keep: Callable[[Change], object] | None = None,
 ) -> Against:
-    """Compare a node's facts with another reading; the order is by class and path, unknown facts are last.
+    """Compare a node's facts with another reading; differences are sorted by class and path, with unknown facts last.
 
-    Each side must contain all facts of its reading. Without `same`, differing identities are only counted: set it if
-    both readings are of one machine, or to list identities for another reason. `keep` filters the differences.
+    `mine` and `other` must contain all facts of their reading. If `same` is false, differing identities are only
+    counted. Set `same` if both readings are of the same machine, or to list identities for another reason. Only
+    differences for which `keep` returns true are included.
     """
     rows = gathered(filter(keep, compare(other, mine, classes)))
     own = [c for c in rows if c.cls is Class.IDENTITY and not same and not c.kind.uncertain]
@@ -123,7 +125,7 @@ def against(
 
 
 def _alike(change: Change, covering: Covering | None) -> tuple[object, ...]:
-    """Return the grouping key of changes that are shown together: the fact, both values, and the rules that read it."""
+    """Return the key that groups changes: the pattern of the fact, both values, and the rules that read the fact."""
     pattern = str(paths.parse(change.path).pattern)
     covered = covering.of(change.path) if covering is not None else ()
     return pattern, change.cls, change.kind, repr(change.before), repr(change.after), change.unit, covered
@@ -139,7 +141,7 @@ def _differing(changes: Sequence[Change], covering: Covering | None, verdicts: M
 
 
 def word_difference(before: Reading, after: Reading) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the words removed from a list or long text, and the words added; None if comparing words does not help."""
+    """Return the words removed from a list or a long text, and the words added; None for other values."""
     old, new = _words(before), _words(after)
     if old is None or new is None:
         return None
@@ -176,14 +178,17 @@ def difference_text(one: Differing) -> str:
 
 
 def rules(one: Differing) -> str:
-    """Format the rules that read the fact, with their verdicts on this node: `gpu.vbios fail`; or NO_RULE."""
+    """Format the rules that read the fact, with their verdicts on this node: `gpu.vbios fail`.
+
+    If no rule reads the fact, return NO_RULE.
+    """
     if not one.covered:
         return NO_RULE if one.is_fact else ""
     return ", ".join(f"{rule} {one.verdicts[rule]}" if rule in one.verdicts else rule for rule in one.covered)
 
 
 def document(one: Differing) -> dict[str, Any]:
-    """Return one difference as a document."""
+    """Return one difference as a JSON document."""
     split = word_difference(one.change.before, one.change.after) if one.kind is ChangeKind.CHANGED else None
     doc = words.one_doc(replace(one.change, path=one.path)) | {"facts": list(one.paths), "rules": list(one.covered)}
     doc |= {"verdicts": dict(one.verdicts)} if one.verdicts else {}
@@ -192,7 +197,10 @@ def document(one: Differing) -> dict[str, Any]:
 
 
 def facts_of(tree: Tree) -> ComparedFacts:
-    """Return a tree's facts as runs store them: by class, in wire form, with the reason for each silent plane."""
+    """Return the facts of a tree as JSON by class, as in stored runs.
+
+    For a plane without a reply, the reason is included.
+    """
     found: dict[Class, dict[str, Any]] = {cls: {} for cls in Class}
     for path, doc in facts_json(tree).items():
         found[Class(doc["class"])][path] = {key: doc[key] for key in doc if key not in {"class", "source", "time"}}

@@ -1,4 +1,4 @@
-"""The records of a burn-in that a fact was read from, each as one line: records of the same part and stage. Pure."""
+"""Finds the burn-in records that a fact was read from, and formats each record as one line. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ from rackcheck.views.matching_lines import WIDTH
 from rackcheck.views.reply import NumberedLine, RawText
 
 KINDS = {"gpu": "gpu", "core": "cpu", "cpu": "cpu", "memory": "numa", "nic": "nic", "disk": "disk"}
-"""The kind of part in records, by the word of the collection in a fact's path."""
+"""The kind of part in records, by the name of the collection in a fact's path."""
 
 STAGES = {"memory": "memory", "tensor": "tensor", "scalar": "scalar", "link": "links", "peer": "links"}
-"""The stage, by a word in the path of a GPU's fact."""
+"""The burn-in stage, by a word in the path of a GPU's fact."""
 
 COLUMNS = {
     "temperature": "temp", "memory_temperature": "memory_temp", "throttled": "reasons", "generation": "gen",
@@ -27,10 +27,10 @@ COLUMNS = {
     "of_limit": "power", "energy": "energy", "power": "power", "inlet": "inlet", "was_up": "up", "stayed": "up",
     "symbol_errors": "symbol_error",
 }  # fmt: skip
-"""By the last word of a fact's path, the column of samples from which the fact is derived, if the names differ."""
+"""The column of samples that a fact is derived from, by the last word of the fact's path; equal names are left out."""
 
 MEMBERS = 4
-"""Maximum number of members shown of a long list."""
+"""Maximum number of members of a list that are shown."""
 
 BurnRecordDict = Mapping[str, Any]
 
@@ -47,7 +47,7 @@ class BurntNode(NodeReplies):
 
 
 def followed(found: Proof, replies: NodeReplies) -> Proof:
-    """Add the inputs of facts that were compared among nodes: such a fact is not in the tree of a single node."""
+    """Add the inputs of facts that compare several nodes; the tree of a single node does not contain such facts."""
     return replace(found, pieces=tuple(_followed(piece, replies) for piece in found.pieces))
 
 
@@ -64,7 +64,7 @@ def _followed(piece: ProofFact, replies: NodeReplies) -> ProofFact:
 
 
 def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
-    """Return at most `most` records that a fact was read from: faults first, then work, then samples."""
+    """Return at most `most` records that a fact was read from: first faults, then work, then samples."""
     thing = _thing(fact)
     about = [(at, record) for at, record in enumerate(found) if _is_about(record, thing)]
     hits = dict.fromkeys(at for at, record in about if record.get("k") == "error")
@@ -74,12 +74,12 @@ def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
     shown = sorted(list(hits)[:most] or [at for at, _ in about[:most]])
     rows = tuple(NumberedLine(at + 1, _text(found[at], thing), at in hits) for at in shown)
     name = f"burn-in, records of {thing}" if thing else "burn-in"
-    trouble = "" if rows else "no record of this"
+    trouble = "" if rows else "no record of this fact"
     return RawText(name, Plane.BURNIN, rows, len(about) if thing else len(found), trouble=trouble)
 
 
 def _thing(fact: Path) -> str:
-    """Return the part that a fact is about, as named in records: `gpu/3`; `gpu` for all GPUs; empty for the node."""
+    """Return the part of a fact with its name in records: `gpu/3`, `gpu` for all GPUs, or empty for the whole node."""
     segment = next((s for s in fact.segments[1:] if s.word in KINDS), None)
     if segment is None:
         return "bmc" if fact.segments[-1].word in {"inlet", "power"} else ""
@@ -97,7 +97,7 @@ def _is_about(record: BurnRecordDict, thing: str) -> bool:
 
 
 def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the pieces of work of the fact's stage and test; if the fact names no test, all work of the stage."""
+    """Find the work records of the fact's stage and test; if the fact names no test, find all of the stage."""
     words = [segment.word for segment in fact.segments]
     stages = {STAGES[word] for word in words[2:] if word in STAGES}
     mine = [(at, r) for at, r in about if r.get("k") == "stage" and (not stages or r.get("stage") in stages)]
@@ -107,11 +107,11 @@ def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
 
 
 WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested", "odd", "triad", "odd_sms", "result"})
-"""Facts whose path ends in one of these words are read from pieces of work."""
+"""Facts whose path ends in one of these words are read from work records."""
 
 
 def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the samples from which a measured fact or a counter is derived: the first, the highest, the last."""
+    """Find the samples that a measurement or a counter is derived from: the first, the highest and the last sample."""
     word = fact.segments[-1].word
     column = COLUMNS.get(word, word)
     rows = [(at, r[column]) for at, r in about if r.get("k") == "sample" and isinstance(r.get(column), int | float)]
@@ -122,7 +122,7 @@ def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[in
 
 
 def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
-    """Find the node's first or last record, for facts that are read from one of these."""
+    """Find the first or the last record of the node, for facts that are read from one of these two records."""
     word = fact.segments[-1].word
     kinds = {
         "model": ("about",), "uuid": ("about",), "serial": ("about",), "variant": ("about",), "gpu": ("about",),
@@ -137,7 +137,7 @@ def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
 
 
 def _text(record: BurnRecordDict, thing: str) -> str:
-    """Write a record in one line; if it lists several GPUs, only the one named by `thing`."""
+    """Format a record as one line; if a record lists several GPUs, only the GPU `thing` is included."""
     gpus, index = record.get("gpus"), thing.partition("/")[2]
     if isinstance(gpus, dict) and index in gpus:
         record = {"k": record.get("k"), "t": record.get("t"), "gpus": {index: gpus[index]}}
@@ -148,7 +148,7 @@ def _text(record: BurnRecordDict, thing: str) -> str:
 
 
 def _cut(value: Any) -> Any:
-    """Return the first members of a long list, and the number of the others."""
+    """Return the first members of a long list, and the number of further members."""
     if not isinstance(value, list) or len(value) <= 2 * MEMBERS:
         return value
     return [*value[:MEMBERS], f"and {len(value) - MEMBERS} more"]

@@ -1,7 +1,7 @@
-"""The state of a burn-in: all nodes under load, the readings of their parts, and the totals. Pure.
+"""The state of a burn-in: all nodes under load, the measured values of their parts, and totals. Pure.
 
-It takes live `Burning` events, or the same events made from the records of a stored run. A node may print anything, so
-its records are validated first. Numbers are in SI units, times in seconds on the node's own clock.
+The state is updated by live `Burning` events, or by the same events from a stored run. Records are validated first,
+because a node may print anything. Numbers are in SI units. Times are in seconds on the node's own clock.
 """
 
 import shlex
@@ -18,7 +18,7 @@ from rackcheck.run.event import Answered, Burning, Event, FactsRead, Judged, Nod
 from rackcheck.views.part import HOST, POINTS, WILD, History, LoadedPart
 
 LATEST = 1e6
-"""The latest valid time of a record (s); a later time is an error of the node."""
+"""The maximum valid time of a record (s); a record with a later time is invalid."""
 
 GPUS = 256
 """Maximum number of GPUs that are tracked on one node."""
@@ -26,10 +26,10 @@ GPUS = 256
 
 @dataclass(slots=True)
 class LoadedNode:
-    """One node under load: its parts, its BMC's measurements during the load, and how the burn-in ended on it.
+    """One node under load: its parts, measurements of its BMC during the load, and how the burn-in ended on the node.
 
-    `ended` is `whole` or `stopped` once the load is over; `trouble` is the reason why data is missing. `numbers` are
-    the names of the GPUs in records, by index, for their names in facts: `gpu/5` for `gpu/module-3`.
+    `ended` is `whole` or `stopped` once the load is over; `trouble` is the reason why data is missing. `numbers` maps
+    the name of a GPU in facts to its name in records, such as `gpu/module-3` to `gpu/5`.
     """
 
     node: str
@@ -54,14 +54,14 @@ class LoadedNode:
 
     @property
     def seed(self) -> int | None:
-        """The seed of the node's work, if reported."""
+        """The seed of the node's work; None if the node has not reported it."""
         found = self.hello.get("seed")
         return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 @dataclass
 class Burns:
-    """A burn-in on all its nodes; empty for a run without one."""
+    """A burn-in on all nodes of a run; false if the run has no burn-in."""
 
     benches: dict[str, LoadedNode] = field(default_factory=dict, repr=False)
     nodes: tuple[str, ...] = ()
@@ -106,12 +106,15 @@ class Burns:
 
     @property
     def t(self) -> float:
-        """The time of the most advanced node (s)."""
+        """The elapsed time (s) of the node with the longest burn-in so far."""
         return max((bench.t for bench in self.benches.values()), default=0.0)
 
     @property
     def length(self) -> float | None:
-        """The estimated duration (s), from the first node's start to the last node's end; None until reported."""
+        """The estimated duration (s), from the start of the first node to the end of the last.
+
+        The duration is None until a node reports the tier of the burn-in.
+        """
         if self.tier is None:
             return None
         gpus = max((len(bench.gpus) for bench in self.benches.values()), default=0)
@@ -119,7 +122,10 @@ class Burns:
 
     @property
     def power(self) -> float | None:
-        """The power draw of all GPUs (W): the current value, after the load the highest; None if no GPU reports it."""
+        """The power draw of all GPUs (W): during the load the current value, then the highest.
+
+        The power draw is None if no GPU reports power.
+        """
         now = [part.now["power"] for part in self.gpus() if "power" in part.now]
         if not now:
             return None
@@ -134,15 +140,18 @@ class Burns:
 
     @property
     def wrong(self) -> int:
-        """The number of faults reported."""
+        """The number of faults that all nodes have reported."""
         return sum(part.wrong for bench in self.benches.values() for part in bench.parts)
 
     def total(self) -> list[tuple[float, float]]:
-        """Return, for each moment, the power draw (W) of all GPUs that have reported a later moment."""
+        """Return the total power draw (W) for each interval.
+
+        A GPU's value is added when the GPU reports a later interval.
+        """
         return [(float(second), watts) for second, watts in sorted(self._totals.items())]
 
     def replay(self, node: str) -> str:
-        """Format the command that repeats the same work on a node; empty if the node reported no seed."""
+        """Return the command that repeats the same work on a node; empty if the node reported no seed."""
         seed = self.benches[node].seed
         tier = ["--tier", self.tier.value] if self.tier is not None else []
         return shlex.join(["rackcheck", "burnin", node, *tier, "--seed", str(seed)]) if seed is not None else ""
@@ -198,7 +207,7 @@ class Burns:
                 self._add(part, row.t, watts)
 
     def _add(self, part: LoadedPart, t: float, watts: float) -> None:
-        """Add a GPU's last power draw of a moment to the moment's total, once the GPU reports a later moment."""
+        """When a GPU reports a later interval, add the GPU's last power draw to the total of its previous interval."""
         width = 2 if self.tier is Tier.SOAK else 1
         second, last = part.moment
         now = int(t) // width * width
@@ -208,7 +217,7 @@ class Burns:
 
 
 def _part(bench: LoadedNode, of: str) -> LoadedPart:
-    """Find the part that a record is about; a copy between two GPUs belongs to the first GPU."""
+    """Return the part that a record belongs to; a copy between two GPUs belongs to the first GPU."""
     kind, _, key = of.partition("/")
     if kind not in {"gpu", "peer"} or not key:
         return bench.host

@@ -1,4 +1,4 @@
-"""Groups findings by cause: silent planes, and rules that are unknown on the same nodes for the same reason."""
+"""Groups findings by cause: planes without a reply, and rules unknown on the same nodes for the same reason."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from rackcheck.model.text import natural
 from rackcheck.views.summary import Finding, Silent
 
 FEW = 3
-"""Up to this many findings with the same cause are shown separately."""
+"""Maximum number of findings with the same cause that are shown separately."""
 
 SHORT = 40
 """Maximum number of characters of a node set that is shown before a detail."""
@@ -19,9 +19,10 @@ SHORT = 40
 
 @dataclass(frozen=True)
 class Cause:
-    """Why many rules are unknown: the reason, details, rules and nodes; `plane` is set if an entire plane is silent.
+    """Why several rules are unknown: the reason, the details, the rules and the nodes.
 
-    `details` are distinct, each with the nodes that reported it.
+    `plane` is set if the cause is a plane without any reply. `details` maps each distinct detail to the nodes that
+    reported it.
     """
 
     unknown: Unknown
@@ -32,12 +33,15 @@ class Cause:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The details as texts; several details each list their nodes, if the list is short."""
+        """The details as texts; if there are several details, each follows its nodes, unless the node set is long."""
         return detail_lines(self.details)
 
 
 def detail_lines(details: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Format distinct details, each after its nodes; no nodes for a single detail, or if the node set is long."""
+    """Format distinct details, each after its nodes.
+
+    Nodes are left out for a single detail, and if the node set is long.
+    """
     if len(details) < 2:
         return tuple(details)
     return tuple(_named(detail, fold(nodes)) for detail, nodes in details.items())
@@ -50,7 +54,7 @@ def _named(detail: str, nodes: str) -> str:
 def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[list[Cause], list[Finding]]:
     """Group findings that share a cause; return the causes, and the findings without a shared cause.
 
-    Nodes that are silent for the same kind of reason become one cause, even if each detail names its node's address.
+    Nodes without a reply for the same kind of reason have one cause, even if the details contain different addresses.
     """
     quiet, loud = _silences(findings, silent or {})
     shared: dict[tuple[Unknown, tuple[str, ...]], list[Finding]] = {}
@@ -84,7 +88,7 @@ def _by_detail(rows: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tupl
 
 
 def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause], list[Finding]]:
-    """Group the findings that are unknown because a plane is silent, and the findings that depend on them."""
+    """Group the findings that are unknown because a plane returned nothing, and the findings that these block."""
     values: dict[tuple[Plane, str], list[tuple[Unknown, tuple[str, ...], str]]] = {}
     covered: dict[tuple[str, str], Plane] = {}
     left = list(findings)
@@ -113,9 +117,10 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
 
 
 def _silenced(finding: Finding, silent: Silent, covered: Mapping[tuple[str, str], Plane]) -> Mapping[str, Plane]:
-    """Return, by node, the plane whose silence makes a finding unknown; empty if one node has another reason.
+    """Return for each node the plane without a reply that makes a finding unknown.
 
-    A rule that compares planes has its own reason; it is unknown on a node on which one of its planes is silent.
+    The result is empty if any node has another reason. A rule that compares planes has a reason of its own; the rule is
+    unknown if any of the planes returned nothing.
     """
     if finding.status is not Status.UNKNOWN:
         return {}

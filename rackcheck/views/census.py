@@ -1,7 +1,7 @@
-"""Counts all nodes' values: the nodes by fact and value, as sets of bits in one integer; updated node by node. Pure.
+"""Counts the nodes for each value of each fact; a set of nodes is an integer with one bit per node. Pure.
 
-Two nodes on which the same fact is unknown do not agree: an unknown is stored by its reason, separate from values, and
-never counts for a majority. Absent is a value, as in votes among nodes.
+Nodes on which a fact is unknown do not agree. Unknown facts are stored by their reason, separately from values, and
+never count for a majority. Absent counts as a value, as in votes among nodes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,17 +23,17 @@ PLACES = ("rack", "row", "role", "slot")
 """The parts of a node's location that are counted."""
 
 ABSENT = Absent()
-"""Represents every absent value, whatever its detail."""
+"""The value that represents every absent value; details are ignored."""
 
 _SPELT = frozenset({Unknown, Absent})
-"""Readings with a detail, which is ignored in comparisons."""
+"""Types of values with a detail; details are ignored in comparisons."""
 
 _UNKNOWN: Mapping[Reason, Unknown] = {reason: Unknown(reason) for reason in Reason}
 
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """The value that most of a role's `of` nodes have: `count` nodes have it, on `known` nodes the fact is known."""
+    """The majority value of a role with `of` nodes: `count` nodes have the value, `known` nodes report any value."""
 
     value: Reading
     count: int
@@ -42,13 +42,13 @@ class Majority:
 
     @property
     def share(self) -> float:
-        """The share of the role's nodes that have the value, 0 to 1; the total includes silent nodes."""
+        """The share of the role's nodes that have the value, 0 to 1; the total includes nodes without a reply."""
         return self.count / self.of
 
 
 @dataclass(slots=True)
 class _Fact:
-    """The nodes of each value of one fact; a single node is stored as the complement of its number (`~number`)."""
+    """The nodes of each value of one fact, as sets; a set of one node is stored as `~number` of the node."""
 
     kind: Kind
     plane: Plane
@@ -64,7 +64,7 @@ class _Fact:
 
 
 class Census:
-    """All nodes' locations and facts of the classes KEPT; nodes are added one by one, and may be added again."""
+    """The locations of all nodes, and their facts of the classes in `KEPT`; a node may be added several times."""
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {}
@@ -78,9 +78,9 @@ class Census:
     def take(
         self, node: str, role: str, tree: Tree, places: Mapping[str, str], planes: frozenset[Plane] | None = None
     ) -> None:
-        """Count a node; if counted before, its values on these `planes` (default: all) are replaced.
+        """Count a node; if the node was counted before, its values on these `planes` (default: all) are replaced.
 
-        `places` may contain its rack, row and slot; an empty or missing entry is unknown.
+        `places` may contain the rack, row and slot of the node; an empty or missing entry means unknown.
         """
         self._listings.clear()
         number = self._number.get(node)
@@ -112,7 +112,7 @@ class Census:
         return self._facts.setdefault(text, _Fact(kind, plane))
 
     def _forget(self, number: int, planes: frozenset[Plane] | None, tree: Tree) -> None:
-        """Forget a node's values on these planes, but not derived ones that the new tree does not have."""
+        """Remove a node's values on these planes; derived values that the new tree does not contain are kept."""
         for held in (*self._places.values(), self._roles):
             for word in held:
                 held[word] &= ~(1 << number)
@@ -127,7 +127,7 @@ class Census:
         return (1 << len(self._names)) - 1
 
     def roles(self) -> Mapping[str, int]:
-        """Return the nodes of each role, as sets; by name."""
+        """Return the nodes of each role as sets, sorted by the name of the role."""
         return {role: held for role, held in sorted(self._roles.items()) if held}
 
     def role(self, role: str) -> int:
@@ -143,7 +143,7 @@ class Census:
         return found
 
     def names(self, bits: int) -> tuple[str, ...]:
-        """Name the nodes of a set, in their natural order."""
+        """Return the names of the nodes in a set, in natural order."""
         found = []
         while bits:
             low = bits & -bits
@@ -163,7 +163,7 @@ class Census:
         return None if fact is None else fact.kind
 
     def like(self) -> Mapping[str, tuple[str, ...]]:
-        """Return all reported paths by their patterns, including listings of items."""
+        """Return the paths of all reported facts by pattern, including the lists of items."""
         found: dict[str, list[str]] = {}
         for text, fact in self._facts.items():
             if fact.who:
@@ -171,7 +171,7 @@ class Census:
         return {pattern: tuple(some) for pattern, some in found.items()}
 
     def tree(self, node: str, texts: Iterable[str], silent: Mapping[Plane, Unknown]) -> Tree:
-        """Return some facts of a node as a tree; an unknown has its reason, but no source and no time."""
+        """Return some facts of a node as a tree; the facts have no source and no time."""
         bit = self.bits((node,))
         leaves: dict[str, Leaf] = {}
         for text in texts:
@@ -187,7 +187,10 @@ class Census:
         return {word: held for word, held in self._places[place].items() if held}
 
     def sets(self, path: str) -> Iterator[tuple[Reading, int]]:
-        """Yield each value of a fact with the nodes that have it, as a set; an unknown is represented by its reason."""
+        """Yield each value of a fact with the set of nodes that have this value.
+
+        Unknown values of a fact are grouped by their reason.
+        """
         fact = self._facts.get(path)
         for value, held in fact.who.items() if fact is not None else ():
             yield value, _mask(held)
@@ -210,7 +213,7 @@ class Census:
         return found
 
     def without(self, path: str) -> int:
-        """Return, as a set, the nodes that do not list the path's item: for `gpu/7.name`, those with no 7 in `gpu`."""
+        """Return the set of nodes without the item in the path: for `gpu/7.name`, the nodes with no item 7 in `gpu`."""
         found = 0
         for collection, key in paths.parse(path).items:
             for listed, held in self._listed(collection):
@@ -230,9 +233,10 @@ class Census:
         return known
 
     def majority(self, path: str, role: str) -> Majority | None:
-        """Return the value that more than half of a role's nodes have; None if the fact is known on fewer than FEWEST.
+        """Return the value on more than half of a role's nodes; None if the fact is known on fewer than `FEWEST` nodes.
 
-        The total includes nodes on which the fact is unknown: missing data can only prevent a majority.
+        The total includes nodes on which the fact is unknown, so that missing data can prevent a majority but never
+        create one.
         """
         whole = self.role(role)
         of = whole.bit_count()
@@ -241,9 +245,9 @@ class Census:
         return Majority(best, counts[best], known, of) if best is not None and known >= FEWEST else None
 
     def deviants(self, path: str, role: str) -> Mapping[Reading, tuple[str, ...]]:
-        """Return the nodes of a role whose value differs from the majority's; empty if there is no majority.
+        """Return the nodes of a role whose value differs from the majority value; empty if there is no majority.
 
-        A node on which the fact is unknown does not deviate.
+        A node on which the fact is unknown is left out.
         """
         held = self.majority(path, role)
         whole = self.role(role)
@@ -253,7 +257,7 @@ class Census:
         return {value: self.names(bits) for value, bits in others if bits}
 
     def spell(self, path: str, value: Reading) -> str:
-        """Write a value of a fact for people."""
+        """Format a value of a fact as text."""
         kind = self.kind(path)
         if isinstance(value, Unknown):
             return f"unknown ({value})"
@@ -265,7 +269,7 @@ def _mask(held: int) -> int:
 
 
 def _value(reading: Reading, kind: Kind) -> Reading:
-    """Return a reading in a form that can be compared: reasons without details, numbers normalized."""
+    """Return a value in a comparable form: unknown values without details, settings normalized."""
     if isinstance(reading, Unknown):
         return _UNKNOWN[reading.reason]
     if isinstance(reading, Absent):

@@ -1,7 +1,7 @@
-"""Commands for a person to copy, to read a fact or to fix a finding; rackcheck never runs them. Pure.
+"""Formats commands for the user to copy, which read a fact or fix a finding; rackcheck never runs these commands. Pure.
 
-Hosts, files and addresses may come from an untrusted run: all of them are quoted, and a command that cannot be typed
-verbatim becomes a comment. A command is shown only if one of our probes runs it. No command contains a secret.
+Hosts, files and addresses may come from an untrusted run, so all of them are quoted. A command that cannot be copied
+unchanged is shown as a comment. Only commands of installed probes are shown. No command contains a secret.
 """
 
 import json
@@ -32,14 +32,14 @@ from rackcheck.run.event import facts_json
 UNCHECKED = "# this command does not check the certificate"
 
 ANYBODY = '"$USER"'
-"""The BMC login if none is configured; curl prompts for the password."""
+"""The placeholder for the BMC user if no user is configured; curl prompts for the password."""
 
 
 def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -> str:
-    """Format the command that reads a fact at its source, as one line or, for a script, several.
+    """Format the command that reads a fact at its source; a script has several lines.
 
-    `probe` is the probe that returns the fact. The probe determines whether the command is one of ours, and whether it
-    needs root. Lines that begin with `#` are comments for people.
+    `probe` is the probe that provides the fact: only its commands are shown, and it determines whether sudo is needed.
+    Lines that begin with `#` are comments.
     """
     if plane is Plane.DERIVED:
         return f"# derived from other facts: {clean(source.removeprefix('from '))}"
@@ -54,9 +54,9 @@ def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -
 
 
 def question(source: str, probe: AnyProbe | None = None, *, sudo: bool = True) -> str | None:
-    """Format the command that a fact's source runs in the node's shell; None if no probe of ours runs it.
+    """Return the command that was run in the node's shell to read a fact; None if the probe does not run this command.
 
-    The result is a comment if the command cannot be typed: it ships a program, or uses variables that rackcheck sets.
+    If the command contains a program of rackcheck, or uses variables that rackcheck sets, a comment is returned.
     """
     ask = probe.ask if probe is not None else None
     if isinstance(ask, Shell) and (source == named(ask.command) or not source.startswith("/")):
@@ -74,7 +74,7 @@ def question(source: str, probe: AnyProbe | None = None, *, sudo: bool = True) -
 
 
 def _each(ask: Shell, *, sudo: bool) -> str:
-    """Format a command as a probe runs it; a command that runs once for each device is in a loop."""
+    """Format a command as the probe runs it; a command that is run for each device is shown in a loop."""
     root = "sudo -n " if ask.root and sudo else ""
     if not ask.each:
         return f"{root}{ask.command}"
@@ -89,7 +89,7 @@ def _glob(glob: str) -> str:
 
 
 def over_ssh(node: Node, remote: str) -> str:
-    """Format an ssh command that runs a command on a node; jump hosts are left to the user's ssh configuration."""
+    """Format an ssh command that runs a command on a node; jump hosts are taken from the user's SSH configuration."""
     if node.is_local:
         return remote
     if not node.host:
@@ -116,7 +116,7 @@ def _bmc(source: str, node: Node, probe: AnyProbe | None) -> str:
 
 
 def get(bmc: BmcAccess, uri: str) -> str:
-    """Format a GET of one resource for curl, which prompts for the password."""
+    """Format a curl command that reads one resource, and prompts for the password."""
     place = bmc.url.rstrip("/") + quote(uri, safe="/%?&=$@:~!*'(),;+-._", errors="replace")
     user = shlex.quote(bmc.user) if bmc.user and ":" not in bmc.user and _typed(bmc.user) else ANYBODY
     trust = f"--cacert {_word(bmc.ca)}" if bmc.ca and _typed(bmc.ca) else "--insecure"
@@ -131,7 +131,7 @@ def _handshake(bmc: BmcAccess) -> str:
 
 
 def _is_url(url: str) -> bool:
-    """Whether a stored run's URL may be used in a command."""
+    """Whether a URL from a stored run is safe in a command."""
     try:
         place = urlsplit(url)
         _ = place.port
@@ -141,22 +141,22 @@ def _is_url(url: str) -> bool:
 
 
 def _typed(text: str) -> bool:
-    """Whether a text can be copied from a screen unchanged: no control characters, no invalid characters."""
+    """Whether a text has only printable characters, so that it can be copied from a screen unchanged."""
     return text.isprintable()
 
 
 def _word(text: str) -> str:
-    """Quote a word, except `~/` at its start, which the user's shell replaces."""
+    """Quote a word for the shell; `~/` at the start of the word is not quoted."""
     return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)
 
 
 def nodes(names: Iterable[str]) -> str:
-    """Format nodes as one argument of a rackcheck command, quoted because of the brackets."""
+    """Format nodes as one argument of a rackcheck command; the brackets of a node set are quoted."""
     return shlex.quote(fold(names))
 
 
 def value(leaf: Leaf) -> str:
-    """Format only a fact's value, in full precision, or that it is not known."""
+    """Format the value of a fact in full precision; if the fact is unknown, return a text with the reason."""
     if isinstance(leaf.reading, Unknown):
         return f"unknown ({leaf.reading})"
     if isinstance(leaf.reading, Absent):
@@ -165,7 +165,7 @@ def value(leaf: Leaf) -> str:
 
 
 def document(node: str, path: str, leaf: Leaf) -> str:
-    """Format a fact as `facts --json` does."""
+    """Format a fact as JSON, in the same form as `facts --json`."""
     facts = facts_json(Tree({path: leaf}))
     return json.dumps({"node": node, "facts": facts}, ensure_ascii=False, indent=2)
 
@@ -180,10 +180,10 @@ def fixes(
     urls: Mapping[str, str],
     known: SettingTable,
 ) -> tuple[str, ...]:
-    """Write the output of `rackcheck remedy` for some rules on some nodes: `only` contains the rules by node.
+    """Return the output of `rackcheck remedy` for some rules on some nodes: `only` contains the rules by node.
 
-    `verdicts` contains all verdicts of these nodes. `bmc` returns a node's BMC documents, and is called only to fix a
-    BIOS setting; `urls` are the BMCs' URLs. Without `bmc` and `urls`, BIOS settings are left to a person.
+    `verdicts` contains all verdicts of these nodes. `bmc` returns the resources of a node's BMC, and is called only to
+    fix a BIOS setting. `urls` are the URLs of BMCs. Without `bmc` and `urls`, BIOS settings must be changed manually.
     """
     whole = {each.id: each for each in rules}
     steps: dict[str, list[Lines]] = {}
@@ -210,7 +210,7 @@ def fixes(
 def _firmware(
     node: str, needs: Sequence[Firmware], bmc: Documents | None, urls: Mapping[str, str], known: SettingTable
 ) -> tuple[list[BmcOrder], list[tuple[str, str]]]:
-    """Return the requests for a node's BMC, and the reasons for rules without a request."""
+    """Return the requests to a node's BMC that fix findings, and the reason for each rule without a request."""
     if not needs:
         return [], []
     mine = list(dict.fromkeys(need.rule for need in needs))

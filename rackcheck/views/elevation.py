@@ -1,7 +1,7 @@
-"""Rack elevations: rows of racks, each rack from top to bottom, from the configured positions of nodes. Pure.
+"""Computes rack elevations from the configured positions of nodes: rows of racks, and each rack from top to bottom.
 
-Nodes without a unit are in a separate block below their rack's shelves, nodes without a rack in a separate panel. A
-rack without a configured height has no empty units.
+Pure. Nodes without a unit are listed below the shelves of their rack. Nodes without a rack are listed in a separate
+panel. If a rack has no configured height, no empty units are shown above its highest node.
 """
 
 from bisect import bisect_right
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     Standing: TypeAlias = Node | NodeLocation
 
 NO_RACK = "no rack"
-"""The name of the panel of nodes without a rack; it contains a blank, which a rack's name cannot."""
+"""The name of the panel for nodes without a rack; names of racks cannot contain the blank in this name."""
 
 NO_UNIT = "U?"
-"""The label of a node in a rack whose unit is not known."""
+"""The label of a node in a rack if the rack unit of the node is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class RackShelf:
-    """One line of a rack: the nodes whose lowest unit is `u` (0 if not known), side by side.
+    """One line of a rack: all nodes whose lowest unit is `u` (0 if unknown).
 
     A shelf without nodes is an empty slot, or an empty range of units. `role` is the role of a slot.
     """
@@ -42,7 +42,7 @@ class RackShelf:
 
 @dataclass(frozen=True)
 class RackPanel:
-    """One rack, its shelves from the top to the bottom; `height` is in units, 0 if not known."""
+    """One rack with its shelves from top to bottom; `height` is in units, 0 if unknown."""
 
     name: str
     shelves: tuple[RackShelf, ...] = ()
@@ -52,29 +52,29 @@ class RackPanel:
 
     @cached_property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The names on each shelf; an empty shelf has one empty name."""
+        """The node names on each shelf; an empty shelf has one empty name."""
         return tuple(shelf.nodes or ("",) for shelf in self.shelves)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The label of each shelf: `U21`, `U9-16`, `U?` if not known, empty outside of racks."""
+        """The label of each shelf: `U21`, `U9-16`, `U?` if the unit is unknown, or empty outside of racks."""
         return tuple(shelf.label for shelf in self.shelves)
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        """Every node, in the order in which it is shown."""
+        """All nodes, in the order of the shelves."""
         return tuple(node for shelf in self.shelves for node in shelf.nodes)
 
 
 @dataclass(frozen=True, slots=True)
 class Elevation:
-    """All racks, row by row, then the nodes without a rack."""
+    """All racks row by row, followed by the nodes without a rack."""
 
     racks: tuple[RackPanel, ...]
 
 
 def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> Elevation:
-    """Place every node in its rack; `shapes` contains the configured racks by name, and may lack racks."""
+    """Place every node in its rack; `shapes` contains the configured racks by name, and need not contain every rack."""
     inside: dict[str, list[str]] = {}
     for name, place in nodes.items():
         inside.setdefault(place.rack, []).append(name)
@@ -87,7 +87,10 @@ def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> 
 
 
 def dots(panel: RackPanel, columns: int) -> tuple[tuple[str, ...], ...]:
-    """Return a panel's nodes in order, `columns` per line: for racks with more nodes than a screen has lines."""
+    """Return the nodes of a rack in order, `columns` per line.
+
+    The caller uses this form for racks with more nodes than a screen has lines.
+    """
     step = max(1, columns)
     return tuple(panel.nodes[at : at + step] for at in range(0, len(panel.nodes), step))
 
@@ -118,13 +121,13 @@ def _panel(name: str, nodes: Mapping[str, "Standing"], shape: "Rack | None") -> 
 
 
 def _where(place: "Standing", slots: Mapping[str, "RackSlot"]) -> tuple[int, int]:
-    """Return the lowest unit and the height of the node, or else of its slot."""
+    """Return the lowest unit and the height of a node; if the node has no unit, return those of its slot."""
     held = slots.get(place.slot)
     return (held.u, held.height) if held is not None and place.u < 1 else (max(place.u, 0), max(place.height, 1))
 
 
 def _taken(u: int, height: int, names: Sequence[str], nodes: Mapping[str, "Standing"]) -> RackShelf:
-    """Make a shelf with nodes, and with their slot and role if all of them have the same."""
+    """Return a shelf with nodes; its slot and role are set only if all nodes have the same."""
     alike = {(nodes[name].slot, nodes[name].role) for name in names}
     slot, role = next(iter(alike)) if len(alike) == 1 else ("", "")
     return RackShelf(tuple(names), _label(u, height), u, height, slot, role)
@@ -139,7 +142,7 @@ UnitRange = tuple[int, int]
 
 
 def _merged(spans: Sequence[UnitRange]) -> list[UnitRange]:
-    """Merge spans that touch or overlap; the lowest is first."""
+    """Merge ranges of units that touch or overlap, and return them in ascending order."""
     found: list[UnitRange] = []
     for low, high in sorted(spans):
         if found and low <= found[-1][1]:
@@ -155,7 +158,7 @@ def _overlaps(low: int, high: int, merged: Sequence[UnitRange]) -> bool:
 
 
 def _gaps(merged: Sequence[UnitRange], height: int) -> Iterator[UnitRange]:
-    """Yield the empty ranges of units, up to the rack's height."""
+    """Yield the ranges of empty units, up to the height of the rack."""
     low = 1
     for start, end in (*merged, (height + 1, height + 1)):
         if low < min(start, height + 1):

@@ -1,4 +1,4 @@
-"""The evidence of a verdict: each fact it is based on, the fact's source, and the other plane's value. Pure."""
+"""Collects the evidence of a verdict: each fact, the fact's source, and the value on the other plane. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ DIFFERS = "bmc.differs."
 
 @dataclass(frozen=True, slots=True)
 class RelatedFact:
-    """Another fact about the same thing; `why` names the rule or the fact that relates the two facts.
+    """A fact about the same property as another fact; `why` names the rule or the fact that relates both.
 
-    `agrees` is None if one of the facts is not known, or if their kinds differ.
+    `agrees` is None if one of the facts is unknown, or if the types of the facts differ.
     """
 
     path: str
@@ -44,10 +44,11 @@ class RelatedFact:
 
 @dataclass(frozen=True, slots=True)
 class ProofFact:
-    """One fact of a proof: its judged evidence (None if not judged itself), its leaf, and its raw replies.
+    """One fact of a proof, with its raw replies; `evidence` is None if the fact itself was not judged.
 
-    `leaf` is None if the evidence is not a fact (`count of gpu`) or the fact is missing. `inputs` are the facts that a
-    derived fact is computed from, `views` the other plane's facts; `cut` counts inputs that are not shown.
+    `leaf` is None if the evidence is not a fact (such as `count of gpu`), or if the fact is missing. `inputs` are the
+    facts from which a derived fact is computed, and `views` the related facts of the other plane. `cut` is the number
+    of inputs that are not shown.
     """
 
     path: str
@@ -61,7 +62,7 @@ class ProofFact:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A rule's verdict on a node, with all its evidence; `cut` counts the facts that are not shown."""
+    """The verdict of a rule on a node, with all evidence; `cut` is the number of facts that are not shown."""
 
     rule: Rule
     verdict: Verdict
@@ -71,9 +72,9 @@ class Proof:
 
 @dataclass(frozen=True)
 class NodeReplies:
-    """All replies of one node: its facts and their raw text.
+    """The facts of one node, and the raw replies that these facts were read from.
 
-    `rules` contains the rules whose `same-as` pairs facts of two planes; `asks` returns the probe's request for a fact.
+    `rules` contains rules that compare two planes with `same-as`. `request_of` returns the probe's request for a fact.
     """
 
     tree: Tree
@@ -104,7 +105,7 @@ def _fits(pattern: Path, path: str, wanted: str) -> bool:
 
 
 def proof(rule: Rule, verdict: Verdict, node_replies: NodeReplies, most: int = FACTS) -> Proof:
-    """Gather the evidence of a verdict: judged facts first, then the other facts that the rule reads."""
+    """Collect the evidence of a verdict: first the judged facts, then the other facts that the rule reads."""
     judged = {evidence.item: evidence for evidence in verdict.evidence}
     beside = [p for fact in sorted(rule.facts(), key=lambda f: natural(str(f))) for p in node_replies.named(fact)]
     every = [*judged, *(path for path in dict.fromkeys(beside) if path not in judged)]
@@ -113,7 +114,7 @@ def proof(rule: Rule, verdict: Verdict, node_replies: NodeReplies, most: int = F
 
 
 def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None) -> ProofFact:
-    """Gather the evidence of one fact, or of judged evidence that is not a single fact."""
+    """Collect the evidence of one fact, or of judged evidence that is not a single fact."""
     leaf = node_replies.tree.leaves.get(path)
     if leaf is None:
         return ProofFact(path, evidence, None)
@@ -134,7 +135,10 @@ def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None
 
 
 def _inputs(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[str]:
-    """Yield the inputs of a derived fact; if its path has items, only inputs of the same items."""
+    """Yield the inputs of a derived fact.
+
+    If the path of the fact has items, only inputs of these items are included.
+    """
     if leaf.plane is not Plane.DERIVED:
         return
     own = paths.parse(path)
@@ -153,7 +157,7 @@ def _needs(leaf: Leaf) -> Iterator[Path]:
 
 
 def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
-    """Replace a pattern's stars with item names, from the left, as long as the names are known."""
+    """Replace the stars in a pattern by item names from left to right, up to the first unknown name."""
     found: tuple[Segment, ...] = ()
     for segment in pattern.segments:
         bare = str(Path((*found, Segment(segment.word))))
@@ -163,7 +167,7 @@ def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
 
 
 def views(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[RelatedFact]:
-    """Find the other plane's facts about the same thing."""
+    """Find the facts of the other plane about the same property."""
     seen = {path}
     parsed = paths.parse(path)
     for other, why in (
@@ -194,7 +198,7 @@ def _agrees(one: Leaf, other: Leaf) -> bool | None:
 
 
 def _same_as(path: Path, rules: Iterable[Rule]) -> Iterator[tuple[Path, str]]:
-    """Pair facts of two planes that some rule requires to be equal, in both directions."""
+    """Pair the facts of two planes that a rule compares for equality; each pair is returned in both directions."""
     items = dict(path.items)
     for rule in rules:
         for clause in rule.parts():
@@ -208,12 +212,12 @@ def _same_as(path: Path, rules: Iterable[Rule]) -> Iterator[tuple[Path, str]]:
 
 
 def _whole(rule: Rule, clause: Clause, fact: Path) -> Path:
-    """Return the full path of a clause's fact, with a star in place of the selected items."""
+    """Return the full path of the fact in a clause, with stars in place of selected items."""
     return fact if rule.look is None or clause is rule.when else rule.look.collection.item(EVERY) + fact
 
 
 def _mirrored(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
-    """Yield the same fact on the other plane: below `bmc`, with the BMC's own name for a GPU."""
+    """Yield the same fact on the other plane; BMC facts are below `bmc`, and a BMC may have another name for a GPU."""
     first, *rest = path.segments
     if first == BMC and rest:
         yield Path(tuple(rest)), "the same fact"
@@ -230,7 +234,7 @@ def _mirrored(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
 
 
 def _differing(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
-    """Yield the facts that compare both planes and are computed from this fact."""
+    """Yield the derived facts that compare both planes and use this fact as input."""
     pattern = str(path.pattern)
     for text, leaf in tree.leaves.items():
         if text.startswith(DIFFERS) and pattern in {str(need) for need in _needs(leaf)}:

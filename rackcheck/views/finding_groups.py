@@ -1,4 +1,4 @@
-"""A run's findings as numbered groups of nodes with the same finding; expected and actual values, and a hint. Pure.
+"""Groups the findings of a run: numbered groups of nodes with the same finding, values and a hint. Pure.
 
 The command line and the screens both show these groups. A group's number is its position before any filter.
 """
@@ -28,9 +28,9 @@ _TELLING = ({Status.FAIL, Status.WARN}, {Status.UNKNOWN}, set(Status))
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """Nodes, or racks, with the same finding; if many rules share one cause, `rule` is empty and `about` is the cause.
+    """Nodes or racks with the same finding; if many rules share a cause, `rule` is empty and `about` is the cause.
 
-    If the nodes are INCOMPLETE for a reason other than a rule, the group has no rule, and `got` is the reason.
+    If nodes are INCOMPLETE for a reason other than a rule, `rule` is empty and `got` is the reason.
     """
 
     number: int
@@ -51,11 +51,14 @@ class FindingGroup:
 
     @property
     def quiet(self) -> bool:
-        """Whether the rule only passes or does not apply."""
+        """Whether the rule passes or does not apply."""
         return self.status in QUIET
 
     def narrowed(self, nodes: frozenset[str]) -> "FindingGroup | None":
-        """Return the group with only these nodes; None if the group has none. The hint for all nodes is kept."""
+        """Return the group with only these nodes, or None if the group has none of them.
+
+        The new group keeps the hint of the whole group.
+        """
         left = tuple(node for node in self.nodes if node in nodes)
         return None if not left else replace(self, nodes=left, about=_narrowed(self.about, left))
 
@@ -68,7 +71,10 @@ def _narrowed(about: Finding | Cause, left: tuple[str, ...]) -> Finding | Cause:
 
 
 def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mapping[str, str]]) -> Iterator[Event]:
-    """Yield a run's events, and count every node on the way; `places` contains each node's rack, row, role and slot."""
+    """Yield the events of a run unchanged, and count every node.
+
+    `places` contains the rack, row, role and slot of nodes.
+    """
     planes: frozenset[Plane] | None = None
     for event in events:
         if isinstance(event, RunStarted):
@@ -80,11 +86,11 @@ def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mappin
 
 
 def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
-    """Number all groups from 1.
+    """Return all groups of findings, numbered from 1.
 
-    Order: nodes that are INCOMPLETE whatever their verdicts are, by reason; failures; causes that make many rules
-    unknown; all others. A machine that the profile is not for is only in groups of the first kind. Findings that are
-    minor while unknown are in no group.
+    The order is: nodes that are INCOMPLETE for a reason other than a rule; failures; causes that make many rules
+    unknown; all other findings. Machines that the profile is not for are only in groups of the first kind. Unknown
+    findings of rules with `unknown: minor` are in no group.
     """
     hints, judged = Hints(census), _judged(summary, census)
     rules = {finding.rule.id: finding.rule for finding in summary.findings}
@@ -99,12 +105,15 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
 
 
 def _is_aside(finding: Finding) -> bool:
-    """Whether a finding is unknown under a rule with `unknown: minor`: nothing to repair, and no group of its own."""
+    """Whether a finding is unknown and its rule has `unknown: minor`.
+
+    Unknown findings of rules with `unknown: minor` need no repair and have no group.
+    """
     return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor and not finding.rule.built_in
 
 
 def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[FindingGroup]:
-    """Group nodes by the reason why they are INCOMPLETE, if no deciding rule is unknown on them."""
+    """Group INCOMPLETE nodes by reason; nodes on which a deciding rule is unknown are left out."""
     unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.decides(each.status))
     seen = {node for each in unknown for node in each.nodes}
     for reason, names in gathered((each.node, each.outcome, each.reason) for each in summary.everyone):
@@ -118,7 +127,7 @@ def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: 
 
 
 def _judged(summary: Summary, census: Census) -> Mapping[str, int]:
-    """Return, by rule, the nodes that the rule applies to or may apply to, as sets of the census."""
+    """Return for each rule the set of nodes that the rule applies to or may apply to."""
     found: dict[str, int] = {}
     for node in summary.judged:
         bit = census.bits((node.node,))
@@ -160,7 +169,7 @@ def _shared(
 
 
 def _wanted(finding: Finding) -> tuple[str, str]:
-    """Return the expected and the actual value, from the first relevant piece of evidence; several are folded."""
+    """Return the expected and the actual value of the first relevant evidence, with the number of further values."""
     own = [each for each in finding.evidence if each.status is finding.status]
     kinds = ([each for each in finding.evidence if each.status in some] for some in _TELLING)
     pieces = own or next((some for some in kinds if some), [])

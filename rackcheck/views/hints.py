@@ -1,7 +1,7 @@
-"""Finds traits that nodes with the same finding share and other nodes lack: a hint at the cause, not a proof. Pure.
+"""Finds traits that nodes with the same finding share and other nodes do not have, as a hint at the cause. Pure.
 
-A hint is a rule of thumb, shown with its counts. An unknown fact is not a shared trait, and a fact that many nodes do
-not report is not used as a hint.
+A hint is not a proof, and is shown with the counts of nodes. An unknown fact is not a shared trait. A fact that many
+nodes do not report is not used for hints.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,17 +16,17 @@ LIKE = 0.9
 """Minimum overlap at which two sets of nodes match: size of the intersection divided by size of the union."""
 
 SILENT = 0.2
-"""Maximum share of nodes on which a fact may be unknown for it to be used as a hint."""
+"""Maximum share of nodes with an unknown value; a fact that is unknown on more nodes is not used for hints."""
 
 FEW = 2
-"""If at most this many nodes fail, the hint never questions the profile, even in a small rack."""
+"""If at most this many nodes fail, the hint is never that the profile may be wrong, even in a small rack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A hint: `words` for a column (CELLS at most), `sentence` with the counts, `share` the overlap, 0 to 1.
+    """A hint: `words` is a short text for a column, `sentence` contains the counts, and `share` is the overlap, 0 to 1.
 
-    If the hint is the profile or a single node, `share` is the share of failing nodes among all judged nodes.
+    For a hint at the profile or at a single node, `share` is the share of failing nodes among all judged nodes.
     """
 
     sort: HintKind
@@ -36,11 +36,11 @@ class Hint:
 
 
 _Has = tuple[int, int]
-"""Two sets: nodes with a trait, and nodes of which it is known whether they have the trait."""
+"""Two sets of nodes: the nodes with a trait, and the nodes on which it is known whether they have the trait."""
 
 
 class Hints:
-    """Finds what nodes of a census have in common; built once, used for every finding."""
+    """Finds traits that nodes of a census have in common; one object is used for all findings."""
 
     def __init__(self, census: Census) -> None:
         self._census = census
@@ -54,10 +54,11 @@ class Hints:
         self, nodes: int, among: int, facts: frozenset[str] = frozenset(), seen: frozenset[str] = frozenset(),
         *, unknown: bool = False,
     ) -> Hint | None:  # fmt: skip
-        """Return a hint why these nodes fail and the other judged nodes (`among`) do not; both are sets of the census.
+        """Return a hint why `nodes` fail and the other nodes in `among` do not; None if there is no hint.
 
-        `facts` are the patterns that the rule reads, `seen` the values found there: neither is used as a hint. If the
-        rule is `unknown` on the nodes, the hint never questions the profile. None if there is no hint.
+        `nodes` and `among` are sets of the census; `among` contains all judged nodes. `facts` are the patterns that the
+        rule reads, and `seen` the actual values of these facts; neither are used for hints. If the rule is `unknown` on
+        the nodes, the hint is never that the profile may be wrong.
         """
         key = (nodes, among, facts, seen, unknown)
         if key not in self._asked:
@@ -87,7 +88,10 @@ class Hints:
     def _fits(
         self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str]
     ) -> Iterator[tuple[float, _Has, list[Trait]]]:
-        """Yield the sets of nodes that match well enough: the overlap, the set, and its traits, the preferred first."""
+        """Yield the sets of nodes with a sufficient overlap.
+
+        Each result has the overlap, the set of nodes, and the traits of the set, with the preferred trait first.
+        """
         counts, sets = self._index(among)
         count = nodes.bit_count()
         for at in range(bisect_left(counts, LIKE * count), bisect_right(counts, count / LIKE)):
@@ -100,7 +104,7 @@ class Hints:
                     yield share, has, held
 
     def _index(self, among: int) -> tuple[list[int], list[tuple[int, _Has]]]:
-        """Return the node counts, sorted, and with each count a trait that some of these nodes have and others lack."""
+        """Return the traits that only some of these nodes have, sorted by their number of nodes, and these numbers."""
         if among not in self._among:
             of = among.bit_count()
             sets = []

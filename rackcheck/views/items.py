@@ -1,4 +1,4 @@
-"""Folds fact paths that differ in one key into one path: `gpu/[0-7].vbios`. Pure."""
+"""Folds fact paths that differ in one key to one path, such as `gpu/[0-7].vbios`. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,11 +7,11 @@ from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 
 ItemRow = tuple[tuple[str, str | None], ...]
-"""A path's words, each with its key, which may already be folded."""
+"""The words of a path, each with its key; a key may already be folded."""
 
 
 def folded(found: Iterable[str]) -> tuple[str, ...]:
-    """Fold paths over their keys, the innermost first; return them in natural order."""
+    """Fold paths by their keys, starting with the innermost key; return the folded paths in natural order."""
     rows = list(dict.fromkeys(tuple((s.word, s.key) for s in paths.parse(text).segments) for text in found))
     for depth in range(max(map(len, rows), default=0) - 1, -1, -1):
         gathered: dict[tuple[object, ...], list[ItemRow]] = {}

@@ -1,4 +1,4 @@
-"""Rows of a screen that are rendered one by one: of a hundred thousand rows, only the visible rows."""
+"""Rows of a list on a screen; only visible rows are rendered, because a list may have a hundred thousand rows."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,16 +7,16 @@ from rackcheck.views.terminal import Line
 
 
 class Listing(Protocol):
-    """Rows in order; a row has a number, and a name that does not change when other rows are added or removed."""
+    """The rows of a list in order; each row has a number, and a name that stays the same when other rows change."""
 
     def __len__(self) -> int:
         """The number of rows."""
 
     def name(self, row: int) -> str:
-        """Return a row's stable name, by which the cursor and marks find the row again."""
+        """Return the stable name of a row, which the cursor and marks use to find the row again."""
 
     def nodes(self, row: int) -> tuple[str, ...]:
-        """The nodes of a row, on which actions run."""
+        """The nodes of a row; actions are run on these nodes."""
 
     def head(self, width: int) -> Line | None:
         """Return the column header, for a line of `width` cells; None if there is none."""

@@ -1,6 +1,6 @@
-"""Formats folded lists of nodes and racks, and the fleet, to show where a finding is. Pure.
+"""Formats the location of a finding: folded lists of nodes and racks, and the fleet. Pure.
 
-Groups of nodes have names that no node can have (`@rack:a01`, `@fleet`). They are shown as `rack a01` and `the fleet`,
+The names of groups (`@rack:a01`, `@fleet`) cannot be names of nodes. Groups are shown as `rack a01` and `the fleet`,
 and are counted separately from nodes.
 """
 
@@ -37,12 +37,12 @@ class Whole:
 
 
 def whole(nodes: int, groups: Iterable[str]) -> Whole:
-    """Return the totals for `nodes` nodes and the racks among the names of groups."""
+    """Return the totals: the number `nodes`, and the number of racks in `groups`."""
     return Whole(nodes, sum(name.startswith(RACK) for name in groups))
 
 
 def sorts(names: Iterable[str]) -> tuple[tuple[Scope, tuple[str, ...]], ...]:
-    """Split names into nodes, racks (without the prefix) and the fleet; the order within each is kept."""
+    """Split names into nodes, racks (without the prefix) and the fleet; the order of names is kept."""
     found: dict[Scope, list[str]] = {scope: [] for scope in Scope}
     for name in names:
         if name == FLEET:
@@ -60,7 +60,7 @@ def names_text(names: Iterable[str]) -> str:
 
 
 def share(names: Collection[str], of: Whole) -> str:
-    """Format counts, each with the total of its kind: `62 of 72 nodes`, `1 of 2 racks`, `the fleet`."""
+    """Format the counts of nodes and racks with their totals: `62 of 72 nodes`, `1 of 2 racks`, `the fleet`."""
     kinds = sorts(names) or ((Scope.NODE, ()),)
     return ", ".join("the fleet" if scope is Scope.FLEET else _share(scope, len(some), of) for scope, some in kinds)
 
@@ -68,7 +68,10 @@ def share(names: Collection[str], of: Whole) -> str:
 def counted_names(
     names: Collection[str], of: Whole, nodes: Callable[[tuple[str, ...]], str], *, every: bool = False
 ) -> str:
-    """Format counts and names; `nodes` formats the nodes; with `every`, racks are listed even if they are all racks."""
+    """Format counts and names; `nodes` formats the nodes.
+
+    If `every` is false, racks are not listed if all racks are included.
+    """
     kinds = sorts(names)
     return ", ".join(
         nodes(some) if scope is Scope.NODE else _counted_names(scope, some, of, every) for scope, some in kinds

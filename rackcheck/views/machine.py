@@ -1,4 +1,4 @@
-"""A run as one JSON document; the same run gives the same bytes."""
+"""Formats a run as one JSON document; the same run always results in the same bytes."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ FORMAT = 1
 
 
 def document(summary: Summary) -> dict[str, Any]:
-    """Return the document of a judged run."""
+    """Return the JSON document of a judged run."""
     started = summary.started
     groups = {
         group.node: {
@@ -63,7 +63,7 @@ def document(summary: Summary) -> dict[str, Any]:
 
 
 def _why(judged: Judged) -> dict[str, Any]:
-    """Return why a node, a rack or the fleet is INCOMPLETE, and whether the profile is for its machine."""
+    """Return the JSON fields with the reason why a node, a rack or the fleet is INCOMPLETE, and the profile's fit."""
     reason = {"reason": judged.reason} if judged.outcome is Outcome.INCOMPLETE and judged.reason else {}
     if judged.fit.match is Match.NOT_STATED:
         return reason
@@ -72,6 +72,6 @@ def _why(judged: Judged) -> dict[str, Any]:
 
 
 def text(doc: object) -> str:
-    """Serialize a document; the text contains no terminal control characters, and invalid bytes are escaped."""
+    """Serialize a JSON document; the text contains no terminal control characters, and invalid bytes are escaped."""
     written = json.dumps(doc, indent=2, ensure_ascii=False)
     return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written)

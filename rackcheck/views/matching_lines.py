@@ -1,4 +1,7 @@
-"""Finds the lines of a reply that are about a fact, by its item's name, its value or its path's last word. Pure."""
+"""Finds the lines of a reply that contain a fact: by the name of its item, its value, or the last word of its path.
+
+Pure.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,9 +22,9 @@ TELLING = 3
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """The terms that are searched for in a reply; `items` are pairs of a collection's word and an item's name.
+    """The search terms for a reply; `items` are pairs of a collection's name and an item's name.
 
-    `properties` are the properties of a JSON body that the fact's source names.
+    `properties` are the properties of a JSON body that are named in the source of the fact.
     """
 
     items: tuple[tuple[str, str], ...]
@@ -36,7 +39,7 @@ class SearchTerms:
 
     @classmethod
     def of(cls, path: Path, reading: Reading) -> "SearchTerms":
-        """Return the search terms of a fact: its items' names, its value's spellings, and the last word of its path."""
+        """Return the search terms of a fact: the names of its items, its value, and the last word of its path."""
         items = tuple((s.word, s.key) for s in path.segments if s.key is not None and s.key != EVERY)
         return cls(items, tuple(_spellings(reading)), _bare(path.segments[-1].word))
 
@@ -59,9 +62,10 @@ def _bare(text: str) -> str:
 
 
 def picked(lines: Sequence[str], wanted: SearchTerms, most: int, around: int = 0) -> Iterator[tuple[int, str, bool]]:
-    """Yield the lines about a fact, in order: number from 1, text, and whether the line matches.
+    """Yield the lines that contain a fact, in order.
 
-    If no line matches, yield the first lines of the item's block. `around` lines are added before and after each match.
+    Each line has its number from 1, its text, and whether it matches. If no line matches, the first lines of the item's
+    block are yielded. `around` lines are added before and after each match.
     """
     start, end = _block(lines, wanted.items)
     keys = wanted.keys if end - start == len(lines) else ()  # all lines of an item's own block are about it
@@ -90,12 +94,12 @@ def _score(line: str, wanted: SearchTerms, keys: Sequence[str], looked: re.Patte
 
 
 def _whole(value: str) -> str:
-    """Return a regex for a value that is not part of a longer word or number."""
+    """Return a regex that matches a value, unless the value is a part of a longer word or number."""
     return rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)"
 
 
 def _block(lines: Sequence[str], items: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    """Find an item's block in a reply: the item's line, and the following lines that are indented more."""
+    """Find the block of an item in a reply: the line of the item, and the following lines with more indentation."""
     for word, key in reversed(items):
         title = f"==> {key} <=="
         at = next((n for n, line in enumerate(lines) if line.strip() == title), None)
@@ -112,7 +116,7 @@ def _block(lines: Sequence[str], items: Sequence[tuple[str, str]]) -> tuple[int,
 
 
 def _numbered(lines: Sequence[str], word: str, number: int) -> list[int]:
-    """Find the object with the item's index (from 0) in a JSON list named like the collection: `gpus` for gpu/0."""
+    """Find the JSON object of an item by its index (from 0) in the list of the collection, such as `gpus` for gpu/0."""
     for at, line in enumerate(lines):
         if line.strip() == f'"{word}s": [':
             depth = _indent(line)
@@ -122,12 +126,15 @@ def _numbered(lines: Sequence[str], word: str, number: int) -> list[int]:
 
 
 def _end(lines: Sequence[str], head: int) -> int:
-    """Return the number of the line after a block: the lines after its head that are indented more."""
+    """Return the index of the first line after a block.
+
+    Lines of the block have more indentation than its first line.
+    """
     return next((n for n in range(head + 1, len(lines)) if _indent(lines[n]) <= _indent(lines[head])), len(lines))
 
 
 def _indent(line: str) -> int:
-    """Return the indentation of a line; a blank line ends every block."""
+    """Return the indentation of a line; for a blank line, return a value that ends every block."""
     return len(line) - len(line.lstrip()) if line.strip() else -1
 
 

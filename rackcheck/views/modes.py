@@ -1,7 +1,7 @@
-"""The cells of nodes in the picture of racks: outcome, temperature, power draw or drift.
+"""Renders the cell of each node in a drawing of racks: outcome, temperature, power draw or drift.
 
-Pure. All measured cells show the same fact: the fact that most nodes report. The cell is a digit from 0 (the lowest
-value) to 9 (the highest). An unknown value is `?`, never a number.
+Pure. Cells with measurements all show the same fact, which most nodes report. The cell of a measurement is a digit from
+0 for the lowest value to 9 for the highest value. The cell of an unknown value is `?`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 
 
 class Mode(StrEnum):
-    """What the cells show."""
+    """The property of nodes that cells show."""
 
     STATE = "state"
     TEMPERATURE = "temperature"
@@ -29,7 +29,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A character that is readable without colour, with its style and its description."""
+    """A character with its style and its description; the character can be understood without colour."""
 
     sign: str
     style: str
@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A fact that a mode can show; `whole` reduces the values of a node's items to one number."""
+    """A fact that a mode can show; `whole` computes one number from the values of a node's items."""
 
     pattern: str
     plane: Plane
@@ -66,18 +66,18 @@ MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
         Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "its GPUs under load together", fsum),
     ),
 }
-"""The measures of each mode; if the same number of nodes report two of them, the first is shown."""
+"""The facts that each mode can show; if the same number of nodes report several of these facts, the first is shown."""
 
 REQUESTED = Cell(">", "bold cyan", "being read")
 NOT_JUDGED = Cell("-", "dim", "not judged")
 LEFT_OUT = Cell(".", "dim", "left out")
-"""The cell of a node that a filter leaves out; its position is kept."""
+"""The cell of a node that a filter excludes; the node keeps its position."""
 
 MOST = 9
-"""Maximum number of differing facts shown as a digit; for more, the cell shows `+`."""
+"""Maximum number of differing facts that a cell shows as a digit; a higher number is shown as `+`."""
 
 NodeReadings = Mapping[str, Reading]
-"""One node's readings of the facts of a mode, by pattern."""
+"""The values of one node for the facts of a mode, by pattern."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,12 @@ def needs(mode: Mode) -> tuple[str, ...]:
 
 
 def mode_readings(mode: Mode, tree: Tree) -> dict[str, Reading]:
-    """Return one node's readings for a mode; each is a number, or the reason why there is none."""
+    """Return the values of one node for a mode; each value is a number, or the reason why there is no number."""
     return {measure.pattern: _read(measure, tree) for measure in MEASURES.get(mode, ())}
 
 
 def picture(mode: Mode, seen: KnownNodes, signs: Signs) -> Picture:
-    """Render every node's cell; drift is counted by the caller, against a baseline."""
+    """Render the cell of every node; the caller counts the drift from a baseline."""
     if mode is Mode.STATE:
         cells = {node: _state(node, seen, signs) for node in seen.nodes}
         return Picture(cells, Line(tuple(_met(cells.values()))))
@@ -122,7 +122,10 @@ def picture(mode: Mode, seen: KnownNodes, signs: Signs) -> Picture:
 
 
 def _read(measure: Measure, tree: Tree) -> Reading:
-    """Reduce the values of a node's items to one number; a single unknown item makes the result unknown."""
+    """Compute one number from the values of a node's items.
+
+    If the value of any item is unknown, the result is unknown.
+    """
     path = paths.parse(measure.pattern)
     if not path.starred:
         return _number(tree.reading(path, measure.plane))
@@ -221,7 +224,7 @@ def _met(cells: Iterable[Cell]) -> Iterator[tuple[str, str]]:
 
 
 def _ended(cells: Mapping[str, Cell], *pieces: tuple[str, str]) -> Line:
-    """Append to the legend the kinds of cells without a number, each with its count."""
+    """Append the kinds of cells without a number to the legend, each with its count."""
     ends = (("?", "not known", STYLES[Status.UNKNOWN]), ("-", "absent", "dim"), (">", "being read", REQUESTED.style))
     counts = [sum(cell.sign == sign for cell in cells.values()) for sign, _, _ in ends]
     rows = [(f"   {s} {c:,} {what}", style) for (s, what, style), c in zip(ends, counts, strict=True) if c]

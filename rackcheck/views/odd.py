@@ -1,7 +1,7 @@
 """Finds outliers: the values that most nodes of a role share, and the nodes with other values. Pure.
 
-A fact makes no node an outlier if it is known on fewer than three nodes of the role, or if no value is on more than
-half of the nodes. A fact that a node does not report does not make it an outlier; such facts are counted separately.
+A fact is compared only if at least three nodes of the role report the fact, and if more than half of the role's nodes
+have the same value. A node without a value of the fact is not an outlier; such facts are counted separately.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,9 +27,9 @@ LONG = 80
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """Facts on which the same nodes deviate in the same way; `paths` differ only in their keys.
+    """Facts on which the same nodes deviate in the same way; the paths in `paths` differ only in their keys.
 
-    `value` and `usual` are texts: the value on these nodes, and the value that `count` of the role's `of` nodes have.
+    `value` is the value on these nodes as text. `usual` is the value on `count` of the role's `of` nodes, also as text.
     """
 
     role: str
@@ -44,7 +44,7 @@ class Deviation:
 
     @property
     def label(self) -> str:
-        """The facts, folded: `gpu/[0-7].vbios`."""
+        """The folded paths of the facts: `gpu/[0-7].vbios`."""
         return ", ".join(folded(self.paths))
 
     @property
@@ -57,7 +57,7 @@ class Deviation:
 class Odd:
     """A node that deviates from its role, with its score and its deviations, the highest weight first.
 
-    `unknown` counts the facts that the node does not report and on which more than half of its peers agree.
+    `unknown` is the number of facts with a majority among the node's peers that the node itself does not report.
     """
 
     node: str
@@ -69,11 +69,11 @@ class Odd:
 
 @dataclass(frozen=True, slots=True)
 class RoleMajority:
-    """The comparison of a role's nodes; `agreed` counts the facts with a majority, `split` the facts without one.
+    """The comparison of a role's nodes; `agreed` is the number of facts with a majority, `split` of facts without one.
 
-    `unknown` counts facts that too few nodes report to decide. `odd` are the nodes that deviate, the highest score
-    first; `silent` counts, by node, the facts that its peers report, but the node itself does not; `why` is the reason
-    if nothing could be compared.
+    `unknown` is the number of facts that too few nodes report. `odd` are the nodes that deviate, the highest score
+    first. `silent` contains, for each node, the number of facts that its peers report and the node does not. `why` is
+    the reason if no comparison was possible.
     """
 
     role: str
@@ -88,7 +88,7 @@ class RoleMajority:
 
 
 def odd(census: Census) -> tuple[Odd, ...]:
-    """Return the nodes of all roles that deviate, the highest score first; `peers` computes the score."""
+    """Return the deviating nodes of all roles, the highest score first; `peers` computes the score."""
     every = (each for group in peers(census) for each in group.odd)
     return tuple(sorted(every, key=lambda each: (-each.score, natural(each.node))))
 
@@ -97,7 +97,7 @@ def peers(census: Census) -> tuple[RoleMajority, ...]:
     """Compare the nodes of each role with each other; the roles are sorted by name.
 
     A fact on which d nodes differ from the majority has the weight 1/d: 1 if a single node differs, 1/40 if 40 of 100
-    nodes differ. Items of a collection that deviate in the same way (`gpu/[0-7].vbios`) count as one fact with their
+    nodes differ. Items of a collection that deviate in the same way (`gpu/[0-7].vbios`) count as one fact with the
     highest weight. A node's score is the sum of the weights of its deviations.
     """
     return tuple(_peers(census, role, whole) for role, whole in census.roles().items())
@@ -215,7 +215,7 @@ def _silent(census: Census, dark: dict[int, int]) -> dict[str, int]:
 
 
 def _words(census: Census, path: str, value: Reading, usual: Reading) -> tuple[str, str]:
-    """Format a value and the usual value; collections and lists are shown as their missing and extra members."""
+    """Format a value and the usual value; for collections and lists, only missing and extra members are shown."""
     kind = census.kind(path)
     if not isinstance(value, tuple) or not isinstance(usual, tuple):
         return f"is {census.spell(path, value)}", census.spell(path, usual)

@@ -1,8 +1,8 @@
-"""The interface that the screens use: a run's events, the data behind the events, and rackcheck's commands.
+"""The interface between the screens and a run: events, facts and replies of nodes, and rackcheck's commands.
 
-The screens open no file and no connection themselves: all access goes through this interface, and only `again`
-contacts nodes. Each protocol is one use of the run; each part of the screens depends only on the protocols that it
-uses, and `OpenRun` combines all of them.
+The screens open no file and no connection themselves: all access uses this interface, and only `again` contacts nodes.
+The interface is split into protocols, so that each part of the screens depends only on the protocols that it uses.
+`OpenRun` combines all protocols.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class RunInfo(Protocol):
 
     @property
     def name(self) -> str:
-        """The run's id, or the acceptance's name, as an argument of commands."""
+        """The id of the run, or the name of the acceptance, as an argument for commands."""
 
     @property
     def profile(self) -> Profile:
@@ -59,22 +59,25 @@ class RunInfo(Protocol):
 
     @property
     def replays(self) -> bool:
-        """Whether the events come from a stored run, so that they arrive without waiting."""
+        """Whether the events come from a stored run; these events arrive without delay."""
 
 
 class EventSource(Protocol):
-    """A run's events, and notes and errors about reading the nodes."""
+    """The events of a run, and notes and errors about reading the nodes."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """Notes for the user that the events do not contain; complete after the last event."""
+        """Notes for the user that are not in the events; all notes are available after the last event."""
 
     @property
     def troubles(self) -> Sequence[str]:
-        """Errors that have occurred so far in storing the current run."""
+        """Errors that occurred so far while the current reading was stored."""
 
     def events(self) -> Iterator[Event]:
-        """Yield the run's events: a stored run is judged again, a live run is followed; raises UserError."""
+        """Yield the events of the run: a stored run is judged again, and a new run is started.
+
+        Raises UserError if the run cannot be read or started.
+        """
 
     def stop(self) -> None:
         """Stop collecting; data collected so far is kept."""
@@ -88,74 +91,86 @@ class Collector(Protocol):
         """The reason why data cannot be collected again; empty if data can be collected."""
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
-        """Collect data from these nodes again, as a separate run; raises UserError."""
+        """Collect data from these nodes again in a separate run; raises UserError if this is not possible."""
 
 
 class FactCatalogue(Protocol):
     """Facts by path: their kind, plane and probe, and suggestions for a misspelt name."""
 
     def kind(self, fact: str) -> Kind | None:
-        """The kind of a fact, by path or pattern; None if no probe returns the fact."""
+        """The type and unit of a fact, by path or pattern; None if no probe provides the fact."""
 
     def plane(self, fact: Path) -> Plane:
-        """The plane from which a fact comes."""
+        """The plane that a fact is read from."""
 
     def probe(self, fact: str) -> AnyProbe | None:
-        """The probe that returns a fact."""
+        """The probe that provides a fact."""
 
     def near(self, fact: str) -> Sequence[str]:
         """Facts with similar names."""
 
     def nearest(self, word: str, known: Sequence[str]) -> str:
-        """Return a suggestion of a known word: `; did you mean groups?`; empty if no word is near."""
+        """Return a hint such as `; did you mean groups?`; empty if no known word is similar."""
 
 
 class NodeFacts(Protocol):
     """The facts of one node, from its newest replies."""
 
     def tree(self, node: str) -> Tree:
-        """Return a node's facts from its newest replies; raises UserError. Slow."""
+        """Return the facts in the newest replies of a node; raises UserError if they cannot be read. Slow."""
 
 
 class RawAnswers(NodeFacts, Protocol):
-    """The evidence of a verdict: a node's facts and raw replies, the rules that pair planes, the verdict's age."""
+    """The evidence of a verdict: a node's facts and raw replies, rules that compare planes, and the verdict's age."""
 
     @property
     def pairs(self) -> Sequence[Rule]:
-        """Rules that pair facts of two planes: the rules of the profile, and the shipped rules."""
+        """Rules that may compare facts of two planes: the rules of the profile, and the shipped cross-plane rules."""
 
     def replies(self, node: str) -> Mapping[Plane, Capture]:
-        """Return a node's newest raw replies; raises UserError. Slow."""
+        """Return the newest raw replies of a node; raises UserError if they cannot be read. Slow."""
 
     def since(self, node: str, rule: str) -> str:
-        """The time since which a rule has had its current verdict on a node, as text; empty if not known. Slow."""
+        """Return a text with the time since which a rule has the same verdict on a node; empty if this is unknown.
+
+        Slow.
+        """
 
 
 class Lookups(NodeFacts, Protocol):
-    """Data that the run's events do not contain: a node's facts, a history, a comparison."""
+    """Data that is not in the events of a run: the facts of a node, histories and comparisons."""
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
-        """Return whether the name is a `node` or a `rule`, and its history by run, the newest first."""
+        """Return the kind of the name (`node` or `rule`) and its history by run, the newest run first."""
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
-        """Compare two nodes; the result has the form of the document of `diff NODE peers`; raises UserError. Slow."""
+        """Compare two nodes; the result has the same form as the JSON document of `diff NODE peers`.
+
+        Raises UserError if a node cannot be read. Slow.
+        """
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
-        """Run a rackcheck command with `--json`, and return its document; raises UserError. Slow."""
+        """Run a rackcheck command with `--json`, and return its JSON output; raises UserError if the command fails.
+
+        Slow.
+        """
 
 
 class Baselines(Protocol):
     """Runs and acceptances that a node can be compared with."""
 
     def baselines(self) -> Sequence[tuple[str, str]]:
-        """Return runs and acceptances that a node can be compared with, each with its description."""
+        """Return the runs and acceptances that a node can be compared with, each with a description."""
 
 
 class OfferedRemedies(Protocol):
     """Remedies for findings."""
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
-        """Return the remedies of some rules, by node; `verdicts` are all verdicts, by node; raises UserError. Slow."""
+        """Return the remedies for the rules in `only`, which are given by node.
+
+        `verdicts` contains all verdicts by node. Raises UserError on errors. Slow.
+        """
 
 
 class RunArguments(Protocol):
@@ -163,14 +178,14 @@ class RunArguments(Protocol):
 
     @property
     def profile_word(self) -> str:
-        """The profile as an argument of commands: its name, or its file."""
+        """The profile as an argument for commands: its name or its file."""
 
     @property
     def waiver_words(self) -> Sequence[str]:
-        """Options for waivers that were written after the run; empty if there are none."""
+        """Command-line options for waivers that were written after the run; empty if there are no such waivers."""
 
     def run_of(self, *nodes: str) -> str:
-        """Return the newest run that read these nodes, as an argument of commands."""
+        """Return the newest run that read these nodes, as an argument for commands."""
 
 
 class Commands(Protocol):
@@ -181,18 +196,21 @@ class Commands(Protocol):
 
 
 class Exporter(Commands, Protocol):
-    """Writes documents of the run to files, with a rackcheck command."""
+    """Writes reports of the run to files with a rackcheck command."""
 
     @property
     def left_behind(self) -> str:
-        """The data that a document of this run lacks, as a text to append to its name; empty if it is complete."""
+        """A text about data that a report of this run does not contain, to append to the name of the report.
+
+        The text is empty if the report is complete.
+        """
 
 
 class WaiverFiles(Protocol):
-    """Files of waivers with which the run is judged."""
+    """The waiver files with which the run is judged."""
 
     def waived(self, file: str) -> None:
-        """Add this file of waivers to the files with which the run is judged."""
+        """Add this waiver file to the files with which the run is judged."""
 
 
 class Viewed(RunInfo, FactCatalogue, RunArguments, Protocol):
@@ -202,4 +220,4 @@ class Viewed(RunInfo, FactCatalogue, RunArguments, Protocol):
 class OpenRun(
     Viewed, EventSource, Collector, RawAnswers, Lookups, Baselines, OfferedRemedies, Exporter, WaiverFiles, Protocol
 ):  # fmt: skip
-    """A run open in the screens: a stored run, or a run under way."""
+    """A run that is shown on the screens: a stored run, or a run in progress."""

@@ -1,6 +1,6 @@
-"""Counts findings of machines that the profile is not for, in one line: they do not affect the verdict.
+"""Counts the findings of machines that the profile is not for; such findings do not affect the outcome.
 
-Pure. The outcome of such a machine is INCOMPLETE, because it is another machine; its findings need no fix.
+Pure. A machine that the profile is not for has the outcome INCOMPLETE, and its findings need no fix.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,13 +13,13 @@ from rackcheck.views.summary import several
 
 
 class OnNodes(Protocol):
-    """One rule's verdict on nodes: a finding of a run, or of a document, which contains only the rule's id."""
+    """A rule's verdict on nodes: a finding of a run, or of a JSON document, which contains only the rule's id."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
     def rule(self) -> Rule | str:
-        """The rule, or its id."""
+        """The rule, or the id of the rule."""
         ...
 
     @property
@@ -38,14 +38,14 @@ F = TypeVar("F", bound=OnNodes)
 
 @dataclass(frozen=True, slots=True)
 class OtherMachines:
-    """Nodes that are other machines, and the number of rules that fail or are unknown on any of them."""
+    """Nodes that are other machines, and the numbers of rules that fail and that are unknown on any of these nodes."""
 
     nodes: tuple[str, ...]
     fails: int
     unknowns: int
 
     def text(self, where: str) -> str:
-        """Format the counts of rules in one line; `where` is the text that states where they are listed."""
+        """Format the numbers of rules in one line; `where` is a text about the place that lists these rules."""
         verb = "fails" if self.fails == 1 else "fail"
         fails = [f"{several(self.fails, 'rule')} {verb}"] if self.fails else []
         what = f"{self.unknowns}" if fails else several(self.unknowns, "rule")
@@ -57,7 +57,7 @@ class OtherMachines:
 
 
 def deciding(found: Iterable[F], others: frozenset[str]) -> list[F]:
-    """Return the findings without the nodes in `others`; findings only on these nodes are left out."""
+    """Return the findings without the nodes in `others`; findings without any other node are left out."""
     if not others:
         return list(found)
     left = ((each, tuple(node for node in each.nodes if node not in others)) for each in found)
@@ -65,7 +65,7 @@ def deciding(found: Iterable[F], others: frozenset[str]) -> list[F]:
 
 
 def apart(found: Iterable[F], nodes: Sequence[str]) -> OtherMachines:
-    """Count the rules that fail or are unknown on these nodes; a rule that does both counts as failing."""
+    """Count the rules that fail or are unknown on these nodes; a rule with both verdicts counts as failing."""
     others = frozenset(nodes)
     rules: dict[Status, set[str]] = {Status.FAIL: set(), Status.UNKNOWN: set()}
     for each in found:

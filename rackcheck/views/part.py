@@ -1,4 +1,4 @@
-"""One GPU or host under load: its current readings, its history, its work, and its faults. Pure.
+"""The state of one GPU or host under load: its current values, their history, its work, and its faults. Pure.
 
 Numbers are in SI units, times in seconds on the node's own clock.
 """
@@ -13,7 +13,10 @@ from rackcheck.model.burn_record import Fault, Record, Stage
 from rackcheck.parse.burnin.plan import StageSlot
 
 POINTS = 600
-"""Maximum number of points of a history: when it is full, every second point is dropped and the interval doubles."""
+"""Maximum number of points of a history.
+
+When a history is full, every second point is dropped and the interval doubles.
+"""
 
 FAULTS = 64
 """Maximum number of faults kept for one part; all of them are counted."""
@@ -28,17 +31,20 @@ TELLING = {"gpu": ("tensor", "mma"), "host": ("triad", "triad")}
 """The stage and the test whose rate is shown for a GPU, and for a host."""
 
 HOST = "host"
-"""The part that stands for everything but GPUs: processors, memory, ports, disks, and the node itself."""
+"""The part for everything except GPUs: processors, memory, ports, disks, and the node itself."""
 
 WILD = 1e12
-"""Limit above which a value is not plausible, as watts, degrees or a clock."""
+"""The limit above which a power draw, a temperature or a clock is not plausible."""
 
 COLUMNS = ("power", "temp", "memory_temp", "clock", "inlet")
-"""Columns of samples that histories keep."""
+"""The columns of samples that a history contains."""
 
 
 class History:
-    """Columns of values over time, thinned; missing values are left out when a column is read."""
+    """Values over time by column; when there are too many, every second value is dropped.
+
+    Missing values are left out when a column is read.
+    """
 
     __slots__ = ("_columns", "_every", "_number", "_times")
 
@@ -74,12 +80,14 @@ class History:
 
 @dataclass(slots=True)
 class LoadedPart:
-    """A GPU under load, or the host: `about` is the node's record of the part, `now` the newest value of each column.
+    """A GPU under load, or the host.
 
-    `loaded` contains the highest power draw and the newest clock under load, which are kept after the load ends.
-    `works` are the newest pieces of work by stage, test and part, `work` the newest work whose rate measures speed,
-    `untested` the first work that was not tested, `faults` the faults, `wrong` their number. `t` is the time of the
-    last record, `base` the time when the load began, `moment` the last moment and the power (W) drawn in it.
+    `about` contains values that the node reported about the part, `now` the newest value of each column. `loaded`
+    contains the highest power draw and the newest clock under load, which are kept after the load ends. `works`
+    contains the newest work by stage, test and part, `work` the newest work whose rate measures speed, and `untested`
+    the first work that was not tested. `faults` contains the faults, and `wrong` is the number of faults. `t` is the
+    time of the last record, and `base` the time when the load began. `moment` contains the start of the last interval
+    and the newest power draw (W) in this interval.
     """
 
     node: str
@@ -100,12 +108,12 @@ class LoadedPart:
 
     @property
     def kind(self) -> str:
-        """The part's kind in the plan."""
+        """The kind of the part in the burn-in plan."""
         return "cpu" if self.of == HOST else "gpu"
 
     @property
     def limit(self) -> float | None:
-        """The power limit in force (W), if the node reported one."""
+        """The current power limit (W); None if the node reported no limit."""
         found = self.about.get("limit")
         return float(found) if isinstance(found, int | float) and found > 0 else None
 
@@ -130,7 +138,7 @@ class LoadedPart:
             self.faults.append(fault)
 
     def did(self, stage: Stage, plan: Sequence[StageSlot]) -> None:
-        """Take a piece of work that ended, or that was not tested."""
+        """Add the record of work that was done, or that was not tested."""
         # A host has a piece of work for each processor; only the newest is shown.
         key = stage.stage, stage.test, stage.of if self.of != HOST or not stage.done else ""
         if key in self.works or len(self.works) < WORKS:
@@ -147,19 +155,22 @@ class LoadedPart:
         self.t = max(self.t, stage.t)
 
     def shown(self, column: str, *, over: bool) -> float | None:
-        """Return the value to show: the newest value under load; after the load, the highest or the last value."""
+        """Return the value to show: the newest value during the load, and the highest or last value after the load."""
         if not over:
             return self.now.get(column)
         return self.hottest if column == "temp" else self.loaded.get(column, self.now.get(column))
 
     def main_work(self, *, over: bool) -> Stage | None:
-        """Return the newest work; after the load, the work of TELLING if there is any."""
+        """Return the newest work; after the load, prefer the work of the test in `TELLING`."""
         kind, of = (HOST, "") if self.of == HOST else ("gpu", self.of)
         found = self.works.get((*TELLING[kind], of)) if over else None
         return found if found is not None and found.done and found.number("rate") is not None else self.work
 
     def under_way(self, plan: Sequence[StageSlot]) -> str:
-        """Return the stage that the plan has for the part now; empty before the first stage and after the last."""
+        """Return the current stage of the part according to the plan.
+
+        The result is empty before the first stage and after the last stage.
+        """
         mine = [slot for slot in plan if slot.of == self.kind]
         if self.base is None:
             return mine[0].stage if mine and self.now.get("busy") else ""

@@ -1,4 +1,4 @@
-"""The state of each part in a burn-in: its faults so far or its verdicts; parts in the same state are folded. Pure."""
+"""Computes the state of each part in a burn-in: faults so far, or verdicts. Healthy parts may share one row. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,17 +18,17 @@ PEERS = 4
 """Minimum number of GPUs of a node in the same stage to detect an outlier."""
 
 FAR = 6.0
-"""Distance from the median of a node's GPUs, in median absolute deviations, beyond which a GPU is shown as odd."""
+"""Maximum distance of a GPU from the median of the node's GPUs, in median absolute deviations."""
 
 FLOORS = {"clock": 0.01, "temp": 0.03}
-"""Minimum of the median absolute deviation, as a fraction of the median, because sensors round."""
+"""Minimum of the median absolute deviation, as a fraction of the median; needed because sensors round their values."""
 
 OWN = "burnin."
-"""Prefix of burn-in rules, left out on the burn-in's own screen."""
+"""Prefix of burn-in rules; the prefix is left out on the burn-in screen."""
 
 
 class Rank(IntEnum):
-    """The order in which parts are shown."""
+    """The rank of a part; parts are shown in this order."""
 
     WRONG = 0
     UNKNOWN = 1
@@ -42,7 +42,7 @@ RANKS = {Status.FAIL: Rank.WRONG, Status.UNKNOWN: Rank.UNKNOWN, Status.WARN: Ran
 
 @dataclass(frozen=True, slots=True)
 class Bearing:
-    """The state of a part: its rank and text; once it is judged, also the status and the rule of the verdict."""
+    """The state of a part: its rank and a text; `status` and `rule` of the verdict are set when the part is judged."""
 
     rank: Rank
     words: str
@@ -67,9 +67,10 @@ class PartsRow:
 def rows(
     burns: Burns, rules: Mapping[str, Rule], nodes: Collection[str], *, most: int, whole: bool = False
 ) -> tuple[PartsRow, ...]:
-    """Return the rows of these nodes, faults first; with more than `most` parts, a node's healthy parts share a row.
+    """Return the rows of these nodes, faults first.
 
-    With `whole`, every part has its own row.
+    If there are more than `most` parts, the healthy parts of a node share a row. If `whole` is true, every part has its
+    own row.
     """
     found = [PartsRow((part,), bears) for name in nodes for part, bears in bearings(burns, burns.benches[name], rules)]
     if not whole and len(found) > most:
@@ -113,7 +114,7 @@ def bearings(burns: Burns, bench: LoadedNode, rules: Mapping[str, Rule]) -> Iter
 
 
 def _passed(bench: LoadedNode, rules: Mapping[str, Rule]) -> frozenset[bool]:
-    """Return the kinds of parts for which any rule passed: GPUs (True), hosts (False)."""
+    """Return the kinds of parts for which any rule passed: True for GPUs, False for hosts."""
     verdicts = bench.judged.verdicts if bench.judged is not None else ()
     return frozenset(_of_gpus(rules.get(v.rule)) for v in verdicts if v.status is Status.PASS)
 
@@ -138,7 +139,7 @@ def _with_faults(part: LoadedPart, bears: Bearing) -> Bearing:
 
 
 def _so_far(bench: LoadedNode, part: LoadedPart, odd: str) -> Bearing:
-    """Return the state before the part is judged; it is not a verdict, even if there is no fault so far."""
+    """Return the state of a part that is not judged yet; this is not a verdict, even if there is no fault so far."""
     if part.faults:
         return Bearing(Rank.WRONG, _names(part))
     if part.untested is not None:
@@ -159,9 +160,9 @@ def _names(part: LoadedPart) -> str:
 
 
 def _judged(bench: LoadedNode, rules: Mapping[str, Rule]) -> Mapping[str, Bearing]:
-    """Assign each verdict that needs attention to the GPUs that it names, or else to the host.
+    """Assign each verdict that needs attention to the GPUs in its evidence, else to the host.
 
-    A verdict that names no GPU applies to all GPUs if its rule is about GPUs.
+    If the evidence contains no GPU and the rule reads facts of GPUs, the verdict is assigned to all GPUs.
     """
     assert bench.judged is not None
     values: dict[str, list[tuple[Verdict, str]]] = {}
@@ -183,9 +184,9 @@ def _worst(found: Sequence[tuple[Verdict, str]]) -> Bearing:
 
 
 def seen(verdict: Verdict, of: str, numbers: Mapping[str, str]) -> str:
-    """Format what a verdict found on one part: the reason if unknown, else the actual and the expected value.
+    """Format a verdict on one part: the reason if the verdict is unknown, else the actual and the expected value.
 
-    `numbers` are those of the part's node (`LoadedNode`).
+    `numbers` is the attribute of the same name of the part's `LoadedNode`.
     """
     mine = _telling(verdict)
     first = next((e for e in mine if part_of(e.item, numbers) == of), mine[0] if mine else None)
@@ -205,14 +206,18 @@ def _about(bench: LoadedNode, verdict: Verdict, rule: Rule | None) -> set[str]:
 
 
 def _telling(verdict: Verdict) -> list[Evidence]:
-    """Return the evidence that explains a verdict; if it is waived, also the evidence of the verdict without waiver."""
+    """Return the evidence that explains a verdict.
+
+    For a waived verdict, this includes the evidence of the verdict without waiver.
+    """
     return [each for each in verdict.evidence if each.status in {verdict.status, verdict.truth}]
 
 
 def part_of(fact: str, numbers: Mapping[str, str]) -> str:
-    """Return the GPU that a fact is about, by its index; empty if it is about no GPU.
+    """Return the GPU in the path of a fact, by its index; empty if the path contains no GPU.
 
-    `gpu/3` for `burnin.gpu/3.tensor.rate`, and for `gpu/module-8.link.width` if `numbers` has it.
+    The result is `gpu/3` for `burnin.gpu/3.tensor.rate`, and for `gpu/module-8.link.width` if `numbers` maps
+    `gpu/module-8` to `gpu/3`.
     """
     try:
         segments = paths.parse(fact).segments
@@ -223,7 +228,7 @@ def part_of(fact: str, numbers: Mapping[str, str]) -> str:
 
 
 def _odd(burns: Burns, bench: LoadedNode) -> Mapping[str, str]:
-    """Return GPUs with a far lower clock, or a far higher temperature, than the node's other GPUs in this stage."""
+    """Return the GPUs with a much lower clock or a much higher temperature than the node's other GPUs in a stage."""
     stages: dict[str, list[LoadedPart]] = {}
     for part in bench.gpus.values():
         if stage := part.under_way(burns.plan):

@@ -1,7 +1,7 @@
-"""Computes the majority values of a role's nodes, fact by fact, for comparison with one node. Pure.
+"""Computes the majority values of the other nodes of a role, to compare one node with its peers. Pure.
 
-As with consensus, nodes without a value count as differing: the right value is the value that more than half of the
-role's nodes, and at least three, report. For measurements and counters it is the median of the known values.
+As in consensus rules, nodes without a value count as differing. The majority value is the value that more than half of
+the role's nodes and at least three nodes report. For measurements and counters, the median of the known values is used.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ PeerGroup = tuple[ComparedFacts, int]
 
 @dataclass(frozen=True)
 class PeerMajority:
-    """The majority values; `decided` are the paths on which the nodes agree, `nodes` is the number of nodes.
+    """The majority values; `decided` contains the paths on which enough nodes agree, `nodes` is the number of nodes.
 
-    `needed` is the number of nodes that must agree, `split` counts facts on which too few nodes agree.
+    `needed` is the number of nodes that must agree, and `split` is the number of facts on which too few nodes agree.
     """
 
     facts: ComparedFacts
@@ -37,14 +37,14 @@ class PeerMajority:
         return self.nodes >= self.needed
 
     def speaks_of(self, change: Change) -> bool:
-        """Whether the peers agree on a fact that differs; if a plane of this node is silent, always true."""
+        """Whether enough peers agree on a fact that differs; always true if a plane of this node returned nothing."""
         return change.path in self.decided or change.under.startswith("plane/")
 
 
 def peers(
     mine: ComparedFacts, others: Sequence[ComparedFacts], expected: int, classes: Iterable[Class] = STEADY
 ) -> PeerMajority:
-    """Return the majority values of the other nodes of a role; the role has `expected` nodes, this node included.
+    """Return the majority values of the other nodes of a role; the role has `expected` nodes, including this node.
 
     Absent counts as a value; an item that a node does not list is absent on that node.
     """
@@ -69,7 +69,7 @@ def peers(
 
 
 def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
-    """Group nodes that share one object of facts: runs store identical facts once."""
+    """Group nodes whose facts are the same Python objects; identical facts of a run are loaded only once."""
     found: dict[tuple[tuple[Class, int], ...], PeerGroup] = {}
     for facts in others:
         key = tuple((cls, id(docs)) for cls, docs in facts.items())
@@ -80,7 +80,10 @@ def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
 def _missing(
     every: Mapping[str, None], cls: Class, mine: ComparedFacts, groups: Sequence[PeerGroup]
 ) -> list[dict[str, tuple[Any, str]]]:
-    """Return for each group the paths that it lacks, each with a reading (absent or unknown) and its listing."""
+    """Return the paths that each group does not contain.
+
+    Each path has its value (absent or unknown) and the list of items that explains it.
+    """
     whole = {**{p: d for f, _ in groups for p, d in f.get(cls, {}).items()}, **mine.get(cls, {})}
     found = []
     for facts, _ in groups:
@@ -93,7 +96,7 @@ def _missing(
 
 
 def _but(facts: ComparedFacts, cls: Class) -> ComparedFacts:
-    """Reduce facts to the class config, whose listings explain missing facts."""
+    """Return only the facts of the class config, which contains the lists of items that explain missing facts."""
     return {Class.CONFIG: facts.get(Class.CONFIG, {})} if cls is not Class.CONFIG else {cls: facts.get(cls, {})}
 
 
@@ -120,7 +123,10 @@ def _gone(rows: tuple[Any, str] | None) -> Doc | None:
 
 
 def _middle(path: str, groups: Sequence[PeerGroup], cls: Class) -> Doc | None:
-    """Return the median of the numbers that nodes report, if in a single unit; None for fewer than three numbers."""
+    """Return the median of the numbers that nodes report.
+
+    Returns None if there are fewer than three numbers, or several units.
+    """
     docs = [(doc, many) for facts, many in groups if (doc := facts.get(cls, {}).get(path)) is not None]
     units = {str(doc.get("unit", "")) for doc, _ in docs if "value" in doc}
     numbers = [number for doc, many in docs for number in _numbers(doc) for _ in range(many)]

@@ -1,6 +1,6 @@
-"""Progress of a reading: the state of each plane of each node, its duration, and the overall rate. Pure.
+"""Computes the progress of a reading: the state and the duration of each plane of each node, and the overall rate.
 
-Times are seconds on the viewer's clock.
+Pure. Times are in seconds on the clock of the machine that runs rackcheck.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ RECENT = 10.0
 
 
 class Step(StrEnum):
-    """The step that a node has reached, the slowest first."""
+    """The step that a node has reached, in the order of display."""
 
     ASKED = "asked"
     WAITS = "waits"
@@ -28,7 +28,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeProgress:
-    """One node: its step, the time since its first request (or the total time), and the states of its planes."""
+    """One node: its step, the time since its first request or the total time, and the states of its planes."""
 
     node: str
     step: Step
@@ -37,7 +37,7 @@ class NodeProgress:
 
 
 def progress(board: Board, now: float) -> list[NodeProgress]:
-    """Return every node of the reading: nodes in progress (the longest first), waiting nodes, then the other nodes."""
+    """Return all nodes of the reading: nodes in progress (the longest time first), waiting nodes, then other nodes."""
     found = [_one(board, node, now) for node in board.due()]
     order = list(Step)
     return sorted(found, key=lambda p: (order.index(p.step), -(p.seconds or 0.0), natural(p.node)))
@@ -62,7 +62,7 @@ def _one(board: Board, node: str, now: float) -> NodeProgress:
 
 
 def _judged(board: Board, node: str) -> bool:
-    """Whether the current or the last reading has judged the node."""
+    """Whether the node was judged in the current or in the last reading."""
     return node in board.judged and node not in board.waiting and (board.done is not None or node in board.fresh)
 
 
@@ -80,7 +80,7 @@ def _step_text(each: Asking) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """The totals: nodes judged, read, in progress and waiting; recent replies per second; time left at this rate."""
+    """The totals: nodes judged, read, in progress and waiting, recent replies per second, and estimated time left."""
 
     nodes: int
     judged: int
@@ -93,7 +93,7 @@ class Pulse:
 
 
 def pulse(rows: Sequence[NodeProgress], board: Board, now: float) -> Pulse:
-    """Count the nodes by step; the rate counts the planes that replied in the last RECENT seconds."""
+    """Count the nodes by step; the rate is computed from the planes that replied in the last `RECENT` seconds."""
     steps = [each.step for each in rows]
     ended = sorted(_ended(board))
     recent = [moment for moment in ended if now - moment <= RECENT]

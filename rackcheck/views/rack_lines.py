@@ -1,4 +1,4 @@
-"""Draws racks as lines of text, side by side; a line is a shelf or, in large racks, a row of many nodes. Pure."""
+"""Draws racks side by side as lines of text; a line is a shelf, or several nodes in large racks. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
@@ -13,10 +13,10 @@ from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
 
 MANY = 60
-"""Number of shelves above which a panel is drawn with many nodes per line; a full rack has fewer units."""
+"""Number of shelves above which a rack is drawn with many nodes per line; a standard rack has fewer units."""
 
 GAP = 3
-"""Columns between two racks."""
+"""Number of columns between two racks."""
 
 TOGETHER = 8
 """Number of nodes per group on a line of many nodes, so that they can be counted by eye."""
@@ -41,7 +41,10 @@ def lines(
 def _block(
     panel: RackPanel, cells: Mapping[str, Cell], mode: Mode, width: int, signs: Signs, *, titled: bool
 ) -> list[list[DrawnPiece]]:
-    """Draw one rack: the name with a count, a title line if any rack of the row is `titled`, and the shelves."""
+    """Draw one rack: the name with a count, the title, and the shelves.
+
+    `titled` adds the title line, also if it is empty.
+    """
     head = [[(signs.text(panel.name), "bold"), (f"  {_count(panel, cells, mode)}", "dim")]]
     head += [[(signs.text(panel.title), "dim")]] if titled else []
     if len(panel.shelves) > MANY:
@@ -52,7 +55,7 @@ def _block(
 
 
 def _count(panel: RackPanel, cells: Mapping[str, Cell], mode: Mode) -> str:
-    """Count the nodes that pass, or that match a filter."""
+    """Count the nodes that pass or that match a filter."""
     count = len(panel.nodes)
     shown = [cells[node] for node in panel.nodes if cells[node] != LEFT_OUT]
     if len(shown) < count:
@@ -75,7 +78,7 @@ def _shelf(shelf: RackShelf, cells: Mapping[str, Cell], mode: Mode, wide: int, s
 
 
 def _many(panel: RackPanel, cells: Mapping[str, Cell], width: int, signs: Signs) -> Iterator[list[DrawnPiece]]:
-    """Draw as many nodes per line as fit the width, after the name of the first node."""
+    """Draw as many nodes per line as fit the width; each line begins with the name of its first node."""
     wide = min(max((cell_len(signs.text(node)) for node in panel.nodes), default=0), width // 3)
     # Each group of nodes needs one more column for the blank before the group.
     columns = max(1, (width - wide) // (TOGETHER + 1)) * TOGETHER
@@ -88,7 +91,7 @@ def _many(panel: RackPanel, cells: Mapping[str, Cell], width: int, signs: Signs)
 
 
 def _cut(row: list[DrawnPiece], width: int, signs: Signs) -> list[DrawnPiece]:
-    """Cut a line to the width, with a mark at its end."""
+    """Cut a line to the width; a line that was cut has a mark at its end."""
     found: list[DrawnPiece] = []
     room = width
     for text, style in row:
@@ -100,7 +103,7 @@ def _cut(row: list[DrawnPiece], width: int, signs: Signs) -> list[DrawnPiece]:
 
 
 def _beside(blocks: Sequence[list[list[DrawnPiece]]], width: int) -> Iterator[list[Line]]:
-    """Place as many blocks side by side as fit; all blocks are as wide as the widest."""
+    """Place as many blocks side by side as fit; all blocks have the width of the widest block."""
     wide = max((_wide(row) for block in blocks for row in block), default=0)
     several = max(1, (width + GAP) // (wide + GAP))
     for at in range(0, len(blocks), several):

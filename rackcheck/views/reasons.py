@@ -1,4 +1,4 @@
-"""Formats why nodes are INCOMPLETE: one line for each reason, with all nodes that have it. Pure."""
+"""Formats the reasons why nodes are INCOMPLETE: one line for each reason, with all its nodes. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -11,7 +11,7 @@ from rackcheck.views import locations
 from rackcheck.views.locations import Whole
 
 Reasons = tuple[tuple[str, tuple[str, ...]], ...]
-"""Reasons, each with the nodes, racks or the fleet that have it; the most frequent first."""
+"""Reasons with the names of their nodes, racks or the fleet; the most frequent reason is first."""
 
 MOST = 5
 """Maximum number of reasons in one list; the others are counted."""
@@ -20,14 +20,17 @@ LONGEST = 400
 """Maximum number of characters of a reason in a line; JSON documents contain the full text."""
 
 NEVER_READ = "no run has read it; rackcheck audit NODE (of an acceptance: --accept NAME)"
-"""The reason of a node that a run should have read but has not judged."""
+"""The reason for a node that was expected in a run but was not judged."""
 
 NO_NODE = "no node was judged; name the nodes to be read: rackcheck audit NODE"
-"""The reason of a run without any node."""
+"""The reason for a run without any node."""
 
 
 def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:
-    """Group names by the reason why they are INCOMPLETE, the most frequent reason first; equal counts keep order."""
+    """Group the names of INCOMPLETE nodes by reason, the most frequent reason first.
+
+    Reasons with equal counts keep their order.
+    """
     found: dict[str, list[str]] = {}
     for name, outcome, reason in rows:
         if outcome is Outcome.INCOMPLETE and reason:
@@ -36,7 +39,10 @@ def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:
 
 
 def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, str]]:
-    """Yield for each reason a pair: the nodes, and the reason's text; the nodes are left out if there is only one."""
+    """Yield a pair for each reason: the nodes and the reason.
+
+    If the only reason is on the only node, the text of the nodes is empty.
+    """
     shown = reasons[:most]
     for number, (reason, names) in enumerate(shown, start=1):
         text = reason.removesuffix(NEXT) if any(later.endswith(NEXT) for later, _ in shown[number:]) else reason
@@ -47,7 +53,7 @@ def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, 
 
 
 def is_alone(reasons: Reasons, of: Whole) -> bool:
-    """Whether there is one reason and one node, which then needs no name."""
+    """Whether there is only one reason and one node, so that the node's name is not needed."""
     return of.nodes <= 1 and len(reasons) == 1 and not any(map(is_group, reasons[0][1]))
 
 
@@ -57,13 +63,13 @@ def where(names: Sequence[str], of: Whole) -> str:
 
 
 def in_one_line(reasons: Reasons, of: Whole) -> str:
-    """Format the most frequent reason in one line, with the number of others; empty if no reason is known."""
+    """Format the most frequent reason in one line, with the number of other reasons; empty if no reason is known."""
     rows = [f"{at}: {why}" if at else why for at, why in lines(reasons, of, 1)]
     return "; ".join(rows)
 
 
 def beside_a_pass(outcome: Outcome, minor: int) -> str:
-    """State why a run passes although `minor` verdicts of minor rules fail; empty if nothing needs an explanation."""
+    """Explain why a run passes although `minor` verdicts of minor rules fail; empty if there are no such verdicts."""
     if outcome is not Outcome.PASS or not minor:
         return ""
     some = "1 verdict fails" if minor == 1 else f"{minor} verdicts fail"

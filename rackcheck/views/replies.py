@@ -1,6 +1,6 @@
-"""The raw replies of a fact: file contents, command output or a BMC's body, cut to the lines about the fact. Pure.
+"""Finds the raw replies of a fact: file contents, command output or a BMC's body, cut to the lines about the fact.
 
-Secrets are removed from replies before they are stored, and again here: a run may be an untrusted folder.
+Pure. Secrets are removed from replies before storing, and again here, because a run may come from an untrusted source.
 """
 
 import json
@@ -34,10 +34,10 @@ ONE_LINE = 100
 def replies(
     path: str, leaf: Leaf, capture: Capture | None, ask: Ask | None = None, most: int = LINES, numbered: str = ""
 ) -> tuple[RawText, ...]:
-    """Find the replies that a fact was read from, with at most `most` lines of each; `ask` is the probe's request.
+    """Find the replies that a fact was read from, with at most `most` lines per reply; `ask` is the probe's request.
 
-    `numbered` is the path by the numbers that a reply gives its items (`Tree.numbered`), if they have another name.
-    Empty for a derived fact: its inputs have the replies.
+    If items have numbers instead of names in the reply, `numbered` is the fact's path with these numbers
+    (`Tree.numbered`). For a derived fact, the result is empty: only the inputs of the fact have replies.
     """
     if leaf.plane is Plane.DERIVED:
         return ()
@@ -102,7 +102,7 @@ def _below(known: Sequence[str], folder: str) -> Iterator[str]:
 
 
 def _nearest(names: Iterable[str], wanted: SearchTerms) -> list[str]:
-    """Sort files: first the files whose path contains a name of the fact's items."""
+    """Sort files; files whose path contains the name of an item of the fact are first."""
     return sorted(names, key=lambda name: -sum(key in name.split("/") for key in wanted.keys))
 
 
@@ -114,12 +114,15 @@ def _text(name: str, text: str, wanted: SearchTerms, most: int) -> RawText:
 
 @lru_cache(maxsize=32)
 def _lines(text: str) -> tuple[str, ...]:
-    """Return the lines of a text without secrets; cached, because one reply can be the source of thousands of facts."""
+    """Return the lines of a text without secrets.
+
+    The result is cached, because one reply may contain thousands of facts.
+    """
     return tuple(line for message in scrub_text(text).rstrip("\n").split("\n") for line in _opened(message))
 
 
 def _opened(line: str) -> Iterable[str]:
-    """Format a line that is a complete JSON document on several lines; other lines are unchanged."""
+    """If a line is a complete JSON document, format it as several lines; other lines are not changed."""
     if len(line) > ONE_LINE and line[:1] in {"{", "["}:
         try:
             return tuple(_laid(json.loads(line)))
@@ -129,7 +132,7 @@ def _opened(line: str) -> Iterable[str]:
 
 
 def _laid(value: object, indent: str = "", head: str = "", tail: str = "") -> Iterator[str]:
-    """Write JSON line by line; a flat object or list stays on one line if it fits."""
+    """Format JSON as lines; a flat object or list is one line if it is short enough."""
     members = (
         [(f"{_json(str(key))}: ", each) for key, each in value.items()] if isinstance(value, Mapping)
         else [("", each) for each in value] if isinstance(value, list) else []
@@ -162,7 +165,7 @@ def _of_bmc(source: str, capture: BmcCapture, ask: Ask | None, wanted: SearchTer
 
 
 def _shows_value(reply: RawText, wanted: SearchTerms) -> bool:
-    """Whether the shown lines contain the value itself."""
+    """Whether the selected lines contain the value of the fact."""
     return any(value in row.text for row in reply.rows if row.hit for value in wanted.values)
 
 
@@ -179,7 +182,7 @@ def _led(link: str, capture: BmcCapture) -> Iterator[str]:
 
 
 def _resource(source: str, capture: BmcCapture, wanted: SearchTerms, most: int) -> RawText:
-    """Return the object in a body that contains the property named by a source, one member per line."""
+    """Return the lines of the JSON object with the property in a source; each member is a line."""
     place, _, inside = source.partition("#")
     body = capture.bodies.get(same_place(place))
     if body is None or isinstance(body, Unknown):

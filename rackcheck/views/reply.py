@@ -1,4 +1,4 @@
-"""The reply of one file, command or BMC resource, cut to the lines about a fact, and its format as text. Pure."""
+"""The reply of one file, command or BMC resource, cut to the lines about a fact; formats replies as text. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ class NumberedLine:
 
 @dataclass(frozen=True, slots=True)
 class RawText:
-    """The reply of one file, command or resource; `of` is its number of lines, `trouble` why there is no reply.
+    """The reply of one file, command or resource; `of` is the number of its lines, `trouble` why there is no reply.
 
-    `name` is the file, the command without its payload, or the URI, with the position in the body after `#`. `status`
-    is a command's exit status. `more` counts further files or resources of the fact that are not shown.
+    `name` is the file, the command without its payload, or the URI with the position in the body after `#`. `status` is
+    the exit status of a command. `more` is the number of further files or resources of the fact that are not shown.
     """
 
     name: str
@@ -53,7 +53,7 @@ def reply_lines(reply: RawText) -> Iterator[str]:
 
 
 def document(reply: RawText) -> dict[str, object]:
-    """Return a reply as a document."""
+    """Return a reply as a JSON document."""
     doc: dict[str, object] = {"name": reply.name, "plane": reply.plane.value, "lines": reply.of, "cut": reply.cut}
     doc |= {"status": reply.status} if reply.status is not None else {}
     doc |= {"trouble": reply.trouble} if reply.trouble else {}

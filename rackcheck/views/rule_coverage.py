@@ -10,7 +10,7 @@ from rackcheck.model.profile import Rule
 
 
 class FactSource(Protocol):
-    """A source of derived facts: a join or a gathering."""
+    """A source of derived facts, such as a join."""
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class Covering:
         return True
 
     def _through(self, step: FactSource) -> int:
-        """Add the rules that read a derived fact to the rules that read its inputs; return how many are new."""
+        """Add the rules that read a derived fact to the rules of its inputs; return the number of additions."""
         readers = dict.fromkeys(rule for given in step.gives for rule in self._readers.get(given, ()))
         return sum(self._add(paths.parse(need), rule) for need in step.needs for rule in readers)
 

@@ -1,4 +1,4 @@
-"""Traits that nodes may share: locations, the switches they are cabled to, versions, makes of parts. Pure."""
+"""Finds traits that nodes may share: locations, connected switches, versions, and makes of parts. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SHOWN = 3
 """Maximum number of shared traits that a sentence lists."""
 
 SWITCH = frozenset({"nic.lldp/*.switch"})
-"""Facts that name the switch a port is cabled to."""
+"""Facts with the name of the switch that a port is cabled to."""
 
 MAKE = frozenset({
     "model", "part", "part_number", "parts", "sku", "product", "product_version", "board", "board_version",
@@ -30,7 +30,7 @@ MAKE = frozenset({
 
 
 class HintKind(StrEnum):
-    """The sorts of hints, the preferred sort first."""
+    """The kinds of hints, the preferred kind first."""
 
     PROFILE = "profile"
     RACK = "rack"
@@ -55,7 +55,7 @@ _PLACED = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A location, or a value that the facts at `paths` have on the same nodes."""
+    """A trait of nodes: a location, or the same value of the facts at `paths`."""
 
     sort: HintKind
     value: str
@@ -63,12 +63,12 @@ class Trait:
 
     @property
     def rank(self) -> int:
-        """The rank of the trait's sort; a lower rank is preferred."""
+        """The rank of the trait's kind; a lower rank is preferred."""
         return _ORDER[self.sort]
 
     @property
     def words(self) -> str:
-        """The text for a column."""
+        """The short text of the trait for a column."""
         if not self.paths or self.sort is HintKind.BATCH:
             return _cut(f"{self.sort.value} {self.value}")
         whole = f"{folded_paths(self.paths, 1)} {self.value}"
@@ -76,21 +76,21 @@ class Trait:
 
     @property
     def phrase(self) -> str:
-        """The text that follows `are` for a location, or `have` for a fact."""
+        """The text of the trait in a sentence: it follows `are` for a location, and `have` for a fact."""
         return f"{folded_paths(self.paths, SHOWN)} {self.value}" if self.paths else f"{_PLACED[self.sort]} {self.value}"
 
 
 Hit = tuple[int, int, HintKind, str, str]
-"""The nodes with the trait, the nodes of which this is known, the sort, the fact (empty for a location), the value."""
+"""The nodes with a trait, the nodes on which this is known, the kind, the fact (empty for a location), the value."""
 
 
 def traits(census: Census) -> Iterator[Hit]:
-    """Yield all traits that several nodes of a census may share, with the nodes as sets of the census."""
+    """Yield all traits that several nodes of a census share; nodes are sets of the census."""
     return chain(_places(census), _switches(census), _shared(census))
 
 
 def gathered(found: Iterable[tuple[HintKind, str, str]]) -> list[Trait]:
-    """Group facts with the same value; the preferred sort first."""
+    """Group facts with the same value; the preferred kind of trait is first."""
     alike: dict[tuple[HintKind, str], list[str]] = {}
     for sort, path, value in found:
         alike.setdefault((sort, value), []).append(path)
@@ -112,7 +112,7 @@ def _places(census: Census) -> Iterator[Hit]:
 
 
 def _switches(census: Census) -> Iterator[Hit]:
-    """Yield the switches; a node is cabled to a switch if any of its ports is cabled to the switch."""
+    """Yield each switch with its connected nodes; a node is connected if any of its ports is cabled to the switch."""
     held: dict[str, int] = {}
     known = 0
     for path in census.facts():
@@ -126,7 +126,7 @@ def _switches(census: Census) -> Iterator[Hit]:
 
 
 def _shared(census: Census) -> Iterator[Hit]:
-    """Yield the versions, and makes of parts, that several nodes have."""
+    """Yield the versions and makes of parts that several nodes share."""
     for path in census.facts():
         kind = census.kind(path)
         version = kind is not None and kind.cls is Class.VERSION

@@ -16,7 +16,7 @@ OUTCOME = {Outcome.PASS: Status.PASS, Outcome.FAIL: Status.FAIL, Outcome.INCOMPL
 """The verdict whose symbol and colour are used for an outcome."""
 
 _PLAIN = {0x2026: "...", 0xB1: "+/-", 0x2013: "-", 0x2014: "-", 0xB7: "-", 0x2019: "'", 0x2192: "->"}
-"""Characters that rackcheck and its profiles use, with their ASCII form: … ± · and dashes, quotes and arrows."""
+"""The ASCII forms of characters that rackcheck and its profiles use: … ± ·, dashes, quotes and arrows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,16 @@ class Signs:
         return (ASCII if self.plain else GLYPHS)[status]
 
     def text(self, text: str, limit: int = LIMIT) -> str:
-        """Make any text printable in this terminal's character set; control characters are escaped."""
+        """Convert any text to printable characters of this character set; control characters are escaped."""
         return self.piece(clean(text, limit))
 
     def piece(self, text: str) -> str:
-        """Make a piece of a line printable; blanks are kept."""
+        """Convert a piece of a line to printable characters; blanks are kept."""
         shown = visible(text)
         return shown.translate(_PLAIN).encode("ascii", "replace").decode() if self.plain else shown
 
     def fit(self, text: str, width: int) -> str:
-        """Fit a text into exactly `width` columns; a cut is marked at its end."""
+        """Fit a text to exactly `width` columns; a text that was cut has a mark at its end."""
         shown = self.text(text)
         if cell_len(shown) <= width:
             return set_cell_size(shown, width)
@@ -48,14 +48,14 @@ class Signs:
 
     @property
     def rule(self) -> str:
-        """The character of a horizontal line."""
+        """The character for horizontal lines."""
         return "-" if self.plain else "─"
 
 
 def signs_for(environment: Mapping[str, str]) -> Signs:
-    """Return the character set that the terminal can draw, according to the environment.
+    """Return the character set of the terminal from the environment variables of the locale.
 
-    Python replaces the locale C by UTF-8 for itself, and sets LC_CTYPE; the terminal is not changed by this.
+    If the locale is C, Python uses UTF-8 and sets LC_CTYPE; this does not change the terminal.
     """
     if environment.get("TERM") in {"linux", "dumb", "vt100", "vt102", "vt220"}:
         return Signs(plain=True)

@@ -1,7 +1,7 @@
-"""The current state of a run: takes events one by one, and returns findings, counts and progress at any time. Pure.
+"""Computes the current state of a run from its events: findings, counts and progress are available at any time. Pure.
 
 The events come from an audit under way, or from a stored run that is judged again. Events of a second audit of some of
-the nodes may follow: the newest reading of a node counts, rule by rule, as in an acceptance.
+the nodes may follow. For each rule, the newest verdict on a node counts, as in an acceptance.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ QUIET = frozenset({Status.PASS, Status.NA})
 
 @dataclass(slots=True)
 class Asking:
-    """One plane of a node: the times of the request and the reply, on the viewer's clock, and what went wrong."""
+    """One plane of a node: the times of the request and the reply on the local clock, and why data is missing."""
 
     requested: float | None = None
     answered: float | None = None
@@ -47,9 +47,9 @@ class Turned:
 class Board:
     """The state of a run; `version` increases with every visible change.
 
-    `beside` are notes that the events do not contain. `waiting` are nodes whose sibling nodes have not replied yet,
-    `fresh` the nodes that the newest reading has judged, `again` the start event of a second reading, and `turned` the
-    verdicts that the second reading changed.
+    `beside` contains notes that are not in the events. `waiting` contains the nodes whose verdicts depend on nodes that
+    have not replied yet, and `fresh` the nodes judged in the newest reading. `again` is the event `run started` of a
+    second audit, and `turned` contains the verdicts that the second audit changed.
     """
 
     profile: Profile
@@ -80,7 +80,7 @@ class Board:
         self._known = {rule.id: place for place, rule in enumerate(self.profile.rules)}
 
     def take(self, event: Event, at: float = 0.0) -> None:
-        """Take the next event; `at` is the time in seconds on a monotonic clock."""
+        """Update the state with the next event; `at` is the time in seconds on a monotonic clock."""
         self.version += 1
         match event:
             case RunStarted():
@@ -109,20 +109,20 @@ class Board:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes of the run, in the run's order."""
+        """The nodes of the run in order."""
         return self.started.nodes if self.started is not None else ()
 
     @property
     def running(self) -> bool:
-        """Whether the run is still under way."""
+        """Whether the run is still in progress."""
         return self.done is None
 
     def due(self) -> tuple[str, ...]:
-        """Return the nodes of the current reading, which is the second reading if there is one."""
+        """Return the nodes of the current audit; this is the second audit if there is one."""
         return self.again.nodes if self.again is not None else self.nodes
 
     def summary(self, *, every: bool = False) -> Summary:
-        """Return the result so far; `every` includes the findings that need no attention."""
+        """Return the result so far; if `every` is true, findings that need no attention are included."""
         if self._cached_summary is None or self._cached_summary[:2] != (self.version, every):
             self._cached_summary = self.version, every, self._summary(every=every)
         return self._cached_summary[2]
@@ -140,7 +140,7 @@ class Board:
         return Summary(self.started, nodes, done, tuple(found), rows, self.silent, stand, groups)
 
     def alike(self) -> Iterator[tuple[Verdict, Set[str]]]:
-        """Yield each verdict that nodes or racks share: the verdict of one of them, and the names of all of them."""
+        """Yield each group of nodes or racks with the same verdict: the verdict of one of them, and all names."""
         for held in self._heap.values():
             if held:
                 yield next(iter(held.values())), held.keys()
@@ -195,7 +195,10 @@ class Board:
             self._built.pop(shared, None)
 
     def _over(self, before: Judged, now: Judged) -> Judged:
-        """Merge a node's newer verdicts over the earlier ones; a rule that was not judged again keeps its verdict."""
+        """Merge the newer verdicts of a node with its earlier verdicts.
+
+        A rule that was not judged again keeps its earlier verdict.
+        """
         known = {rule.id: rule for rule in self.profile.rules}
         found = {verdict.rule: verdict for verdict in before.verdicts}
         was = {rule: verdict.status.value for rule, verdict in found.items()}
@@ -210,7 +213,7 @@ class Board:
         return concluded(merged, known, self.profile.law)
 
     def _whole(self, done: RunDone) -> RunDone:
-        """Return the run's end after a second reading, with the worst outcome of all nodes and groups judged so far."""
+        """Return the event `run done` after a second audit; its outcome is the worst of all nodes and groups."""
         missing = any(node not in self.judged for node in self.nodes)
         found = [each.outcome for each in self.judged.values()]
         unsure = [Outcome.INCOMPLETE] * (missing or done.interrupted)

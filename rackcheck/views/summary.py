@@ -1,4 +1,7 @@
-"""The result of a run: counts, findings folded over nodes, and notes. All renderings use this model."""
+"""Summarizes the result of a run: counts, findings grouped over nodes, and notes.
+
+All output formats use this summary.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +22,7 @@ from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_o
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
 FEW = 5
-"""At most this many of the waivers for nodes that were not judged are listed by name."""
+"""Maximum number of waivers for nodes that were not judged that are listed by name."""
 
 NOTED = 12
 """Maximum number of waivers without effect that have a separate line."""
@@ -29,9 +32,9 @@ COUNTED = (Status.PASS, Status.WARN, Status.FAIL, Status.WAIVED, Status.UNKNOWN,
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule's verdict, with the same evidence, on one or more nodes or racks.
+    """One rule's verdict on one or more nodes or racks with the same evidence.
 
-    `truth` is the verdict without waivers, if that differs.
+    `truth` is the verdict without waivers, if it differs from the verdict with waivers.
     """
 
     rule: Rule
@@ -66,17 +69,17 @@ class Summary:
 
     @property
     def everyone(self) -> tuple[Judged, ...]:
-        """The nodes, then the racks and the fleet that were judged as a whole."""
+        """All judged nodes, then the judged racks and the fleet."""
         return (*self.judged, *self.groups)
 
     @property
     def whole(self) -> Whole:
-        """The number of judged nodes and racks: the totals for a finding's share."""
+        """The numbers of judged nodes and racks, which are the totals for the share of a finding."""
         return whole(len(self.judged), (group.node for group in self.groups))
 
     @property
     def minor_failures(self) -> int:
-        """The number of failing verdicts that do not decide an outcome."""
+        """The number of failing verdicts that do not affect an outcome."""
         deciding = {f.rule.id: f.rule.severity.decides for f in self.findings}
         return sum(
             verdict.status is Status.FAIL and not deciding.get(verdict.rule, True)
@@ -95,13 +98,13 @@ class Summary:
 
     @property
     def only(self) -> str:
-        """A note that not all planes were collected: `os plane only`; empty if all were."""
+        """A note such as `os plane only`; empty if all planes were collected."""
         planes = self.started.planes
         return "" if set(planes) >= {"bmc", "os"} or set(planes) == {"burnin"} else f"{' and '.join(planes)} plane only"
 
     @property
     def not_in_scope(self) -> int:
-        """The number of verdicts missing because a rule was not in scope on a node."""
+        """The number of missing verdicts, because a rule was not in scope on a node."""
         return sum(node.not_in_scope for node in self.judged)
 
     @property
@@ -111,14 +114,17 @@ class Summary:
 
     @property
     def reasons(self) -> Reasons:
-        """The reasons why nodes, racks and the fleet are INCOMPLETE, each with their names; the most frequent first."""
+        """The reasons why nodes, racks and the fleet are INCOMPLETE, each with all names.
+
+        The most frequent reason for INCOMPLETE is first.
+        """
         seen = {node.node for node in self.judged}
         unread = ((name, Outcome.INCOMPLETE, NEVER_READ) for name in self.started.nodes if name not in seen)
         return gathered((*((each.node, each.outcome, each.reason) for each in self.everyone), *unread))
 
     @property
     def expected(self) -> Whole:
-        """The number of nodes that should be judged, including nodes that no run has read, and the number of racks."""
+        """The number of nodes that must be judged, including nodes that no run has read, and the number of racks."""
         asked = {*self.started.nodes, *(node.node for node in self.judged)}
         return whole(len(asked), (group.node for group in self.groups))
 
@@ -131,7 +137,7 @@ class Summary:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The nodes that are machines the profile is not for: their verdicts do not affect the outcome."""
+        """The nodes that are other machines than the profile is for; their verdicts do not affect the outcome."""
         return tuple(node.node for node in self.judged if node.fit.match is Match.OTHER)
 
 
@@ -162,13 +168,14 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
 
 
 FindingKey = tuple[str, Status, str, Status | None]
-"""The grouping key of a finding: rule, verdict, the text that identifies the evidence, the verdict without waivers."""
+"""The grouping key of findings: rule, verdict, a text that identifies the evidence, verdict without waivers."""
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
-    """Group identical verdicts of nodes. Order: the worst, the most severe, the most nodes, the profile's order.
+    """Group identical verdicts of nodes.
 
-    Nodes are grouped if their evidence is the same, except for times, sources, and numbers of the node in item names.
+    Findings are sorted by status (the worst first), severity, number of nodes, and the profile's order. Nodes are
+    grouped if their evidence differs only in times, sources, and numbers of the node in item names.
     """
     known = {rule.id: rule for rule in rules}
     gathered: dict[FindingKey, list[tuple[str, Verdict]]] = {}
@@ -180,12 +187,12 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
 
 
 def key(name: str, verdict: Verdict) -> FindingKey:
-    """Return the grouping key of a verdict of a node or a rack."""
+    """Return the key by which verdicts of nodes and racks are grouped."""
     return verdict.rule, verdict.status, _shown(name, verdict), verdict.truth
 
 
 def finding(rule: Rule, shared: FindingKey, alike: Sequence[tuple[str, Verdict]]) -> Finding:
-    """Make one finding of the verdicts with the same key, each with its node."""
+    """Combine verdicts with the same key, each with its node, to one finding."""
     nodes = tuple(sorted((name for name, _ in alike), key=natural))
     return Finding(rule, shared[1], _reason(alike), alike[0][1].evidence, nodes, shared[3])
 
@@ -204,7 +211,10 @@ def ranked(found: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
 
 
 def _shown(name: str, verdict: Verdict) -> str:
-    """Return the text that identifies a verdict's evidence; node names are left out for racks that are unknown."""
+    """Return a text that identifies the evidence of a verdict.
+
+    For racks with an unknown verdict, node names are left out.
+    """
     shown = verdict.reason
     for unknown in (each.unknown for each in verdict.evidence if is_group(name) and each.unknown is not None):
         shown = shown.replace(unknown.detail, unknown.detail.partition(": ")[2] or unknown.detail)
@@ -219,7 +229,7 @@ def _reason(alike: Sequence[tuple[str, Verdict]]) -> str:
 
 
 def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] = ()) -> Iterator[str]:
-    """Yield the notes that a reader needs in addition to the verdicts."""
+    """Yield notes that explain the verdicts, such as rules that were not judged."""
     values: dict[str, list[str]] = {}
     for node in judged:
         if node.note:
@@ -256,7 +266,7 @@ def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
         yield f"{several(len(twice), 'rule')} for two readings not judged (audit --again SECONDS): {', '.join(twice)}"
     across = [rule.id for rule in left if rule.across is not None]
     if across:
-        wanting = f"{several(len(across), 'rule')} across nodes not judged, for lack of nodes to compare"
+        wanting = f"{several(len(across), 'rule')} across nodes not judged, because there are too few nodes"
         yield f"{wanting}: {', '.join(across)}"
     for scope, what in ((Scope.RACK, "no rack was read completely"), (Scope.FLEET, "not all nodes were read")):
         held = [rule.id for rule in left if rule.scope is scope]
@@ -282,7 +292,7 @@ def waiver_notes(stand: Iterable[Standing]) -> Iterator[str]:
 
 
 def several(count: int, what: str) -> str:
-    """Count things: `1 rule`, `2 rules`."""
+    """Format a number with a noun: `1 rule`, `2 rules`."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

@@ -1,4 +1,4 @@
-"""Renders a run as lines of text: what is wrong, on which nodes, why, and what to do."""
+"""Renders a run as lines of text: findings with their nodes, reasons and remedies."""
 
 import re
 import textwrap
@@ -27,12 +27,12 @@ OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMP
 
 
 NAMED = 20
-"""At most this many of the rules that pass or do not apply are listed by name."""
+"""Maximum number of rules that pass or do not apply that are listed by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, as pieces of text, each with a style."""
+    """One line of pieces of text; each piece has a style."""
 
     pieces: tuple[tuple[str, str], ...] = ()
 
@@ -41,13 +41,13 @@ class Line:
 
 
 def lines(summary: Summary, *, width: int, plain: bool, every: bool = False) -> Iterator[Line]:
-    """Render a judged run; `every` adds rules that pass or do not apply; with `plain`, only ASCII is used."""
+    """Render a judged run; `every` adds rules that pass or do not apply, and `plain` restricts the text to ASCII."""
     for line in _lines(summary, width, plain=plain, every=every):
         yield from within(line, width, 10)
 
 
 def within(line: Line, width: int, indent: int) -> Iterator[Line]:
-    """Break a line that is too wide at blanks, after a comma, or anywhere; continuation lines are indented."""
+    """Wrap a line that is too wide: at blanks or after commas if possible. Continuation lines are indented."""
     if sum(len(text) for text, _ in line.pieces) <= width:
         yield line
         return
@@ -101,7 +101,7 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
 
 
 def _is_minor(finding: Finding) -> bool:
-    """Whether a finding is unknown and minor: such findings are shown in one line."""
+    """Whether a finding is unknown and minor; such findings share one line."""
     return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor
 
 
@@ -143,7 +143,10 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool, who
 
 
 def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
-    """Count the rules that fail or are unknown on machines that the profile is not for; the reasons are at the end."""
+    """Count the rules that fail or are unknown on machines that the profile is not for.
+
+    The reasons for INCOMPLETE are listed at the end of the output.
+    """
     found = apart(summary.findings, summary.others)
     sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
     what = "another machine" if len(found.nodes) == 1 else "other machines"
@@ -154,7 +157,7 @@ def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
 
 
 def _where(names: tuple[str, ...], summary: Summary) -> str:
-    """Format the nodes of a finding, after two blanks; empty if the run has only one node."""
+    """Format the nodes of a finding, preceded by two blanks; empty if the run has only one node."""
     of = summary.whole
     message = locations.counted_names(names, of, lambda n: f"{len(n)} of {of.nodes}: {fold(n)}" if of.nodes > 1 else "")
     return f"  {message}" if message else ""
@@ -187,7 +190,7 @@ def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Lin
 
 
 def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) -> Iterator[Line]:
-    """Count the rules not mentioned above, in one line for each kind."""
+    """Yield the number of rules that pass and of rules that apply nowhere, then the notes."""
     met: dict[str, set[Status]] = {}
     for finding in summary.findings:
         met.setdefault(finding.rule.id, set()).add(finding.status)
@@ -202,7 +205,7 @@ def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) 
             yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
     if minor:
         names = ", ".join(minor) if len(minor) <= NAMED else f"{len(minor)} rules"
-        message = "is unknown, and minor while it is" if len(minor) == 1 else "are unknown, and minor while they are"
+        message = "is unknown, which counts as minor" if len(minor) == 1 else "are unknown, which counts as minor"
         yield from _wrapped("", f"{names} {message}: --all shows why", width, "dim")
     if not every and not summary.notes:
         yield Line()
@@ -254,7 +257,10 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
 
 
 def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:
-    """Format, after a label, why nodes are INCOMPLETE and the next command; the most frequent reason is first."""
+    """Format a label, the reasons why nodes are INCOMPLETE, and the next commands.
+
+    The most frequent reason is first.
+    """
     rows = tuple(reasons.lines(summary.reasons, summary.expected, REASONS)) or (
         (("", summary.reason),) if summary.reason else ()
     )

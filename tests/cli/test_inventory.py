@@ -49,7 +49,7 @@ def test_check_counts_and_reports_oddities_and_passes() -> None:
         "one BMC for 2 nodes: dgx-[01,03] have the url https://dgx-01-bmc",
         "one host for 2 nodes: dgx-01,lone have dgx-01.mgmt port 22",
         "secret env:NOT_SET_HERE cannot be fetched",
-        "rack a01: no `u` and no `slot` of dgx-[01-02],sw-[1-2]",
+        "rack a01: no position (`u` or `slot`) for dgx-[01-02],sw-[1-2]",
     ):
         assert words in done.out
 
@@ -170,7 +170,7 @@ def test_import_lists_what_still_needs_fixing(tmp_path: Path) -> None:
     done = rackcheck("inventory", "import", "--from", "csv", "s.csv")
     assert done.status == 0
     assert "to be fixed: the result:4:" in done.err
-    assert "n2 is on U 1 of a, where n1 is" in done.err
+    assert "n2 is on U 1 of a, which n1 occupies" in done.err
 
 
 def test_import_of_a_wrong_file_is_a_user_error(tmp_path: Path) -> None:

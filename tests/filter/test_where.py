@@ -230,7 +230,7 @@ def test_nodes_are_chosen_by_the_terms_about_nodes_and_findings_by_the_rest() ->
         ("state:fail,", 12, "a word is missing"),
         ("~", 2, "a word is missing"),
         ('~"a b', 2, "the quote is not closed"),
-        ('"a"b', 1, "a value that begins with a quote ends with one"),
+        ('"a"b', 1, "a value that begins with a quote must end with a quote"),
         ("rack:r03 driver.versio<3", 10, "no fact driver.versio"),
         ("gpu>3", 1, "gpu is a collection"),
         ("<3", 1, "needs a fact before it"),

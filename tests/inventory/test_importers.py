@@ -92,10 +92,10 @@ def test_no_password_is_imported_and_omissions_are_reported() -> None:
     for words in (
         "`ssh.password` is env:RACKCHECK_SSH_PASSWORD instead: gpu01",
         "a template is not resolved here: ansible_host: gpu03",
-        "`bmc.url` left out: it is https://HOST, or a bare address: me",
+        "`bmc.url` left out: it must be https://HOST or an address: me",
         "not a valid node name: we ird",
         "not a valid group name: bad name!",
-        "over winrm by Ansible: gpu03",
+        "Ansible uses winrm: gpu03",
         "ansible_become_password (1)",
         "ntp_servers (1)",
     ):
@@ -154,9 +154,9 @@ def test_slurm_nodes_keep_their_addresses_and_partitions(text: str) -> None:
     assert inventory.groups == {"all": ("gpu01", "gpu02"), "debug": ("gpu01",)}
     notes = "\n".join(taken.notes)
     for words in (
-        "does not exist yet: gpu03",
+        "does not exist yet (Slurm state FUTURE): gpu03",
         "CLOUD: gpu02",
-        "another name: gpu02",
+        "NodeHostName differs from NodeName: gpu02",
         "Gres left out (gpu:h100:8(S:0-1)): GPUs are read from the node: gpu01",
     ):
         assert words in notes
@@ -249,7 +249,7 @@ def test_every_wrong_row_of_a_sheet_is_reported_with_its_line() -> None:
         read("csv", "name,u\nn1,x\nn1,2\nn 3,3\nn4\nn5,5\n")
     assert str(caught.value).splitlines() == [
         "file:2:4: `u` is a number, not 'x'",
-        "file:3:1: n1 is here and in line 2",
+        "file:3:1: n1 occurs twice; it is also in line 2",
         "file:4:1: 'n 3' cannot be a node's name",
         "file:5:1: 1 cells; the header has 2",
     ]

@@ -77,16 +77,16 @@ def test_a_rack_has_its_type_and_nodes_stand_by_unit_or_by_slot(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("nodes", "at", "text"),
     [
-        ("  n1: { host: h, rack: a, u: 43 }", "43", "n1 reaches U 43 of a rack with 42"),
-        ("  n1: { host: h, rack: a, u: 42, height: 2 }", "42", "n1 reaches U 43 of a rack with 42"),
+        ("  n1: { host: h, rack: a, u: 43 }", "43", "n1 reaches U 43, but the rack has only 42 units"),
+        ("  n1: { host: h, rack: a, u: 42, height: 2 }", "42", "n1 reaches U 43, but the rack has only 42 units"),
         ("  n1: { host: h, rack: a, u: 0 }", "0", "n1: rack units are counted from 1"),
-        ("  n1: { host: h, rack: a, u: 1, height: 0 }", "0", "n1: a height is 1 or more"),
+        ("  n1: { host: h, rack: a, u: 1, height: 0 }", "0", "n1: a height must be 1 or more"),
         ("  n1: { host: h, u: 4 }", "4", "`u` of n1 without a `rack`"),
         ("  n1: { host: h, rack: q }", "q", "n1: no rack q"),
         ("  n1: { host: h, rack: p, slot: to }", "to", "n1: no slot to of rack p; did you mean top?"),
         ("  n1: { host: h, rack: a, slot: top }", "top", "n1: no slot top of rack a"),
         ("  n1: { host: h, slot: top }", "top", "n1: no slot top of a node without a rack"),
-        ("  n1: { host: h, rack: p, slot: top }", "top", "n1 is compute, and slot top of p is for storage"),
+        ("  n1: { host: h, rack: p, slot: top }", "top", "n1 has role compute, but slot top of p is for role storage"),
         (
             "  n1: { host: h, rack: p, slot: low, u: 1 }",
             "low",
@@ -95,14 +95,14 @@ def test_a_rack_has_its_type_and_nodes_stand_by_unit_or_by_slot(tmp_path: Path) 
         (
             "  n1: { host: h, rack: a, u: 3, height: 4 }\n  n2: { host: h, rack: a, u: 6 }",
             "6",
-            "n2 is on U 6 of a, where n1 is",
+            "n2 is on U 6 of a, which n1 occupies",
         ),
         (
             "  n1: { host: h, rack: p, u: 1 }\n  n2: { host: h, rack: p, slot: low }",
             "low",
-            "n2 is on U 1 of p, where n1 is",
+            "n2 is on U 1 of p, which n1 occupies",
         ),
-        ("  n[1-2]: { host: h, rack: a, u: 6 }", "6", "n2 is on U 6 of a, where n1 is"),
+        ("  n[1-2]: { host: h, rack: a, u: 6 }", "6", "n2 is on U 6 of a, which n1 occupies"),
     ],
 )
 def test_an_invalid_or_occupied_place_is_reported_where_it_is_written(
@@ -127,17 +127,17 @@ def test_a_rack_that_no_file_declares_has_no_height_and_its_units_are_still_take
     inventory = load(tmp_path / "inv.yaml")
     assert (inventory.nodes["n1"].u, inventory.racks) == (60, {})
     (tmp_path / "inv.yaml").write_text("rackcheck: 1\nnodes:\n  n[1-2]: { host: h, rack: z, u: 60 }\n")
-    with pytest.raises(BadFile, match="n2 is on U 60 of z, where n1 is"):
+    with pytest.raises(BadFile, match="n2 is on U 60 of z, which n1 occupies"):
         load(tmp_path / "inv.yaml")
 
 
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (("height: 6", "height: 5"), "top reaches U 6 of a rack with 5"),
-        (("u: 1 }", "u: 6 }"), "slot low is on U 6, where slot top is"),
+        (("height: 6", "height: 5"), "top reaches U 6, but the rack has only 5 units"),
+        (("u: 1 }", "u: 6 }"), "slot low is on U 6, which slot top occupies"),
         (("u: 1 }", "u: 0 }"), "low: rack units are counted from 1"),
-        (("rack-type: pod", "rack-type: pad"), "the file is pod.yaml, and its type is pad"),
+        (("rack-type: pod", "rack-type: pad"), "the file name pod.yaml and the rack type pad must match"),
         (("height: 6", "heigth: 6"), "no such key: `heigth`; did you mean `height`?"),
         (("role: storage", "role: Storage"), "`role` cannot be 'Storage'"),
     ],

@@ -328,7 +328,7 @@ def test_a_wrong_payload_is_refused_with_words_and_never_run(tmp_path: Path) -> 
         assert heard(line, lambda _: False) == []
         status, output = line.ended()
         assert status == 2
-        assert "a simulated node runs no payload, it reads its plan" in output
+        assert "a simulated node only reads the plan in a payload" in output
 
     text = f"open({str(tmp_path / 'ran')!r}, 'w')\n".encode()
     with rack(tmp_path) as up:

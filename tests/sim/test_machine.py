@@ -563,11 +563,11 @@ def test_bodies_have_the_types_of_json_and_their_own_uri(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("host", "text"),
     [
-        ("files:\n  /a: x\n  /[a,b]: y\n", "host/all.yaml:3:3: `/a` already has a reply"),
+        ("files:\n  /a: x\n  /[a,b]: y\n", "host/all.yaml:3:3: `/a` occurs twice"),
         ("files:\n  /a: '@{1}'\n", "host/all.yaml:2:7: `@{1}`, but there are 0 brackets"),
         ("files:\n  /a[2-1]: x\n", "host/all.yaml:2:3: [2-1] runs backwards"),
-        ("files:\n  /a: [{each: [0], item: x}]\n", "host/all.yaml:2:15: `each` is a bracket"),
-        ("files:\n  /a: [{other: x}]\n", "host/all.yaml:2:8: a line is a text"),
+        ("files:\n  /a: [{each: [0], item: x}]\n", "host/all.yaml:2:15: `each` must be a bracket"),
+        ("files:\n  /a: [{other: x}]\n", "host/all.yaml:2:8: a line must be a text"),
         ("files:\n  a: x\n", "host/all.yaml:2:3: `a` does not begin with /"),
         ("files: [x]\n", "host/all.yaml:1:8: this is a table"),
         ("file: {}\n", "host/all.yaml:1:1: no such key: `file`"),
@@ -592,9 +592,9 @@ def test_nonsense_in_a_host_file_gives_one_error_with_its_place(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("redfish", "text"),
     [
-        ("/redfish/v1/A: [1]\n", "redfish/all.yaml:1:16: the body of /redfish/v1/A is an object"),
-        ("/redfish/v1/A/: {}\n", "redfish/all.yaml:1:1: `/redfish/v1/A/` is not a URI"),
-        ("/A: {}\n", "redfish/all.yaml:1:1: `/A` is not a URI"),
+        ("/redfish/v1/A: [1]\n", "redfish/all.yaml:1:16: the body of /redfish/v1/A must be an object"),
+        ("/redfish/v1/A/: {}\n", "redfish/all.yaml:1:1: `/redfish/v1/A/` must be a URI"),
+        ("/A: {}\n", "redfish/all.yaml:1:1: `/A` must be a URI"),
         ("/redfish/v1/A:\n  x: !!int '@{n}'\n", "redfish/all.yaml:2:6: not a number: '@{n}'"),
         ("/redfish/v1/A[0-1]:\n  '0': 1\n  '@{1}': 2\n", "redfish/all.yaml:2:3: two keys are the same"),
         (

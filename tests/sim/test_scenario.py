@@ -54,7 +54,7 @@ def mistake(folder: Path, text: str) -> str:
         ("bad-answers, how: html, uri: /redfish/v1/System", "did you mean /redfish/v1/Systems?"),
         ("nic-down, nic: mlx5_44", "/sys/class/infiniband/mlx5_44"),
         ("bios-setting, attribute: SriovEnable, value: x", "has no attribute SriovEnable; did you mean SRIOVEnable?"),
-        ("tool-missing, tool: frobnicate", "comes from frobnicate"),
+        ("tool-missing, tool: frobnicate", "uses frobnicate"),
         ("old-firmware, component: Nope, version: 1", "no firmware Nope"),
         ("file, path: etc/fstab, text: x", "`path` is an absolute path, not 'etc/fstab'"),
         ("unreadable-file, path: proc/cmdline", "`path` is an absolute path, not 'proc/cmdline'"),
@@ -63,7 +63,7 @@ def mistake(folder: Path, text: str) -> str:
         ("resource, uri: /redfish/v1/Systems/DGX, name: Modl, value: x", "no property Modl; did you mean Model?"),
         ("resource, uri: /redfish/v1/Systems/DGX, name: Status.Helth, value: x", "no property Helth; did you mean Health?"),
         ("resource, uri: /redfish/v1/Systems/DGX, name: Status, value: x", "the property Status is not a text; it has"),
-        ("resource, uri: /redfish/v1/Systems/DGX, name: Model.x, value: x", "the property Model has none of its own"),
+        ("resource, uri: /redfish/v1/Systems/DGX, name: Model.x, value: x", "the property Model has no properties"),
     ],
 )  # fmt: skip
 def test_an_error_in_a_fault_is_reported_with_its_place_and_the_nearest_right_word(

@@ -93,7 +93,7 @@ def test_rules_that_need_more_nodes_are_not_in_scope_and_listed(runs: Path) -> N
         assert statuses(runs / "two", rule) == {}
     shown = rackcheck("audit", "--from", runs / "two")
     text = " ".join(shown.out.split())
-    assert "1 rule across nodes not judged, for lack of nodes to compare: bios.alike" in text
+    assert "1 rule across nodes not judged, because there are too few nodes: bios.alike" in text
     assert "2 rack rules not judged, no rack was read completely: rack.gpus, rack.bios" in text
     assert "1 fleet rule not judged, not all nodes were read: fleet.gpus" in text
     assert shown.status == 0

@@ -17,7 +17,7 @@ READERS: dict[str, Callable[[str, str], Taken]] = {
     "slurm": slurm.read,
     "csv": columns.read,
 }
-"""Readers by format name: they take the text and the file's name, return nodes, and raise UserError or BadFile."""
+"""Importers by format name: each reads a text with its file name, returns nodes, and raises UserError or BadFile."""
 
 SIZE = 32 << 20
 """Maximum size of an imported file, in bytes."""

@@ -33,7 +33,7 @@ _WORDS = {
 """Variables with the same meaning as a key of rackcheck's inventory."""
 
 _NAME = re.compile(r"\{\{\s*inventory_hostname\s*\}\}")
-"""The only template that is resolved, since its meaning is unambiguous; `ansible-inventory` resolves none."""
+"""The only template that is resolved, because its meaning is unambiguous; `ansible-inventory` resolves no templates."""
 
 _OWN = frozenset({"_meta", "all", "ungrouped"})
 
@@ -127,4 +127,4 @@ def _host(found: ImportedNodes, name: str, variables: Mapping[str, Any]) -> None
 
 def _connection(found: ImportedNodes, name: str, value: object) -> None:
     if value not in {"ssh", "smart", "paramiko", "paramiko_ssh", "local"}:
-        found.note(f"read over SSH here, and over {clean(str(value), 40)} by Ansible", name)
+        found.note(f"rackcheck uses SSH, while Ansible uses {clean(str(value), 40)}", name)

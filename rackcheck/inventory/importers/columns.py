@@ -56,7 +56,7 @@ def read(text: str, source: str) -> Taken:
         at = keys.index("name")
         name, place = cells[at], places[at]
         if name in lines:
-            problems.append(Problem(place, f"{clean(name, 60)} is here and in line {lines[name]}"))
+            problems.append(Problem(place, f"{clean(name, 60)} occurs twice; it is also in line {lines[name]}"))
         elif not found.node(name):
             problems.append(Problem(place, f"{clean(name, 60)!r} cannot be a node's name"))
         else:

@@ -19,14 +19,14 @@ def read(text: str, source: str) -> Taken:
         name = record["NodeName"]
         state = record.get("State", "")
         if "FUTURE" in state.split("+"):
-            found.note("left out: its state in Slurm is FUTURE, it does not exist yet", name)
+            found.note("left out: the node does not exist yet (Slurm state FUTURE)", name)
             continue
         if name in found.nodes or not found.node(name):
             continue
         address = record.get("NodeAddr", "")
         found.set(name, "host", name if address in _NOTHING else address)
         if record.get("NodeHostName", name) not in {name, *_NOTHING}:
-            found.note("its NodeHostName is another name", name)
+            found.note("NodeHostName differs from NodeName", name)
         absent = next((word for word in _ABSENT if word in state), None)
         if absent is not None:
             found.note(f"may be switched off: its state in Slurm is {absent}", name)

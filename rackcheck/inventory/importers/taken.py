@@ -29,7 +29,7 @@ _ROLE = re.compile(r"[a-z][a-z0-9-]*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _PORT = re.compile(PORT["pattern"])
 _CHECKS: Mapping[str, Callable[[str], str]] = {"host": unreachable.host, "bmc.fingerprint": unreachable.fingerprint}
-"""For each key, the function that returns why a value can never work."""
+"""For each key, the function that returns why a value is invalid."""
 
 _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"env:.+|file:.+|keyring:.+/.+|prompt:.*")
@@ -81,7 +81,7 @@ class ImportedNodes:
         text = _text(value)
         url = None if text is None else _url(text)
         if url is None or unreachable.url(url):
-            self.note("`bmc.url` left out: it is https://HOST, or a bare address", name)
+            self.note("`bmc.url` left out: it must be https://HOST or an address", name)
         else:
             self.nodes[name]["bmc.url"] = url
 
@@ -120,7 +120,7 @@ class ImportedNodes:
             raise UserError(f"{self.source} contains no node")
         for name, words in self.nodes.items():
             if "bmc.url" not in words and any(key.startswith("bmc.") for key in words):
-                self.note("a BMC's user or password without its address: left out", name)
+                self.note("BMC user or password left out: the BMC has no address", name)
                 for key in [key for key in words if key.startswith("bmc.")]:
                     del words[key]
         notes = [f"{words}: {_listed(names)}" for words, names in self.odd.items()]
@@ -128,7 +128,7 @@ class ImportedNodes:
             by_count = sorted(self.left.items(), key=lambda item: -len(item[1]))
             keys = [f"{key} ({len(names)})" for key, names in by_count[:SHOWN]]
             more = f" and {len(by_count) - SHOWN} more" if len(by_count) > SHOWN else ""
-            notes.append(f"no equivalent here, left out (number of nodes): {', '.join(keys)}{more}")
+            notes.append(f"left out, because an inventory has no such key (number of nodes): {', '.join(keys)}{more}")
         groups = {name: tuple(members) for name, members in self.groups.items() if members}
         return Taken(self.nodes, groups, tuple(notes))
 

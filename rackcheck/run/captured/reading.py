@@ -1,4 +1,7 @@
-"""Reads a capture. It may come from a third party: sizes are limited, contents are validated, links are rejected."""
+"""Reads a capture.
+
+A capture may come from a third party: sizes are limited, contents are validated, links are rejected.
+"""
 
 import json
 import os
@@ -24,10 +27,13 @@ from rackcheck.run.event import Answered
 T = TypeVar("T")
 
 LARGEST = 256 << 20
-"""Maximum size of one node's answers, in bytes; transports return up to 32 MiB, which JSON may expand sixfold."""
+"""Maximum size of the replies of one node, in bytes.
+
+Transports return up to 32 MiB, and JSON may be six times as large.
+"""
 
 RESOURCES = 60_000
-"""Maximum number of files and folders of a BMC's mockup: at most 2000 GETs, with three files below 24 folders each."""
+"""Maximum number of files and folders of a BMC's mockup: up to 2000 GETs, each with three files and 24 folders."""
 
 HEAD = 64 << 20
 """Maximum size of capture.json, in bytes: 100 000 nodes of 500 bytes."""

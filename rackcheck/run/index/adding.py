@@ -17,16 +17,19 @@ from rackcheck.run.index.parts import Docs, IndexPart, akin, difference, packed,
 from rackcheck.run.index.rows import CUT_OFF, IndexedEvent, Snap, Vector, plain
 
 STATUSES = (Status.PASS, Status.FAIL, Status.WARN, Status.WAIVED, Status.UNKNOWN, Status.NA)
-"""Verdicts; the index stores the position in this list, so that new verdicts may only be appended."""
+"""All verdicts; the index stores positions in this list, so new verdicts must be appended at the end."""
 
 OUTCOMES = (Outcome.PASS, Outcome.FAIL, Outcome.INCOMPLETE)
-"""Outcomes; the index stores the position in this list, so that new outcomes may only be appended."""
+"""All outcomes; the index stores positions in this list, so new outcomes must be appended at the end."""
 
 BASES = 4
-"""Number of whole parts of a class with which a new part is compared; a hall has a few kinds of machines."""
+"""Number of fully stored parts of a class that a new part is compared with.
+
+A data hall has only a few kinds of machines.
+"""
 
 CACHED = 100_000
-"""Maximum number of digests whose numbers are cached while runs are added."""
+"""Maximum number of digests and names whose row ids are cached while runs are added."""
 
 
 _RUN = (

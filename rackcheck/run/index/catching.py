@@ -16,7 +16,7 @@ from rackcheck.run.index.file import Unusable, opened, writing
 from rackcheck.run.index.rows import indexed_events
 
 OnProgress = Callable[[int, int], None]
-"""A function that is called with the number of runs read, and the total."""
+"""A function that is called with the number of runs read so far and the total number of runs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from rackcheck.run import store
 from rackcheck.run.index.schema import migrate
 
 WAIT = 30.0
-"""Time that a second writer waits for the first, in seconds; adding a run of one rack takes less than a second."""
+"""Seconds that a writer waits for another writer; adding a run of one rack takes less than a second."""
 
 
 class Unusable(UserError):
@@ -135,7 +135,7 @@ NETWORK = frozenset({
 
 From systemd's `fstype_is_network` (src/basic/mountpoint-util.c), gnulib's `ME_REMOTE` (lib/mountlist.c) and the types
 that coreutils' `stat` calls remote (src/stat.c). These lists lack 9p, beegfs, davfs2, virtiofs and wekafs, which are
-included without a source. https://www.sqlite.org/wal.html: all processes must be on one machine.
+included without a source. SQLite requires that all processes run on one machine: https://www.sqlite.org/wal.html.
 """
 
 
@@ -180,7 +180,7 @@ def _mount(line: str) -> Mount | None:
 
 
 def _unescaped(text: str) -> str:
-    """Decode the kernel's octal escapes: blank, tab, line feed and backslash are written as three octal digits."""
+    """Decode the kernel's octal escapes of blanks, tabs, line feeds and backslashes."""
     return re.sub(r"\\([0-3][0-7]{2})", lambda m: chr(int(m[1], 8)), text)
 
 

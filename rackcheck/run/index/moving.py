@@ -10,7 +10,7 @@ from rackcheck.model.part_moves import Moved, PartPlace
 from rackcheck.model.text import natural
 
 LETTERS = 120
-"""Maximum number of characters of one identity in a line."""
+"""Maximum number of characters of a part's identity in a line."""
 
 
 def lines(moves: Iterable[Moved]) -> Iterator[str]:

@@ -63,7 +63,7 @@ class RunPair:
     def lonely(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
         """Store the identities of a node with facts in only one run.
 
-        They are needed to find parts that moved to or from this node.
+        The identities are needed to find parts that moved to or from this node.
         """
         if Class.IDENTITY in classes:
             self.alone[node] = tuple(compare(before, after, (Class.IDENTITY,)))

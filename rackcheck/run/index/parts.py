@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 LARGEST = 256 << 20
-"""Maximum size of an unpacked part, in bytes: the same limit applies to an event of a run."""
+"""Maximum size of a decompressed part, in bytes; the same limit applies to an event of a run."""
 
 Docs = Mapping[str, Mapping[str, Any]]
-"""Readings by path, as in stored events."""
+"""The values of facts by path, in the same form as in stored events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class IndexPart:
 
 
 PLANE = "plane/"
-"""Prefix of the paths that record whether a plane answered."""
+"""Prefix of the paths that record whether a plane replied."""
 
 
 def part_of(docs: Docs) -> IndexPart:

@@ -19,7 +19,7 @@ from rackcheck.run.index.parts import IndexPart, canonical, part_of
 from rackcheck.run.store import Stored
 
 CUT_OFF = "CUT OFF"
-"""The outcome of a run that has no end."""
+"""The outcome of a run without an event `run done`."""
 
 NODES = 200_000
 """Maximum number of nodes of a run, and of the rules or facts of a node."""
@@ -67,9 +67,9 @@ IndexedEvent = RunStarted | RunDone | Snap
 def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
     """Yield the start, the nodes and the end of a run from its stored events; a node has facts of these classes.
 
-    If rules compare a node with other nodes, its verdicts are stored after the facts of all nodes. Such a node is
-    yielded twice: first with its facts, then with its verdicts. This way, the facts of all nodes need not be in memory.
-    `laid` merges both values of a node.
+    If rules compare a node with other nodes, its verdicts are stored after the facts of all nodes. A node with such
+    verdicts is yielded twice: first with its facts, then with its verdicts. Because nodes are yielded twice, the facts
+    of all nodes need not be in memory. `laid` merges both values of a node.
 
     Raises UserError with the line number if an event is damaged.
     """

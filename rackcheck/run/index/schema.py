@@ -1,13 +1,11 @@
 """The tables of the index as a list of migration steps; a file of an older release is migrated to the last step.
 
-Row ids are stored instead of names, so that a node in a run takes about twenty bytes. Hashed rows are immutable and
-shared:
+Row ids are stored instead of names, so that a node in a run takes about twenty bytes. Rows with a digest are immutable
+and shared:
 
-- `part`: facts of one class, shared by any number of nodes and runs; `base` is set if only the difference from another
-part is stored (the other part is always whole); `unknowns` is the number of unknown facts; `silent` are the planes
-without an answer.
-- `vector`: all verdicts of a node; `verdict` contains the verdicts other than pass, `listed` the rules that were
-judged.
+- `part`: facts of one class, shared by any number of nodes and runs. If `base` is set, only the difference from the
+part `base` is stored. `unknowns` is the number of unknown facts, and `silent` are the planes without a reply.
+- `vector`: all verdicts of a node. `verdict` contains all verdicts except pass, and `listed` the judged rules.
 - `snap`: one node in one run.
 """
 
@@ -92,6 +90,6 @@ def _step(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) ->
     if step > len(steps):
         raise UserError(
             f"was made by a newer rackcheck (step {step}; this one supports up to {len(steps)}); "
-            "use that one, or set another path in RACKCHECK_INDEX"
+            "use the newer rackcheck, or set another path in RACKCHECK_INDEX"
         )
     return int(step)

@@ -1,4 +1,4 @@
-"""Reads a BMC: a limited number of planned GETs in one session, which is always closed."""
+"""Reads a BMC with a limited number of GETs in one session; the session is always closed."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ def read(
     bmc: Bmc, links: Sequence[LinkPattern], limits: Limits | None = None, *, whole: Sequence[LinkPattern] = (),
     stop: threading.Event | None = None, trace: Trace | None = None,
 ) -> tuple[BmcCapture, Unknown | None]:  # fmt: skip
-    """Fetch the resources that the links lead to, each once; also return why the BMC returned nothing, if so.
+    """Fetch each resource that the links lead to; if the BMC returned nothing, also return the reason.
 
-    The links in `whole` are followed only on a BMC that returns whole collections. No failure of a BMC raises. If
-    `stop` is set, reading ends; the session is closed first, also on an interrupt.
-    `trace` collects further data: some headers, and the duration of each GET.
+    The links in `whole` are followed only if the BMC returns whole collections with $expand. Failures of a BMC raise no
+    exception. If `stop` is set, reading ends; the session is closed in any case. `trace` collects some headers and the
+    duration of each GET.
     """
     from rackcheck.transport.redfish.session import Session  # noqa: PLC0415  the HTTP libraries take 0.2 s to import
     from rackcheck.transport.redfish.visit import BmcVisit  # noqa: PLC0415
@@ -48,7 +48,7 @@ def read(
 
 
 def _mute(bodies: Mapping[str, Body | Unknown]) -> Unknown | None:
-    """Return why a BMC returned nothing after the login; None if it returned anything, even an error status."""
+    """Return why a BMC returned nothing after the login; None if any HTTP reply was received, even an error."""
     asked = [body for uri, body in bodies.items() if uri != ROOT]
     lost = [body for body in asked if isinstance(body, Unknown)]
     whys = [why for why in lost if why != INTERRUPTED]

@@ -1,4 +1,4 @@
-"""The content of a BMC's reply: one JSON object without secrets, or the reason why there is none."""
+"""Reads the content of a BMC's reply: a JSON object without secrets, or the reason why there is no such object."""
 
 import json
 import math
@@ -25,19 +25,22 @@ LOCATION = re.compile(
 """Pattern of a session's URI."""
 
 COLLECTION = re.compile(r"/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions/?", re.ASCII | re.IGNORECASE)
-"""Pattern of the session collection's URI in a root: user and password are posted there, never to an action."""
+"""Pattern of the session collection's URI in a root; user and password are posted only to a URI of this pattern."""
 
 GONE = re.compile(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not found", re.IGNORECASE)
-"""Texts of an error for a missing resource: MessageIds of the Base registry, and iDRAC's own."""
+"""Error texts for a missing resource: MessageIds of the Base registry, and messages of iDRAC."""
 
 VALUES = 100_000
-"""Maximum number of values in one body: the largest recorded body has 2940. A parsed value takes some 100 bytes."""
+"""Maximum number of values in one body: the largest recorded body has 2940.
+
+A parsed value takes about 100 bytes of memory.
+"""
 
 QUOTED = 4096
-"""Number of characters that are read from a body that is not JSON, to quote its beginning."""
+"""Number of characters at the beginning of a body that are used in error messages if the body is not JSON."""
 
 NOTHING = Hiding()
-"""Removes nothing: used for replies before any credentials exist."""
+"""A filter that hides nothing, for replies without credentials."""
 
 
 class HttpReply(Protocol):
@@ -51,7 +54,7 @@ class HttpReply(Protocol):
 
 
 def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
-    """Return the body of a reply, or the meaning of its status if it has no body."""
+    """Return the body of a reply; if the reply is an error, return the reason."""
     status = answer.status
     if status == 200:
         body = parsed(answer.read, hiding)
@@ -71,15 +74,15 @@ def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
 
 
 def values(data: bytes) -> int:
-    """Count the values of a body before it is parsed: the result may be too large, but at most one too small."""
+    """Estimate the number of JSON values of a body without parsing it; the estimate is at most one too small."""
     return sum(map(data.count, (b",", b"{", b"[")))
 
 
 def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
-    """Parse a body: one JSON object, without its secrets and our credentials; anything else is unparsable.
+    """Parse a body, and return a JSON object without secrets and without our credentials; any other body is unparsable.
 
-    If a name occurs twice in one object, the body is unparsable, since either value may be meant. Characters that
-    cannot be decoded become `BROKEN`.
+    A body is also unparsable if a name occurs twice in one object, because the correct value cannot be determined.
+    Characters that cannot be decoded are replaced by `BROKEN`.
     """
     if values(data) > VALUES:
         return Unknown(Reason.TOO_LARGE, f"more than {VALUES} values in one answer")
@@ -105,9 +108,9 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
 
 
 def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
-    """Return another spelling for a missing resource's URI: the letter case of an existing parent, else a final slash.
+    """Return another spelling of a missing resource's URI.
 
-    HPE's links are spelt differently from HPE's resources.
+    The other spelling is needed for HPE, whose links are spelt differently from the URIs of its resources.
     """
     cut = len(uri)
     while (cut := uri.rfind("/", 0, cut)) > 0:
@@ -133,8 +136,8 @@ def same_host(url: str, uri: str, location: str | None) -> str | None:
 def own(uri: str, body: Body | Unknown) -> Body | Unknown:
     """Return a body if it is the requested resource; it is unparsable if it is a sibling resource.
 
-    On HPE, letter case and slashes differ; aliases below other paths are common. No recorded BMC returns a sibling by
-    mistake.
+    A body with the URI of a sibling resource is rejected. Differences in letter case and slashes are allowed for HPE,
+    and so are aliases below other paths, which are common. No recorded BMC returns a sibling resource by mistake.
     """
     value = None if isinstance(body, Unknown) else body.get("@odata.id")
     if not isinstance(value, str):
@@ -146,7 +149,7 @@ def own(uri: str, body: Body | Unknown) -> Body | Unknown:
 
 
 def sessions(root: Body) -> str | None:
-    """Return the URI of the session collection, if this BMC's root names one."""
+    """Return the URI of the session collection from the root of a BMC; None if the root contains none."""
     links = root.get("Links")
     sessions = links.get("Sessions") if isinstance(links, dict) else None
     place = sessions.get("@odata.id") if isinstance(sessions, dict) else None
@@ -154,10 +157,9 @@ def sessions(root: Body) -> str | None:
 
 
 def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
-    """Return the session URI that a login returned, if it is a direct member of one of these collections.
+    """Return the session URI in the reply to a login; None if no collection in `collections` contains it.
 
-    No other URI is ever deleted, whatever a BMC returns: no path with `..`, no other spelling of a session, no other
-    host.
+    Only a session URI from this function is ever deleted: never a path with `..`, another spelling, or another host.
     """
     match = LOCATION.fullmatch(location or "")
     if match is None or match["name"] in {".", ".."}:
@@ -172,7 +174,7 @@ def session_place(url: str, location: str | None, collections: Iterable[str]) ->
 
 
 def message(answer: HttpReply, hiding: Hiding = NOTHING) -> str:
-    """Format an error body in brackets: its MessageId and its message."""
+    """Format the MessageId and the message of an error body in brackets."""
     body = parsed(answer.read, hiding)
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):

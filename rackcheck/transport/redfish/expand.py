@@ -1,7 +1,8 @@
-"""Reads whole collections in one reply ($expand): which BMCs get such requests, and how their replies are checked.
+"""Reads whole collections in one reply with $expand: which BMCs support it, and how expanded replies are checked.
 
-Many BMCs announce $expand and fewer support it: the others return members without Id and Name, or bare links. In each
-reply one member is compared with the same member fetched alone, and a reply that fails is discarded.
+Many BMCs announce $expand, but not all of them support it: some return members without Id and Name, or only links. In
+each expanded reply, one member is compared with the same resource fetched alone; if data is missing, the reply is
+discarded.
 """
 
 import re
@@ -13,27 +14,27 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.resource import ROOT, Body, Resource, same_place
 
 NEVER = frozenset({"entries", "sessions"})
-"""Last path segments of collections that are never expanded: logs, which may have 91,000 entries, and sessions."""
+"""The last path segments of collections that are never expanded: sessions, and logs, which may have 91,000 entries."""
 
 NAMES = ("Id", "Name")
 """Properties that every resource has (DSP0266); some BMCs omit them from expanded members."""
 
 
 LARGE = 8
-"""From this many members on, a collection is also fetched plainly, to check that the expanded reply omits none."""
+"""If a collection has at least this many members, it is also fetched without $expand, to detect missing members."""
 
 SAME = ("Id", "Name", "SerialNumber", "Model", "PartNumber", "Version", "MemberId")
 """Properties that do not change between replies: if they differ, the two bodies are different resources."""
 
 OF_ANSWER = frozenset({"@odata.context", "@odata.etag"})
-"""Annotations of a reply, not of the resource: a body that is fetched alone may have them in addition."""
+"""Annotations of a reply, which are not properties of the resource; a body fetched alone may have more of them."""
 
 _EXPAND = re.compile(r"(?:\$|%24)expand=", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Denied:
-    """BMCs that never get $expand: values in their root by dotted name, the reason, and its public source."""
+    """A kind of BMC on which $expand is not used: identifying values of the root, the reason, and a public source."""
 
     root: Mapping[str, str]
     why: str
@@ -57,9 +58,9 @@ DENIED = (
 
 @dataclass(frozen=True)
 class Brought:
-    """The content of one expanded reply: the collection (or one page of it) with plain links, and its members by URI.
+    """The content of one expanded reply: the collection or one page of it, with plain links, and its members by URI.
 
-    `following` is the next page, if the BMC offers it expanded too.
+    `following` is the URI of the next page, if the BMC's link to the next page contains $expand.
     """
 
     collection: Body
@@ -80,19 +81,19 @@ def query(root: Body) -> str | None:
 
 
 def allowed(uri: str) -> bool:
-    """Return whether a collection may be expanded: log entries and sessions may not."""
+    """Return whether a collection may be expanded; log entries and sessions are never expanded."""
     return same_place(uri.partition("?")[0]).rpartition("/")[2].casefold() not in NEVER
 
 
 def expanded_uri(uri: str, query: str) -> str:
-    """Add the query for expanded members to the URI of a collection or a page."""
+    """Add the $expand query to the URI of a collection or a page."""
     return f"{uri}{'&' if '?' in uri else '?'}{query}"
 
 
 def brought(uri: str, answer: Body) -> Brought | None:
-    """Split an expanded reply; None if it is invalid: a member is a bare link, or the number of members is wrong.
+    """Split an expanded reply; None if a member is only a link, or if the number of members is wrong.
 
-    The members' values are not checked here: see `proof` and `whole`.
+    The values of members are not checked here, but by `proof` and `whole`.
     """
     held = answer.get("Members")
     if not isinstance(held, list) or not all(isinstance(member, Mapping) and _named(member) for member in held):
@@ -134,13 +135,13 @@ def lists(uri: str, plain: Body, members: Mapping[str, Body]) -> bool:
 
 
 def proof(members: Mapping[str, Body], held: Container[str]) -> str | None:
-    """Return the member to fetch alone: the new member with the fewest properties; None if no member is new."""
+    """Return the member to fetch alone as a check: the new member with the fewest properties; None if there is none."""
     new = (uri for uri in members if uri not in held)
     return min(new, key=lambda uri: len(members[uri]), default=None)
 
 
 def whole(expanded: Body, alone: Body) -> bool:
-    """Return whether an expanded member has everything that it has when fetched alone, two levels deep."""
+    """Return whether an expanded member has all properties of the resource fetched alone, two levels deep."""
     return all(expanded.get(name) == alone.get(name) for name in SAME) and all(
         name in expanded and _has_members(expanded[name], value)
         for name, value in alone.items()
@@ -171,7 +172,7 @@ def _is(root: Body, words: Mapping[str, str]) -> bool:
 
 
 def _linked(value: object, uri: str) -> object:
-    """Restore plain links if links outside `Members` were expanded too (`*` expands links in `Links` and `Oem`)."""
+    """Restore plain links outside `Members`; the query `*` also expands links in `Links` and `Oem`."""
     match value:
         case {"@odata.id": str(link)} if "#" not in link and same_place(link) != same_place(uri):
             return {"@odata.id": link}
@@ -183,7 +184,7 @@ def _linked(value: object, uri: str) -> object:
 
 
 def _plain(link: str) -> str:
-    """Return a page's link without its $expand query."""
+    """Return the link of a page without the $expand query."""
     path, _, rest = link.partition("?")
     words = [word for word in rest.split("&") if not _EXPAND.match(word)]
     return f"{path}?{'&'.join(words)}" if words else path

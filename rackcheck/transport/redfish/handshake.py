@@ -1,4 +1,4 @@
-"""The TLS handshake with a BMC, before any request: version, cipher and certificate."""
+"""Records the TLS handshake with a BMC: version, cipher and certificate."""
 
 import warnings
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class Handshake:
         return cls(line.version() or "", cipher[0] if cipher else "", line.getpeercert(binary_form=True) or b"", seen)
 
     def body(self) -> Body:
-        """Return the handshake as a resource; null for values that the certificate lacks or has in unreadable form."""
+        """Return the handshake as a resource; a value that the certificate lacks, or that is unreadable, is null."""
         values: dict[str, Any] = {"Protocol": self.protocol or None, "Cipher": self.cipher or None, "Seen": self.seen}
         return values | {"Certificate": self._certificate() if self.certificate else None}
 
@@ -74,7 +74,7 @@ def _signature(made: Any) -> str | None:
 
 
 def _key(key: Any) -> str | None:
-    """Return a key's kind and size: `RSA 2048`, `EC secp384r1`, `ed25519`."""
+    """Return the type and size of a key, such as `RSA 2048`, `EC secp384r1` or `ed25519`."""
     from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa  # noqa: PLC0415
 
     match key:
@@ -90,7 +90,7 @@ def _key(key: Any) -> str | None:
 
 
 def _signs_itself(made: Any) -> bool:
-    """Return whether a certificate is signed with its own key; equal subject and issuer names do not prove that."""
+    """Return whether a certificate is signed with its own key; equal names of subject and issuer do not prove this."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
 
     try:

@@ -1,4 +1,4 @@
-"""Counts all data of one BMC: bytes, and JSON values, which determine the memory that is needed."""
+"""Counts the data received from one BMC: bytes, and JSON values, whose number determines the memory used."""
 
 import threading
 
@@ -8,7 +8,7 @@ from rackcheck.transport.redfish.target import Limits
 
 
 class VisitUsage:
-    """The data received from a BMC so far, compared with its limits; thread-safe."""
+    """The amount of data received from a BMC so far, with limits; thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -17,7 +17,10 @@ class VisitUsage:
         self.lock = threading.Lock()
 
     def add(self, data: bytes, trial: str | None = None) -> Unknown | None:
-        """Count one reply; return why a limit is exceeded, or None. With `trial` (a URI), `forget` can subtract it."""
+        """Count one reply; return the reason if a limit is exceeded, else None.
+
+        If `trial` is a URI, `forget` can subtract this reply later.
+        """
         size, counted = len(data), values(data)
         with self.lock:
             self.size += size
@@ -31,7 +34,7 @@ class VisitUsage:
         return None
 
     def forget(self, trial: str) -> None:
-        """Subtract a trial whose data is discarded."""
+        """Subtract a reply that was counted as a trial and is discarded."""
         with self.lock:
             size, counted = self.tried.pop(trial, (0, 0))
             self.size -= size

@@ -1,4 +1,4 @@
-"""A session with one BMC: login, GETs with a few spaced retries, and logout."""
+"""A session with one BMC: login, GETs with a limited number of retries, and logout."""
 
 import random
 import re
@@ -46,15 +46,15 @@ def patience(uri: str) -> int:
 
 
 def bounded(seconds: float, times: float, left: float) -> float:
-    """Return a time limit: `seconds` times `times`; the factor may raise the limit to at most half of `left`."""
+    """Return a time limit of `seconds`, multiplied by the factor `times` up to half of the remaining time `left`."""
     return min(max(seconds, min(seconds * times, left / 2)), left)
 
 
 NO_SESSIONS = frozenset({404, 405, 501})
-"""Status codes of a login that mean that the BMC has no sessions (iDRAC 8), not that it refuses the login."""
+"""Status codes of a login on a BMC that does not support sessions (iDRAC 8); other status codes reject the login."""
 
 LIMIT = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
-"""iDRAC's message with status 503 if all sessions are in use: a retry does not free one."""
+"""iDRAC's message with status 503 if all sessions are in use; a retry cannot succeed then."""
 
 SESSIONS = f"{ROOT}/SessionService/Sessions"
 """The standard URI of the session collection."""
@@ -66,14 +66,14 @@ GOODBYES = 3
 """Maximum number of attempts to close a session."""
 
 GONE = frozenset({401, 404, 410})
-"""Status codes of a logout if the session no longer exists; some BMCs return 401 for a logout."""
+"""Status codes of a logout from a session that no longer exists; some BMCs return 401."""
 
 DEAD = 3
-"""After this many resources in a row without any reply, no further GET is sent."""
+"""Number of consecutive resources without a reply after which no further GET is sent."""
 
 
 class Session:
-    """One BMC, from login to logout; `over` is the reason why no further request is sent, if set."""
+    """One BMC, from login to logout; if `over` is set, it is the reason why no further request is sent."""
 
     def __init__(self, bmc: Bmc, limits: Limits, trace: Trace | None = None) -> None:
         self.bmc, self.limits, self.trace = bmc, limits, trace
@@ -138,7 +138,7 @@ class Session:
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
     def attempt(self, uri: str, spelt: str) -> Body | Unknown:
-        """Fetch a resource once, at the URI `spelt`; if no reply is received, this does not count against the BMC."""
+        """Fetch a resource at the URI `spelt`, without retries after an error."""
         try:
             answer = self._asked(spelt, once=True)
             if isinstance(answer, Unknown):
@@ -154,20 +154,20 @@ class Session:
         return body
 
     def _dated(self, uri: str, body: Body | Unknown, came: str) -> Body | Unknown:
-        """Record when a body that contains a time was received, so that the two times can be compared."""
+        """If a body contains a time, record the time when the body was received, to compare both times."""
         if isinstance(body, Mapping) and "DateTime" in body:
             self.times[uri] = came
         return body
 
     def end(self, why: Unknown | None = None, *, cut: bool = True) -> None:
-        """Send no further requests; with `cut`, also cut the requests in flight."""
+        """Send no further requests; if `cut` is true, also abort the requests in flight."""
         self.over = self.over or why
         self.halt.set()
         if cut:
             self.wire.cut()
 
     def leave(self) -> None:
-        """Close every session that was opened here, whatever happened before."""
+        """Close every session that this client opened, also after errors."""
         if self.taken:
             if self.wire.closed:
                 self.wire.reopen()
@@ -182,7 +182,7 @@ class Session:
         self.wire.pool.close()
 
     def _give_back(self, place: str, key: str) -> None:
-        """Delete one session; retry if the BMC is busy or drops the connection. A missing session counts as deleted."""
+        """Delete one session, with retries on errors. If the session no longer exists, this counts as success."""
         why = "no answer"
         for attempt in range(GOODBYES):
             time.sleep(min(self.limits.pause * attempt, max(0.0, self.until - time.monotonic())))
@@ -202,7 +202,8 @@ class Session:
     def _client(self, times: int = 1, slow: int = 1) -> Client:
         """Return this thread's client, with the current session and the remaining time.
 
-        `times` is the factor that grows with each retry, `slow` the factor for the kind of resource.
+        Both `times` and `slow` multiply the time limits: `times` grows with each retry, and `slow` depends on the
+        resource.
         """
         client: Client | None = getattr(self.mine, "client", None)
         if client is None:
@@ -218,7 +219,7 @@ class Session:
         return client
 
     def _login(self) -> Unknown | None:
-        """Open a session; if this BMC has no sessions, use basic authentication from now on."""
+        """Open a session; if the BMC does not support sessions, use basic authentication from now on."""
         self.logins += 1
         self.key = self.basic = None
         attempt = 0
@@ -257,7 +258,7 @@ class Session:
             attempt += 1
 
     def _keep(self, client: Client) -> None:
-        """Record a new session, to close it later; a URI that is not a session of this BMC is never deleted."""
+        """Record a new session, to close it later; a URI that is not a session URI of this BMC is never deleted."""
         self.key = client.get_session_key()
         if not self.key:
             return
@@ -278,7 +279,7 @@ class Session:
         )
 
     def _asked(self, uri: str, *, once: bool = False) -> HttpReply | Unknown:
-        """Send a GET, with retries where they may help; with `once`, retry only after a lost session."""
+        """Send a GET, and retry it after temporary errors; if `once` is true, retry only after a lost session."""
         attempt = 0
         again = False
         while True:
@@ -314,7 +315,7 @@ class Session:
             attempt += 1
 
     def _again(self, fault: RequestFault, attempt: int) -> bool:
-        """Return whether a GET without a reply is worth a retry; a BMC that stays silent gets no further requests."""
+        """Return whether to retry a GET without a reply; after `DEAD` resources without a reply, reading ends."""
         why = fault.unknown
         if why.reason is Reason.CERTIFICATE_CHANGED:
             self.over = self.over or why
@@ -328,7 +329,7 @@ class Session:
         return again
 
     def _back_in(self, logins: int) -> bool:
-        """Log in once more after a GET was refused with 401; return whether a retry makes sense."""
+        """Log in again after a GET was rejected with status 401; return whether to retry the GET."""
         with self.lock:
             if self.logins == 0 or self.over is not None:
                 return False
@@ -343,7 +344,10 @@ class Session:
             return self.over is None
 
     def _pause(self, attempt: int, answer: HttpReply | None) -> bool:
-        """Wait before a retry: for Retry-After, else longer for each attempt; return whether enough time is left."""
+        """Wait before a retry: as long as Retry-After, else longer with each attempt.
+
+        Returns false if the remaining time is too short for a retry.
+        """
         asked = None if answer is None else answer.getheader("Retry-After")
         seconds = self.limits.pause * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311  jitter is not a secret
         if asked is not None and re.fullmatch(r"\s*\d{1,9}\s*", asked):

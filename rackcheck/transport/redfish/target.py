@@ -1,4 +1,4 @@
-"""The BMC to read, its credentials, and the limits."""
+"""The parameters of reading a BMC: its URL, its credentials, and limits."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,18 +7,18 @@ from urllib.parse import urlsplit
 from rackcheck.model.fact import Reason, Unknown
 
 INTERRUPTED = Unknown(Reason.NOT_COLLECTED, "interrupted")
-"""The reason for requests that were in flight at an interrupt."""
+"""The reason for requests that were aborted by an interrupt."""
 
 POLL = 0.2
-"""Seconds between two checks of the clock while a BMC sends a reply."""
+"""Seconds between two checks of the time limits while a BMC is read."""
 
 WIDEST = 4
-"""Maximum number of parallel GETs; with more, BMCs get no faster, and begin to refuse requests."""
+"""Maximum number of parallel GETs; more GETs do not make BMCs faster, and are sometimes rejected."""
 
 
 @dataclass(frozen=True)
 class Bmc:
-    """A BMC's URL and credentials, and the trust anchor of its certificate: fingerprint, CA file, or system CAs."""
+    """The URL and credentials of a BMC, and the trust anchor of its certificate: fingerprint, CA file or system CAs."""
 
     url: str
     user: str
@@ -33,7 +33,7 @@ class Bmc:
         if place.scheme != "https" or not place.hostname or place.port == 0:
             raise ValueError(f"a BMC's url is https://HOST or https://HOST:PORT: {self.url!r}")
         if place.path.strip("/") or place.query or place.fragment:
-            raise ValueError(f"a BMC's url ends with its host or port: {self.url!r}")
+            raise ValueError(f"a BMC's url must end with its host or port: {self.url!r}")
         if self.pin is not None and not re.fullmatch(r"[0-9a-f]{64}", self.pin):
             raise ValueError(f"not a SHA-256 fingerprint of 64 hex digits: {self.fingerprint!r}")
 
@@ -49,11 +49,11 @@ class Bmc:
 class Limits:
     """Limits for one BMC: seconds, bytes and counts.
 
-    `read` is how long the BMC may be silent; `answer` is how long one reply may take, however slowly it arrives. Both
-    are longer for slow resources, see `patience`. `deadline` is for all reading of the BMC; closing the session may
-    take up to `goodbye` longer. `values` is the maximum number of JSON values, which determine the memory: twenty times
-    the number of the largest recorded BMC. `width` is the number of parallel GETs, 1 to 4. `expand` is whether $expand
-    is used on collections, if it proves complete.
+    `read` is the maximum time without any data, and `answer` the maximum time for a whole reply. `read` and `answer`
+    are longer for slow resources, see `patience`. `deadline` limits the time for reading the whole BMC. Closing the
+    session may take up to `goodbye` longer. `values` is the maximum number of JSON values, which limits the memory:
+    twenty times the number of the largest recorded BMC. `width` is the number of parallel GETs, 1 to 4. `expand` allows
+    the use of $expand, as long as checks find no missing data.
     """
 
     connect: float = 5.0
@@ -72,4 +72,4 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= WIDEST:
-            raise ValueError(f"1 to {WIDEST} GETs are sent to a BMC at once, not {self.width}")
+            raise ValueError(f"the number of parallel GETs must be 1 to {WIDEST}, not {self.width}")

@@ -1,4 +1,4 @@
-"""HTTPS to one BMC: trusted by fingerprint or CA, with size limits; slow connections are cut by another thread."""
+"""HTTPS to one BMC: verified by fingerprint or CA, with size limits; another thread aborts slow connections."""
 
 import io
 import logging
@@ -40,11 +40,17 @@ CHUNK = 1 << 16
 LATE = "the answer was not complete in time"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 OURS = frozenset({"x-auth-token", "location"})
-"""Headers that are not masked: a BMC may return the token that we sent. They are never stored or shown unmasked."""
+"""Headers that are not masked, because they may contain the session token that is needed.
+
+These headers are never stored or shown without masking.
+"""
 
 
 class RequestFault(Exception):
-    """A request without a reply: the reason, whether a retry may help, and whether the connection was dropped."""
+    """The error of a request without a reply.
+
+    If `again` is true, a retry may help, and if `dropped` is true, the BMC closed the connection.
+    """
 
     def __init__(self, reason: Reason, detail: str, *, again: bool = False, dropped: bool = False) -> None:
         super().__init__(detail)
@@ -54,7 +60,7 @@ class RequestFault(Exception):
 
 @dataclass
 class _Flight:
-    """A request in flight: the deadline for its whole reply, and the connection to cut at the deadline."""
+    """A request in flight: the deadline for its whole reply, and the connection to abort at the deadline."""
 
     until: float
     line: socket.socket | None = None
@@ -62,7 +68,7 @@ class _Flight:
 
 
 class PinnedTls(HTTPAdapter):
-    """All connections to one BMC, and to no other host; requests' defaults for trust and time limits do not apply."""
+    """All connections to one BMC; requests to other hosts are rejected, and the defaults of `requests` do not apply."""
 
     def __init__(
         self,
@@ -96,7 +102,7 @@ class PinnedTls(HTTPAdapter):
         cert: Any = None,  # noqa: ARG002
         proxies: Mapping[str, str] | None = None,  # noqa: ARG002
     ) -> Response:
-        """Send one request and read its reply up to the size cap; raises RequestFault for every kind of failure."""
+        """Send one request and read its reply, up to the size limit; raises RequestFault for every kind of failure."""
         if not (request.url or "").startswith(self.origin) or request.method not in {"GET", "POST", "DELETE"}:
             raise RequestFault(Reason.NOT_COLLECTED, "only this BMC is read, and nothing is changed")
         connect, read, whole = timeout
@@ -147,14 +153,14 @@ class PinnedTls(HTTPAdapter):
         raise RequestFault(Reason.TOO_LARGE, f"more than {self.cap >> 10} KiB in one answer")
 
     def tend(self) -> None:
-        """Cut the replies that take too long, even if data still arrives."""
+        """Abort replies that take too long, even if data still arrives."""
         for flight in list(self.flights.values()):
             if time.monotonic() > flight.until and flight.line is not None:
                 flight.late = True
                 _cut(flight.line)
 
     def cut(self) -> None:
-        """Cut every connection; may be called from any thread. Nothing is sent until `reopen`."""
+        """Abort every connection; can be called from any thread. Until `reopen` is called, no request is sent."""
         self.closed = True
         for line in list(self.lines):
             _cut(line)
@@ -203,7 +209,7 @@ class PinnedTls(HTTPAdapter):
         return RequestFault(Reason.UNPARSABLE, f"not an HTTP answer: {type(error).__name__}")
 
     def _distrust(self, error: wrong.SSLError, connect: float) -> RequestFault:
-        """Return a fault with the actual certificate and the expected one; nothing was sent over this connection."""
+        """Return an error with the actual and the expected certificate; no data was sent over this connection."""
         try:
             found = shown(_look(self.host, self.port, connect))
         except OSError as refused:
@@ -225,17 +231,17 @@ class PinnedTls(HTTPAdapter):
 
 
 OLD = re.compile(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|KEY_TOO_SMALL|NO_CIPHERS")
-"""OpenSSL's reasons for a failed handshake with a peer whose TLS versions, ciphers or keys are all unsafe."""
+"""OpenSSL's errors for a failed handshake with a server that supports only unsafe TLS versions, ciphers or keys."""
 
 
 def _no_tls(why: BaseException) -> str:
-    """Return why there is no TLS, with a remedy if the BMC's TLS is too old."""
+    """Return why the TLS handshake failed; if the TLS version of the BMC is too old, the text contains a remedy."""
     old = "it offers only TLS, ciphers or keys that are no longer safe; update its firmware: "
     return f"no TLS with this BMC: {old if OLD.search(str(why)) else ''}{why}"
 
 
 class _Ready(LifoQueue[Any]):
-    """Prefers an open connection to a new one: a BMC may accept no further connection."""
+    """A connection queue that prefers open connections, because a BMC may not accept new connections."""
 
     def _put(self, item: object) -> None:
         if item is None:
@@ -249,7 +255,7 @@ class _Pool(urllib3.HTTPSConnectionPool):
 
 
 def _line(wire: PinnedTls) -> type[HTTPSConnection]:
-    """Return a connection class that registers its socket with `wire`, so that a blocked connection can be cut."""
+    """Return a connection class that registers its sockets in `wire`, so that blocked connections can be aborted."""
 
     class Line(HTTPSConnection):
         def connect(self) -> None:
@@ -271,7 +277,7 @@ def _line(wire: PinnedTls) -> type[HTTPSConnection]:
 
 
 class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
-    """The DMTF's client, without retries and redirects; keeps the last reply, also the reply to a failed login."""
+    """The DMTF's Redfish client without retries and redirects; the last reply is kept, also after a failed login."""
 
     def __init__(self, url: str, user: str, password: str, wire: PinnedTls) -> None:
         super().__init__(url, user, password, max_retry=0, check_connectivity=False, https_adapter=wire)
@@ -293,19 +299,19 @@ class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
 
 
 def trust(fingerprint: str | None, ca: str | None) -> ssl.SSLContext:
-    """Return the TLS context: with the CA file if set, else without CAs for a pinned certificate, else the system's."""
+    """Return the TLS context: with the CA file if set, without CAs for a pinned certificate, else with system CAs."""
     if fingerprint is None or ca is not None:
         return ssl.create_default_context(cafile=ca)
     return _unverified()  # the certificate is compared with the fingerprint before anything is sent
 
 
 def shown(fingerprint: str) -> str:
-    """Format a fingerprint in the usual form: AB:CD:..."""
+    """Format a fingerprint in upper case with colons: `AB:CD:...`."""
     return ":".join(fingerprint[i : i + 2] for i in range(0, len(fingerprint), 2)).upper()
 
 
 def _look(host: str, port: int, seconds: float) -> str:
-    """Return the certificate's fingerprint from a separate handshake, over which nothing is sent."""
+    """Return the fingerprint of the certificate; this opens a separate connection, and sends no request over it."""
     with (
         socket.create_connection((host, port), seconds) as plain,
         _unverified().wrap_socket(plain, server_hostname=host) as line,

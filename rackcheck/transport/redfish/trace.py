@@ -1,4 +1,4 @@
-"""Optional data of a BMC besides the bodies: harmless headers of each reply, and the duration of each GET."""
+"""Optional data about the replies of a BMC: headers without secrets, and the duration of each GET."""
 
 from dataclasses import dataclass, field
 
@@ -8,10 +8,10 @@ from rackcheck.model.secret import scrub_text
 from rackcheck.transport.redfish.answer import HttpReply
 
 HARMLESS = ("Allow", "Cache-Control", "Content-Type", "Date", "ETag", "Link", "OData-Version", "Server")
-"""Headers that describe a service and contain no secret; no other header is ever kept.
+"""Headers that describe a service and contain no secret; no other header is stored.
 
-Set-Cookie, X-Auth-Token, Location and WWW-Authenticate are never kept: they contain a session's token or URI, or help
-to open a session.
+Set-Cookie, X-Auth-Token, Location and WWW-Authenticate are never stored: these headers contain the token or the URI of
+a session, or help to open a session.
 """
 
 LONGEST = 1000
@@ -20,13 +20,13 @@ LONGEST = 1000
 
 @dataclass(frozen=True)
 class Trace:
-    """The headers of each resource, and the seconds that its GET took. Filled while a BMC is read."""
+    """The headers of each resource, and the duration of its GET in seconds. The data is added while a BMC is read."""
 
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def note(self, uri: str, answer: HttpReply, seconds: float) -> None:
-        """Keep a reply's headers and duration; our credentials are already removed."""
+        """Store the headers and the duration of a reply; our credentials were already removed from the headers."""
         values = {name: answer.getheader(name) for name in HARMLESS}
         place = same_place(uri)
         self.headers[place] = {n: clean(scrub_text(v[:LONGEST]), LONGEST) for n, v in values.items() if v is not None}

@@ -1,4 +1,4 @@
-"""One visit to a BMC: fetches the needed resources, few GETs at a time, and always closes the session."""
+"""Reads one BMC: fetches the needed resources with few GETs at a time, and always closes the session."""
 
 import threading
 import time
@@ -15,14 +15,13 @@ from rackcheck.transport.redfish.session import Session
 from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 
 ONE_BY_ONE = Unknown(
-    Reason.NOT_READ_FURTHER,
-    "read only from a BMC that returns whole collections: one by one, there may be hundreds of resources",
+    Reason.NOT_READ_FURTHER, "read only if the BMC returns whole collections: otherwise, hundreds of GETs may be needed"
 )
-"""Why a resource is unknown if it is read only for rules that are minor while unknown."""
+"""The reason for resources that were not read: only rules that are minor while unknown need these resources."""
 
 
 class BmcVisit:
-    """One BMC while it is read. `query` expands collections; it is None from the first check that finds a cut reply."""
+    """One BMC while it is read. `query` is the $expand query; it is set to None when a check finds missing data."""
 
     def __init__(self, session: Session, stop: threading.Event) -> None:
         self.session, self.stop = session, stop
@@ -33,9 +32,9 @@ class BmcVisit:
         self.pool = ThreadPoolExecutor(session.limits.width, thread_name_prefix="bmc")
 
     def make(self, links: tuple[LinkPattern, ...], whole: tuple[LinkPattern, ...] = ()) -> Unknown | None:
-        """Log in, fetch all needed resources, log out; return why there was nothing to fetch, if so.
+        """Log in, fetch all needed resources, and log out; if the login fails, return the reason.
 
-        The links in `whole` are followed as long as the BMC returns whole collections.
+        The links in `whole` are followed only while the BMC returns whole collections with $expand.
         """
         pending: set[Future[Any]] = set()
         try:
@@ -65,8 +64,8 @@ class BmcVisit:
     def _round(self, todo: Mapping[str, bool], pending: set[Future[Any]]) -> None:
         """Fetch the needed resources, and check one member of each expanded reply.
 
-        The member must have everything that it has when fetched alone. If one check fails, all expanded replies are
-        discarded, and their resources are fetched plainly.
+        The expanded member must have all properties of the resource fetched alone. If one check fails, all expanded
+        replies of this round are discarded, and the resources are fetched without $expand.
         """
         brought = self._batch(sorted(todo), pending, {uri for uri in todo if self._whole(uri, wanted=todo[uri])})
         if self.query is not None:
@@ -81,7 +80,10 @@ class BmcVisit:
             self._doubt(uri)
 
     def _complete(self, brought: Mapping[str, expand.Brought]) -> bool:
-        """Compare the first large expanded collection with its plain form; return whether no member is missing."""
+        """Compare the first large expanded collection with the same collection fetched without $expand.
+
+        Returns true if both forms of the collection list the same members.
+        """
         uri = max(brought, key=lambda each: len(brought[each].members), default="")
         if self.complete or not uri or len(brought[uri].members) < expand.LARGE:
             return True
@@ -97,7 +99,10 @@ class BmcVisit:
         return isinstance(alone, Mapping) and expand.whole(member, alone)
 
     def _keep(self, uri: str, found: expand.Brought) -> None:
-        """Keep an expanded reply; members with a clock are fetched alone later, as a slow reply has an old time."""
+        """Store an expanded reply.
+
+        Members with a clock are fetched alone later, because the time in a slow reply is outdated.
+        """
         self.bodies[uri] = found.collection
         if found.following is not None and expand.allowed(found.following):
             self.pages.add(found.following)
@@ -107,14 +112,17 @@ class BmcVisit:
             self.session.spelt.setdefault(place.casefold(), place)
 
     def _doubt(self, uri: str) -> None:
-        """Stop expanding on this BMC; the reply for this URI is discarded, and its size is not counted."""
+        """Stop using $expand on this BMC; the expanded reply for this URI is discarded, and its size is not counted."""
         self.query = None
         self.session.load.forget(uri)
 
     def _batch(
         self, uris: Iterable[str], pending: set[Future[Any]], whole: Iterable[str] = ()
     ) -> dict[str, expand.Brought]:
-        """Fetch these resources, those in `whole` expanded; return the expanded replies, which are not stored yet."""
+        """Fetch these resources, with $expand if they are in `whole`.
+
+        Return the expanded replies, which are not yet stored.
+        """
         queue = deque(uris)
         asked: dict[Future[Any], str] = {}
         tried: dict[Future[Any], str] = {}
@@ -145,7 +153,10 @@ class BmcVisit:
         return brought
 
     def _watch(self, pending: set[Future[Any]]) -> set[Future[Any]]:
-        """Wait until a request is done, cutting slow ones; return the finished ones, which leave `pending`."""
+        """Wait until a request is done, and abort slow requests.
+
+        Finished requests are removed from `pending` and returned.
+        """
         done: set[Future[Any]] = set()
         while pending and not done:
             left = self.session.until - time.monotonic()
