@@ -58,7 +58,7 @@ class BurninOptions:
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option(
     "--tier", type=click.Choice([tier.value for tier in Tier]), default=Tier.SMOKE.value, show_default=True,
-    help="Duration: 15 seconds, a minute, ten minutes.",
+    help="Duration: smoke 15 seconds, validate one minute, soak ten minutes.",
 )  # fmt: skip
 @options.profile_option()
 @options.inventory_option
@@ -81,7 +81,7 @@ class BurninOptions:
 )
 @click.option(
     "--scratch", default="", metavar="FILE",
-    help="Test only the disk of this file: write, read and remove the file. The file must not exist yet.",
+    help="Test only the disk that holds this path: a new file is written there, read back and removed. The file must not exist yet.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")

@@ -53,7 +53,7 @@ class TuiOptions:
     "--against",
     metavar="RUN|NODE",
     default="peers",
-    help="Initial baseline of the `d` key, which compares a node; the `D` key changes it.",
+    help="Baseline with which the `d` key compares a node; the `D` key selects another baseline.",
 )
 @click.option(
     "--link", type=click.Choice(["auto", "slow"]), default="auto", show_default=True,

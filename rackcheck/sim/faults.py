@@ -303,7 +303,7 @@ def _xid(station: Station, given: FaultWords) -> Station:
 
 @_fault(
     "bios-setting",
-    "one attribute of the BIOS has another value, running and for the next boot",
+    "one BIOS attribute has a different value, both running and for the next boot",
     attribute=None,
     value=None,
 )
@@ -326,7 +326,7 @@ def _bios_setting(station: Station, given: FaultWords) -> Station:
     return edit.bodies(station, changed)
 
 
-@_fault("bios-version", "the BIOS has another version, on the BMC's side and on the host's", version=None)
+@_fault("bios-version", "both the BMC and the host report a different BIOS version", version=None)
 def _bios_version(station: Station, given: FaultWords) -> Station:
     systems = edit.resources(station, r"/redfish/v1/Systems/[^/]+")
     values = {
@@ -337,7 +337,7 @@ def _bios_version(station: Station, given: FaultWords) -> Station:
     return edit.files(changed, {place: given["version"] + "\n"}) if place in edit.capture(station).files else changed
 
 
-@_fault("old-firmware", "one component of the firmware inventory has another version", component="bmc", version=None)
+@_fault("old-firmware", "one component of the firmware inventory has a different version", component="bmc", version=None)
 def _old_firmware(station: Station, given: FaultWords) -> Station:
     name, version = given["component"], given["version"]
     if name == "bmc":
@@ -354,7 +354,7 @@ def _old_firmware(station: Station, given: FaultWords) -> Station:
 # ---- anything else ---------------------------------------------------------------------------------------------------
 
 
-@_fault("file", "a file of the node has another content", path=None, text=None)
+@_fault("file", "a file on the node has different content", path=None, text=None)
 def _file(station: Station, given: FaultWords) -> Station:
     return edit.files(station, {path(given, "path"): given["text"].rstrip("\n") + "\n"})
 
@@ -367,7 +367,7 @@ def _unreadable_file(station: Station, given: FaultWords) -> Station:
     return edit.host(edit.files(station, {file: None}), refused=refused)
 
 
-@_fault("resource", "a property of a BMC's resource has another text", uri=None, name=None, value=None)
+@_fault("resource", "a property of a BMC's resource has a different text", uri=None, name=None, value=None)
 def _resource(station: Station, given: FaultWords) -> Station:
     uri = given["uri"].rstrip("/")
     body = edit.resource(station, uri)

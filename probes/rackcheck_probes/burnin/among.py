@@ -118,7 +118,7 @@ def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Read
             why = own if isinstance(own, Unknown) else Unknown(Reason.NOT_TESTED, "the GPU reports no work per clock")
             yield _fact(gpu, "work_best", why)
         elif value < least * (1 - APART):
-            message = f"work per clock: {(1 - value / least) * 100:.1f} % below the upper quarter of {len(gpus)} GPUs"
+            message = f"work per clock: {(1 - value / least) * 100:.1f} % below the upper quartile of {len(gpus)} GPUs"
             yield _fact(gpu, "work_best", Sourced("slow", message))
         elif value >= most * (1 - APART):
             yield _fact(gpu, "work_best", "fine")

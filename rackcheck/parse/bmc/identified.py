@@ -183,7 +183,7 @@ def _sentence(sign: Sign, words: list[str]) -> str:
         return f"{LINKS[sign.kind]} has {words[0]} {sign.kind.upper()}s"
     place = "the root's " if sign.kind == "root" else f"{LINKS[sign.kind]}."
     of = f" of a {sign.kind.upper()}" if sign.kind in ("cpu", "gpu") else ""
-    return f"{place}{sign.name}{of} says {', '.join(repr(clean(word, 80)) for word in words[:8])}"
+    return f"{place}{sign.name}{of} is {', '.join(repr(clean(word, 80)) for word in words[:8])}"
 
 
 def gathered(docs: Documents, known: Iterable[KnownMachine]) -> ReportedIdentity:

@@ -155,6 +155,6 @@ def _copy_of(full: Path, head: BundleHead) -> list[BundleFault]:
         return [BundleFault(bundles.HEAD, "names no full bundle: this is not a redacted copy")]
     other = manifest.read(full)
     if other.digest != head.full:
-        wrong = f"its {manifest.NAME} {other.damage}" if not other.digest else "it is another one"
+        wrong = f"its {manifest.NAME} {other.damage}" if not other.digest else "it is a different bundle"
         return [BundleFault(bundles.HEAD, f"names a full bundle that is not {full}: {wrong}")]
     return []

@@ -236,7 +236,7 @@ OLD = re.compile(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SH
 
 def _no_tls(why: BaseException) -> str:
     """Return why the TLS handshake failed; if the TLS version of the BMC is too old, the text contains a remedy."""
-    old = "it offers only TLS, ciphers or keys that are no longer safe; update its firmware: "
+    old = "it offers only TLS versions, ciphers or keys that are no longer safe; update its firmware: "
     return f"no TLS with this BMC: {old if OLD.search(str(why)) else ''}{why}"
 
 

@@ -65,15 +65,15 @@ def gpu(model: object) -> dict[str, object]:
     ("name", "expected", "sign"),
     [
         (DGX, "NVIDIA DGX H100", "Systems/*/Processors/* has 8 GPUs"),
-        (SUPERMICRO, "Supermicro SYS-821GE-TNHR", "Chassis/*.Model says 'X13DEG-OAD', 'HGX_H100'"),
-        (GB200, "NVIDIA GB200 NVL compute tray", "Systems/*/Processors/*.Model of a CPU says 'Grace A02'"),
-        (NVSWITCH, "NVIDIA GB200 NVLink switch tray", "Systems/*.Model says 'N5110_LD'"),
-        (BLUEFIELD, "NVIDIA BlueField-3", "Chassis/*.Model says 'BlueField-3 SmartNIC Main Card'"),
-        (DELL, "Dell PowerEdge R750", "the root's Vendor says 'Dell'"),
-        (HPE_AMD, "HPE ProLiant DL385 Gen10 Plus v2", "the root's Product says 'ProLiant DL385 Gen10 Plus v2'"),
-        (HPE_INTEL, "HPE ProLiant Compute DL380a Gen12", "Chassis/*.Model says 'HPE ProLiant Compute DL380a Gen12'"),
-        (LENOVO, "Lenovo ThinkSystem SR670 V2", "Systems/*.Model says 'ThinkSystem SR670 V2'"),
-        (DELTA, "Delta AHE50V660A33KWR power shelf", "Chassis/*.Model says 'AHE50V660A33KWR'"),
+        (SUPERMICRO, "Supermicro SYS-821GE-TNHR", "Chassis/*.Model is 'X13DEG-OAD', 'HGX_H100'"),
+        (GB200, "NVIDIA GB200 NVL compute tray", "Systems/*/Processors/*.Model of a CPU is 'Grace A02'"),
+        (NVSWITCH, "NVIDIA GB200 NVLink switch tray", "Systems/*.Model is 'N5110_LD'"),
+        (BLUEFIELD, "NVIDIA BlueField-3", "Chassis/*.Model is 'BlueField-3 SmartNIC Main Card'"),
+        (DELL, "Dell PowerEdge R750", "the root's Vendor is 'Dell'"),
+        (HPE_AMD, "HPE ProLiant DL385 Gen10 Plus v2", "the root's Product is 'ProLiant DL385 Gen10 Plus v2'"),
+        (HPE_INTEL, "HPE ProLiant Compute DL380a Gen12", "Chassis/*.Model is 'HPE ProLiant Compute DL380a Gen12'"),
+        (LENOVO, "Lenovo ThinkSystem SR670 V2", "Systems/*.Model is 'ThinkSystem SR670 V2'"),
+        (DELTA, "Delta AHE50V660A33KWR power shelf", "Chassis/*.Model is 'AHE50V660A33KWR'"),
     ],
 )
 def test_a_recorded_machine_is_identified_by_its_signs(name: str, expected: str, sign: str) -> None:
@@ -123,14 +123,14 @@ def test_all_signs_of_one_resource_are_one_kind_of_sign() -> None:
     held = machine({"Manufacturer": "NVIDIA", "Model": "DGXH100", "SKU": "920-24387-2540-000"}, {"Model": "Other"})
     found = of(bmc_identified, held)
     assert isinstance(found["node.identified"], Absent)
-    assert "NVIDIA DGX H100: Systems/*.Model says 'DGXH100'" in str(found["node.identified_by"])
+    assert "NVIDIA DGX H100: Systems/*.Model is 'DGXH100'" in str(found["node.identified_by"])
 
 
 def test_what_contradicts_is_named_beside_what_fits() -> None:
     uri = f"{ROOT}/Systems/HGX_Baseboard_0/Processors/GPU_SXM_3"
     found = altered(bmc_identified, DGX, uri, Model="H200 141GB HBM3e")
     assert isinstance(found["node.identified"], Absent)
-    sign = "NVIDIA DGX H100: against it: Systems/*/Processors/*.Model of a GPU says 'H200 141GB HBM3e'"
+    sign = "NVIDIA DGX H100: against it: Systems/*/Processors/*.Model of a GPU is 'H200 141GB HBM3e'"
     assert isinstance(by := found["node.identified_by"], tuple)
     assert sign in by
 

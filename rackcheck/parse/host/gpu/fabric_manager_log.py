@@ -49,7 +49,7 @@ def log(answer: str) -> Log:
     for row in since:
         match = _BAD.match(row)
         if match is None:
-            raise Unreadable(f"neither a start nor an error: {clean(row, 80)!r}")
+            raise Unreadable(f"a line is neither a start nor an error message: {clean(row, 80)!r}")
         bad.append((match["level"], match["said"]))
     warnings = sum(level == "WARNING" for level, _ in bad)
     return Log(
