@@ -26,7 +26,10 @@ _Cell = tuple[str, Codes]
 _PLAIN: Codes = ("", "")
 _BLANK: _Cell = (" ", _PLAIN)
 _ERASED = 8
-"""If a line ends in at least this many blank cells, erasing is shorter; only cells without any style are erased."""
+"""Minimum number of blank cells at the end of a line that are erased together instead of being written one by one.
+
+Only cells without any style count as blank.
+"""
 
 _JOINED = 6
 """Up to this many unchanged cells between changed cells are sent too: skipping them takes as many bytes."""
@@ -137,7 +140,10 @@ def _sent(x: int, y: int, cells: list[_Cell]) -> str:
 
 
 class ScreenDiff(CompositorUpdate):
-    """An update by Textual, sent as its changes, which are computed then, because some updates are never sent."""
+    """An update by Textual that sends only changed cells.
+
+    The changes are computed only when the update is sent, because some updates are never sent.
+    """
 
     def __init__(self, update: LayoutUpdate | ChopsUpdate, shown: TerminalState, size: tuple[int, int]) -> None:
         self.update, self.shown, self.size = update, shown, size
@@ -174,7 +180,10 @@ class Sparing:
         self._shown = TerminalState()
 
     def watch(self) -> None:
-        """Start to forget the screen whenever another program has used it; the application must already be running."""
+        """From now on, treat the terminal's content as unknown whenever the application resumes after another program.
+
+        The application must already be running.
+        """
         self._app.app_resume_signal.subscribe(self._app, lambda _: self.forget())
 
     def difference(self, update: Any) -> Any:

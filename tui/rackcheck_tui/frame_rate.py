@@ -77,7 +77,7 @@ PATIENCE = 2.0
 """If a terminal has taken all output and does not answer for this many seconds, it is assumed never to answer."""
 
 FLIGHT = 0.1
-"""Seconds that a live frame may be in transit on a slow link: the longest delay of a key's echo."""
+"""Maximum time (s) that a live frame takes on a slow link; the frame delays the echo of a key by this time."""
 
 _LEAST, _MOST = 400, 2000
 """Minimum and maximum size of a live frame on a slow link, in bytes."""
@@ -169,7 +169,7 @@ class FrameRate:
             self._since = None
 
     def _drawn(self, before: int) -> None:
-        """Query the terminal after the frame; a slow link then stays free for keys for as long as the frame took."""
+        """Query the terminal after the frame; on a slow link, delay the next frame to keep the link free for keys."""
         now, size = monotonic(), self.wire.sent - before
         if self._rate is not None:
             self._due = max(self._due, now + 2 * size / self._rate)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 class ViewState:
     """A view and its subject; `where` is its filter, `row` is the name of the row under the cursor.
 
-    `key` identifies the subject during a run, if its name may get another meaning: a group's number.
+    `key` is set if `about` may refer to another subject later in the run, such as a group's number; it always
+    identifies the same subject.
     """
 
     view: str
