@@ -30,11 +30,11 @@ NO_VERDICTS: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """A fact that differs, or several items' facts with the same difference.
+    """A fact that differs, or the same fact of several items if it differs in the same way.
 
-    `paths` contains the paths of the facts; `path` is the same paths in short form, such as `gpu/[0-7].vbios`. `change`
-    is the change of the first path. `covered` contains the rules that read the fact, and `verdicts` the verdict of each
-    of these rules on this node, if the rule was judged.
+    `paths` contains the paths of the facts; `path` is their short form, such as `gpu/[0-7].vbios`. `change` is the
+    change of the first path. `covered` contains the rules that read the fact, and `verdicts` the verdict of each of
+    these rules on this node, if the rule was judged.
     """
 
     path: str
@@ -93,7 +93,7 @@ class Against:
 
     @property
     def differs(self) -> bool:
-        """Whether any fact differs whose value is known in both readings."""
+        """Whether any fact is known in both readings and differs."""
         return any(not one.kind.uncertain for one in self.differing)
 
     @property

@@ -106,7 +106,7 @@ def _is_about(record: BurnRecordDict, thing: str) -> bool:
 
 
 def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the work records of the fact's stage and test; if no record has this test, find all of the stage."""
+    """Find the work records of the fact's stage and test, or all work records of the stage if none has this test."""
     words = [segment.word for segment in fact.segments]
     stages = {STAGES[word] for word in words[2:] if word in STAGES}
     mine = [(at, r) for at, r in about if r.get("k") == "stage" and (not stages or r.get("stage") in stages)]

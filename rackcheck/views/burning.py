@@ -61,7 +61,7 @@ class LoadedNode:
 
 @dataclass
 class Burns:
-    """The state of a burn-in on all nodes of a run; false in a condition if the run has no burn-in."""
+    """The state of a burn-in on all nodes of a run; its truth value is false if the run has no burn-in."""
 
     benches: dict[str, LoadedNode] = field(default_factory=dict, repr=False)
     nodes: tuple[str, ...] = ()

@@ -122,8 +122,8 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
 def _silenced(finding: Finding, silent: Silent, covered: Mapping[tuple[str, str], Plane]) -> Mapping[str, Plane]:
     """Return for each node the plane without a reply that makes a finding unknown.
 
-    The result is empty if any node has another reason. A finding whose rule compares planes is included if any of these
-    planes returned nothing, because its evidence contains a different reason.
+    The result is empty if any node has another reason. For a rule that reads several planes, it is enough that at least
+    one of them returned nothing on each node, even if the evidence contains another reason.
     """
     if finding.status is not Status.UNKNOWN:
         return {}

@@ -1,7 +1,7 @@
 """Counts the nodes for each value of each fact; a set of nodes is an integer with one bit per node. Pure.
 
-Nodes with an unknown fact are grouped by the reason, and never count for a majority. Absent counts as a value, as in
-consensus rules.
+Nodes on which a fact is unknown are grouped by the reason, and never count for a majority. Absent counts as a value, as
+in consensus rules.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ KEPT = frozenset(Class) - VOLATILE
 """Classes of facts that are counted: all classes except measurements and counters."""
 
 PLACES = ("rack", "row", "role", "slot")
-"""The location fields for which the nodes are counted by value."""
+"""The fields of a node's location by which nodes are counted."""
 
 ABSENT = Absent()
 """The value that represents every absent value; details are ignored."""
@@ -48,7 +48,7 @@ class Majority:
 
 @dataclass(slots=True)
 class _Fact:
-    """The set of nodes for each value of a fact; a set of only one node is stored as `~number`, a negative number."""
+    """The set of nodes for each value of a fact; a set of one node is stored as `~N`, where N is the node's number."""
 
     kind: Kind
     plane: Plane
@@ -64,7 +64,10 @@ class _Fact:
 
 
 class Census:
-    """Counts nodes by location, and by the values of facts of the classes in `KEPT`; a node may be counted again."""
+    """Counts nodes by location and by the values of facts of the classes in `KEPT`.
+
+    A node may be counted again, for example after a second reading.
+    """
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {}

@@ -32,7 +32,7 @@ from rackcheck.run.event import facts_json
 UNCHECKED = "# this command does not check the certificate"
 
 ANYBODY = '"$USER"'
-"""Shell text for the BMC user if no user is configured: the user's login name. Curl prompts for the password."""
+"""Shell variable that is used if no BMC user is configured; curl prompts for the password."""
 
 
 def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -> str:
@@ -54,7 +54,7 @@ def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -
 
 
 def question(source: str, probe: AnyProbe | None = None, *, sudo: bool = True) -> str | None:
-    """Return the shell command that reads a fact on the node; None if the source is unknown to this rackcheck.
+    """Return the shell command that reads a fact on the node; None if there is no command for the source.
 
     If the probe's command contains a program of rackcheck, or uses variables that rackcheck sets, a comment is
     returned.

@@ -115,7 +115,7 @@ def proof(rule: Rule, verdict: Verdict, node_replies: NodeReplies, most: int = F
 
 
 def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None) -> ProofFact:
-    """Collect the replies, inputs and related facts of one fact; if the path is not a fact, keep only `evidence`."""
+    """Collect the replies, inputs and related facts of one fact; if the path is not a fact, return only `evidence`."""
     leaf = node_replies.tree.leaves.get(path)
     if leaf is None:
         return ProofFact(path, evidence, None)
@@ -213,7 +213,7 @@ def _same_as(path: Path, rules: Iterable[Rule]) -> Iterator[tuple[Path, str]]:
 
 
 def _whole(rule: Rule, clause: Clause, fact: Path) -> Path:
-    """Return the full path of the fact in a clause; if the rule selects items, the item is a star."""
+    """Return the full path of the fact in a clause; a star stands for the items that the rule selects."""
     return fact if rule.look is None or clause is rule.when else rule.look.collection.item(EVERY) + fact
 
 

@@ -81,7 +81,7 @@ def picked(lines: Sequence[str], wanted: SearchTerms, most: int, around: int = 0
 
 
 PROPERTY = 8
-"""The score of a line with exactly the property that a fact's source names; higher than all other scores together."""
+"""The score of a line that begins with the property named in a fact's source; it exceeds all other scores together."""
 
 
 def _score(line: str, wanted: SearchTerms, keys: Sequence[str], looked: re.Pattern[str] | None) -> int:

@@ -72,10 +72,10 @@ class Odd:
 class RoleMajority:
     """The comparison of a role's nodes; `agreed` is the number of facts with a majority value.
 
-    `split` is the number of facts without a majority value that are known on all nodes, and `unknown` of those that are
-    unknown on some nodes. `odd` contains the nodes that deviate, the highest score first. `silent` contains, for each
-    node, the number of facts with a majority value that are unknown on the node. `why` is the reason if no comparison
-    was possible.
+    `split` is the number of facts without a majority value that are known on all nodes; `unknown` is the number of
+    facts without a majority value that are unknown on some nodes. `odd` contains the nodes that deviate, the highest
+    score first. `silent` contains, for each node, the number of facts with a majority value that are unknown on the
+    node. `why` is the reason if no comparison was possible.
     """
 
     role: str
@@ -90,7 +90,7 @@ class RoleMajority:
 
 
 def odd(census: Census) -> tuple[Odd, ...]:
-    """Return the deviating nodes of all roles, the highest score first; `peers` describes the score."""
+    """Return the deviating nodes of all roles, the highest score first; see `peers` for the score."""
     every = (each for group in peers(census) for each in group.odd)
     return tuple(sorted(every, key=lambda each: (-each.score, natural(each.node))))
 

@@ -167,7 +167,7 @@ class OfferedRemedies(Protocol):
     """Remedies for findings."""
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
-        """Return the remedies for the rules in `only`, which contains the rules by node, as lines of text.
+        """Return remedies as lines of text; `only` contains the rules to remedy, by node.
 
         `verdicts` contains all verdicts by node. Raises UserError if the replies of a node cannot be read. Slow.
         """

@@ -45,7 +45,7 @@ class OtherMachines:
     unknowns: int
 
     def text(self, where: str) -> str:
-        """Format the numbers of rules in one line; `where` refers to the list of these rules: `--all lists them`."""
+        """Format the numbers of rules in one line that ends with `where`, such as `--all lists them`."""
         verb = "fails" if self.fails == 1 else "fail"
         fails = [f"{several(self.fails, 'rule')} {verb}"] if self.fails else []
         what = f"{self.unknowns}" if fails else several(self.unknowns, "rule")

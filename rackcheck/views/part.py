@@ -118,7 +118,7 @@ class LoadedPart:
         return float(found) if isinstance(found, int | float) and found > 0 else None
 
     def sample(self, row: Record) -> None:
-        """Update the current values, the history and the extreme values with a sample."""
+        """Update the current values, the history and the highest values with a sample."""
         sane = {name: value for name, value in row.numbers.items() if abs(value) < WILD}
         self.past.add(row.t, sane)
         self.now.update(sane)

@@ -209,7 +209,7 @@ def _about(bench: LoadedNode, verdict: Verdict, rule: Rule | None) -> set[str]:
 
 
 def _telling(verdict: Verdict) -> list[Evidence]:
-    """Return the evidence that explains a verdict: evidence with the status of the verdict, with or without waivers."""
+    """Return the evidence whose status is the verdict's status, or the verdict's status without waivers."""
     return [each for each in verdict.evidence if each.status in {verdict.status, verdict.truth}]
 
 

@@ -80,7 +80,7 @@ def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
 def _missing(
     every: Mapping[str, None], cls: Class, mine: ComparedFacts, groups: Sequence[PeerGroup]
 ) -> list[dict[str, tuple[Any, str]]]:
-    """Return for each group the paths that it does not contain.
+    """Return for each group of nodes the paths that the group does not contain.
 
     Each path has its value (absent or unknown), and the path of the plane, item or collection that explains the value.
     """
@@ -96,7 +96,7 @@ def _missing(
 
 
 def _but(facts: ComparedFacts, cls: Class) -> ComparedFacts:
-    """Return the facts of the class config, which explain missing facts, or all facts of `cls` if this is config."""
+    """Return only the facts of the class config; its lists of items explain why other facts are missing."""
     return {Class.CONFIG: facts.get(Class.CONFIG, {})} if cls is not Class.CONFIG else {cls: facts.get(cls, {})}
 
 

@@ -22,7 +22,7 @@ from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_o
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
 FEW = 5
-"""Maximum number of waivers listed by name whose nodes or rules are not judged in this run."""
+"""Maximum number of waivers listed by name that apply only to nodes or rules not judged in this run."""
 
 NOTED = 12
 """Maximum number of waivers without effect that have a separate line."""
@@ -51,7 +51,7 @@ class Finding:
 
 
 Silent = Mapping[tuple[str, Plane], Unknown]
-"""The reason for each plane of a node that returned nothing."""
+"""For each node and plane that returned nothing, the reason."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
 
 
 FindingKey = tuple[str, Status, str, Status | None]
-"""The values by which findings are grouped: rule, verdict, reason text without node names, verdict without waivers."""
+"""The values by which findings are grouped: rule, verdict, reason text, and verdict without waivers."""
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
@@ -213,7 +213,7 @@ def ranked(found: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
 def _shown(name: str, verdict: Verdict) -> str:
     """Return the reason text of a verdict, by which verdicts are grouped.
 
-    For racks and the fleet, node names before the details of unknown evidence are removed.
+    For racks and the fleet, node names are removed from the details of unknown evidence.
     """
     shown = verdict.reason
     for unknown in (each.unknown for each in verdict.evidence if is_group(name) and each.unknown is not None):

@@ -50,7 +50,7 @@ class TerminalState:
         self._size = (0, 0)
 
     def changes(self, pieces: Iterator[tuple[int, int, Strip]], size: tuple[int, int], console: Console) -> str:
-        """Return the output that makes the terminal show these pieces: strips with their first cell and their line."""
+        """Return the output that shows pieces on the terminal; a piece is a first column, a line and a strip."""
         if size != self._size:
             self._size, self._lines = size, [[None] * size[0] for _ in range(size[1])]
         return "".join(
@@ -157,7 +157,7 @@ class ScreenDiff(CompositorUpdate):
 
 
 def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
-    """Split an update as Textual itself does: into strips with their first cell and their line."""
+    """Split an update into strips as Textual itself does; each strip has the column of its first cell, and its line."""
     if isinstance(update, LayoutUpdate):
         for y, chops in enumerate(update.strips, update.region.y):
             yield update.region.x, y, Strip.join(chops)
@@ -180,7 +180,7 @@ class Sparing:
         self._shown = TerminalState()
 
     def watch(self) -> None:
-        """From now on, treat the terminal's content as unknown whenever the application resumes after another program.
+        """Treat the terminal's content as unknown each time another program has used the terminal.
 
         The application must already be running.
         """

@@ -76,7 +76,7 @@ class Fetching:
         self.fetch(self._trail.here)
 
     def refetch_difference(self) -> None:
-        """Read the shown difference again, because it contains measurements and counters only if `every` is set."""
+        """Read the shown difference again, because its measurements and counters are read only if `every` is set."""
         here = self._trail.here
         if here.view == "diff" and self._context.fetched.pop(ViewState("diff", here.about), None) is not None:
             self.fetch(here)
@@ -92,9 +92,9 @@ class Fetching:
         return self._desk.document(("diff", node, other, "--from", run.run_of(node), *every))
 
     def fetch_compared(self, where: Where) -> None:
-        """Read the measurements and counters that a filter compares from the nodes' replies.
+        """Read the measurements and counters that a filter compares.
 
-        The census, which filters use for all other facts, does not contain them.
+        They are read from the nodes' replies, because the census contains only the other classes of facts.
         """
         run, board = self._context.desk, self._context.board
         wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]

@@ -10,7 +10,7 @@ from rackcheck_tui.screens import rack
 from rackcheck_tui.screens.context import ViewContext
 
 NAMED = 96
-"""Maximum number of nodes up to which the racks view shows the names of nodes."""
+"""Maximum number of nodes for which the racks view shows node names; with more nodes, it shows only symbols."""
 
 
 def settled(text: str) -> str:

@@ -43,7 +43,7 @@ def board_of(run: RunInfo) -> Board:
 
 
 class ReaderTask:
-    """Reads the run, if requested repeatedly; `seen` is the version of the board from which the rows were built."""
+    """Reads the run, and reads it again on request; `seen` is the version of the board that the rows show."""
 
     def __init__(
         self, app: App[Any], context: ViewContext, trail: Trail, feed: Feed, pace: FrameRate, readout: Readout,
@@ -65,7 +65,7 @@ class ReaderTask:
 
     @property
     def collecting(self) -> bool:
-        """Return whether data is being collected from nodes, so that replies would be lost on leaving."""
+        """Return whether data is being collected from nodes, so that quitting now would lose replies."""
         return self.running and not self._desk.replays
 
     @property

@@ -19,7 +19,7 @@ from rackcheck_tui.widgets.dialogs import FormField
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _CHANGE = ("+", "-", "@", " ")
-"""First characters of the lines of a diff; all other lines in the output of a dry run are not shown."""
+"""First characters of the lines of a diff; only these lines of a dry run's output are shown."""
 
 PinsByRule = Mapping[str, Sequence[str]]
 """What to waive, as nodes by rule."""
@@ -105,7 +105,7 @@ class Waiving:
         self._background.run(lambda: self._written(calls, file), written, "writing the waiver", opens=False)
 
     def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
-        """Run the commands in turn, then use the waiver file; return the text of the first error, else an empty text."""
+        """Run the commands in turn, then use the waiver file; return the first error's text, else an empty text."""
         for words in calls:
             result = self._desk.run_command(words)
             if result.status != 0:

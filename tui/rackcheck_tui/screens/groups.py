@@ -169,7 +169,7 @@ def _into(group: FindingGroup) -> ViewState:
 
 
 def _what(ctx: ViewContext, group: FindingGroup, name: int, seen: int) -> tuple[tuple[str, str], ...]:
-    """Format the rule and the actual value of a group; for a group without a rule, the title uses both columns."""
+    """Format the rule and the actual value of a group; if the group has no rule, its title uses both columns."""
     fit = ctx.signs.fit
     if group.rule:
         return (fit(group.rule, name) + " ", "bold"), (fit(_seen(group), seen), "")

@@ -37,7 +37,7 @@ def bar(share: float, width: int, *, plain: bool) -> str:
 
 
 def limits(points: ChartPoints, step: float = 10.0) -> tuple[float, float]:
-    """Return a lower and an upper limit that include all values: multiples of `step` that are at least one step apart."""
+    """Return a lower and an upper limit that include all values: two different multiples of `step`."""
     values = [value for _, value in points if isfinite(value)] or [0.0]
     low = floor(min(values) / step) * step
     return low, max(ceil(max(values) / step) * step, low + step)

@@ -141,7 +141,7 @@ class PanelGrid:
                         yield PanelCell(node, number, row, column, left + draft.x(column), top + row)
 
     def beside(self, node: str, across: int, down: int) -> str:
-        """Return the next node in a direction: nodes straight ahead first, then the nearest; else the node itself."""
+        """Return the next node in a direction, preferably straight ahead; if there is none, return the node itself."""
         here = self.places[node]
 
         def off(there: PanelCell) -> tuple[int, str] | None:

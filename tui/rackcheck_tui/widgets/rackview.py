@@ -16,7 +16,7 @@ from rackcheck_tui.widgets.onerack import UNSEEN, RackView, spans
 from rackcheck_tui.widgets.panels import GAP, Density, FrontPanel, PanelGrid, plane
 
 _SPAN = 24
-"""Estimated bytes of a span in addition to its cells: its position and its styles. Based on measurements."""
+"""Estimated number of bytes that a redrawn region needs in addition to its cells, for its position and styles."""
 
 
 class Racks(Container, can_focus=True):
