@@ -1,1 +1,1 @@
-"""Views of collected and judged data for the screens and the command line; no view does any input or output."""
+"""Views of collected and judged data for the screens and the command line; no view reads files or contacts nodes."""

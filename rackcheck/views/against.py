@@ -1,7 +1,8 @@
 """Compares a node's facts with another reading: facts that differ, rules that read these facts, and verdicts. Pure.
 
-The value of the other reading is shown before the arrow, the node's value after the arrow. A fact that is unknown on
-one side is shown as unknown, never as different.
+The other reading may be an earlier reading of the same node, a reading of another node, or the majority values of the
+node's peers. Its value is shown before the arrow, the node's value after the arrow. A fact that is unknown in one of
+the readings is shown as unknown, never as different.
 """
 
 from collections import Counter
@@ -19,20 +20,21 @@ from rackcheck.views.items import folded
 from rackcheck.views.rule_coverage import Covering
 
 NO_RULE = "no rule"
-"""The text for a fact that no rule reads, so that the author of a profile can add a rule."""
+"""Shown for a differing fact that no rule reads: a hint to the author of the profile that a rule may be missing."""
 
 WORDS = 4
-"""Minimum number of words of a text above which only differing words are shown."""
+"""Minimum number of words in a text for which only the removed and added words are shown instead of both texts."""
 
 NO_VERDICTS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """One fact that differs, or the same fact of several items: `paths` are the fact paths, `path` is the folded path.
+    """A fact that differs, or the same fact of several items if it differs in the same way.
 
-    `path` is the folded form of `paths`; `change` is the change of the first path; `covered` are the rules that read
-    the fact, `verdicts` the verdicts of these rules on this node, if they were judged.
+    `paths` contains the paths of the facts; `path` is their short form, such as `gpu/[0-7].vbios`. `change` is the
+    change of the first path. `covered` contains the rules that read the fact, and `verdicts` the verdict of each of
+    these rules on this node, if the rule was judged.
     """
 
     path: str
@@ -63,21 +65,25 @@ class Differing:
 
     @property
     def percent(self) -> float | None:
-        """The change of a measurement or a counter in percent of the other reading; None if a value is not a number."""
+        """The change in percent of the other reading's value.
+
+        The result is None unless the fact is a measurement or a counter, and both values are numbers.
+        """
         return moved_by(self.change) if self.cls in VOLATILE else None
 
     @property
     def is_fact(self) -> bool:
-        """Whether the path is the path of a fact; a plane without a reply has the path `plane/NAME`."""
+        """Whether the difference is about a fact; a plane without a reply has the path `plane/NAME` instead."""
         return not self.path.startswith("plane/")
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """All differences.
+    """All differences between a node and another reading.
 
-    `own` is the number of differing identities, `unknown` the number of facts that are unknown on both sides. `silent`
-    lists the planes without a reply on both sides, such as `plane/os`.
+    `own` is the number of identity facts (such as serial numbers) that differ and are not listed in `differing`.
+    `unknown` is the number of facts that are unknown in both readings. `silent` contains the planes that returned
+    nothing in both readings, such as `plane/os`.
     """
 
     differing: tuple[Differing, ...]
@@ -87,12 +93,12 @@ class Against:
 
     @property
     def differs(self) -> bool:
-        """Whether any difference is certain, so that both values are known."""
+        """Whether any fact is known in both readings and differs."""
         return any(not one.kind.uncertain for one in self.differing)
 
     @property
     def uncertain(self) -> bool:
-        """Whether there is any difference, or any plane without a reply on both sides."""
+        """Whether there is any difference, or any plane that returned nothing in both readings."""
         return bool(self.differing or self.silent)
 
 
@@ -108,8 +114,8 @@ def against(
 ) -> Against:
     """Compare a node's facts with another reading; differences are sorted by class and path, with unknown facts last.
 
-    `mine` and `other` must contain all facts of their reading. If `same` is false, differing identities are only
-    counted. Set `same` if both readings are of the same machine, or to list identities for another reason. Only
+    `mine` and `other` must contain all facts of their reading. If `same` is false, identity facts that differ are only
+    counted. Set `same` if both readings are of the same machine, or if identity facts are to be listed. Only
     differences for which `keep` returns true are included.
     """
     rows = gathered(filter(keep, compare(other, mine, classes)))
@@ -125,7 +131,11 @@ def against(
 
 
 def _alike(change: Change, covering: Covering | None) -> tuple[object, ...]:
-    """Return the key that groups changes: the pattern of the fact, both values, and the rules that read the fact."""
+    """Return the values by which changes are grouped.
+
+    These values are the fact's pattern, class and unit, the kind of change, the value in both readings, and the rules
+    that read the fact.
+    """
     pattern = str(paths.parse(change.path).pattern)
     covered = covering.of(change.path) if covering is not None else ()
     return pattern, change.cls, change.kind, repr(change.before), repr(change.after), change.unit, covered
@@ -141,7 +151,7 @@ def _differing(changes: Sequence[Change], covering: Covering | None, verdicts: M
 
 
 def word_difference(before: Reading, after: Reading) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the words removed from a list or a long text, and the words added; None for other values."""
+    """Return the removed and the added words of a text, or members of a list; None for short texts and other values."""
     old, new = _words(before), _words(after)
     if old is None or new is None:
         return None
@@ -180,7 +190,7 @@ def difference_text(one: Differing) -> str:
 def rules(one: Differing) -> str:
     """Format the rules that read the fact, with their verdicts on this node: `gpu.vbios fail`.
 
-    If no rule reads the fact, return NO_RULE.
+    If no rule reads the fact, return NO_RULE. For a plane without a reply, return an empty text.
     """
     if not one.covered:
         return NO_RULE if one.is_fact else ""
@@ -197,9 +207,9 @@ def document(one: Differing) -> dict[str, Any]:
 
 
 def facts_of(tree: Tree) -> ComparedFacts:
-    """Return the facts of a tree as JSON by class, as in stored runs.
+    """Return the facts of a tree as JSON documents, by class and path; sources and times are left out.
 
-    For a plane without a reply, the reason is included.
+    Each plane has an additional entry, such as `plane/os`: `answered`, or the reason why the plane returned nothing.
     """
     found: dict[Class, dict[str, Any]] = {cls: {} for cls in Class}
     for path, doc in facts_json(tree).items():

@@ -16,7 +16,7 @@ from rackcheck.views.matching_lines import WIDTH
 from rackcheck.views.reply import NumberedLine, RawText
 
 KINDS = {"gpu": "gpu", "core": "cpu", "cpu": "cpu", "memory": "numa", "nic": "nic", "disk": "disk"}
-"""The kind of part in records, by the name of the collection in a fact's path."""
+"""The name of a part's kind in burn-in records, by the name of the part's collection in fact paths."""
 
 STAGES = {"memory": "memory", "tensor": "tensor", "scalar": "scalar", "link": "links", "peer": "links"}
 """The burn-in stage, by a word in the path of a GPU's fact."""
@@ -27,10 +27,13 @@ COLUMNS = {
     "of_limit": "power", "energy": "energy", "power": "power", "inlet": "inlet", "was_up": "up", "stayed": "up",
     "symbol_errors": "symbol_error",
 }  # fmt: skip
-"""The column of samples that a fact is derived from, by the last word of the fact's path; equal names are left out."""
+"""The column of samples that a fact is derived from, by the last word of the fact's path.
+
+A word that is not listed here is itself the name of the column.
+"""
 
 MEMBERS = 4
-"""Maximum number of members of a list that are shown."""
+"""Number of members that are shown of a list with more than twice as many members; shorter lists are shown in full."""
 
 BurnRecordDict = Mapping[str, Any]
 
@@ -47,7 +50,7 @@ class BurntNode(NodeReplies):
 
 
 def followed(found: Proof, replies: NodeReplies) -> Proof:
-    """Add the inputs of facts that compare several nodes; the tree of a single node does not contain such facts."""
+    """Add this node's inputs to facts that compare several nodes; such facts are not in the tree of a single node."""
     return replace(found, pieces=tuple(_followed(piece, replies) for piece in found.pieces))
 
 
@@ -64,7 +67,10 @@ def _followed(piece: ProofFact, replies: NodeReplies) -> ProofFact:
 
 
 def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
-    """Return at most `most` records that a fact was read from: first faults, then work, then samples."""
+    """Return at most `most` records that a fact was read from; faults are preferred, then work records, then samples.
+
+    If there are no such records, return the first records about the part.
+    """
     thing = _thing(fact)
     about = [(at, record) for at, record in enumerate(found) if _is_about(record, thing)]
     hits = dict.fromkeys(at for at, record in about if record.get("k") == "error")
@@ -79,7 +85,10 @@ def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
 
 
 def _thing(fact: Path) -> str:
-    """Return the part of a fact with its name in records: `gpu/3`, `gpu` for all GPUs, or empty for the whole node."""
+    """Return the name, as used in records, of the part that a fact is about.
+
+    The name is `gpu/3`, `gpu` for all GPUs, `bmc` for values of the BMC, or empty for the whole node.
+    """
     segment = next((s for s in fact.segments[1:] if s.word in KINDS), None)
     if segment is None:
         return "bmc" if fact.segments[-1].word in {"inlet", "power"} else ""
@@ -97,7 +106,7 @@ def _is_about(record: BurnRecordDict, thing: str) -> bool:
 
 
 def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the work records of the fact's stage and test; if the fact names no test, find all of the stage."""
+    """Find the work records of the fact's stage and test, or all work records of the stage if none has this test."""
     words = [segment.word for segment in fact.segments]
     stages = {STAGES[word] for word in words[2:] if word in STAGES}
     mine = [(at, r) for at, r in about if r.get("k") == "stage" and (not stages or r.get("stage") in stages)]
@@ -111,7 +120,10 @@ WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested"
 
 
 def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the samples that a measurement or a counter is derived from: the first, the highest and the last sample."""
+    """Find the samples that a measurement or a counter is derived from: the first, the highest and the last sample.
+
+    For the column `up`, the lowest sample is included.
+    """
     word = fact.segments[-1].word
     column = COLUMNS.get(word, word)
     rows = [(at, r[column]) for at, r in about if r.get("k") == "sample" and isinstance(r.get(column), int | float)]
@@ -122,7 +134,7 @@ def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[in
 
 
 def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
-    """Find the first or the last record of the node, for facts that are read from one of these two records."""
+    """Find records that describe a part, report a fault, or start or end the burn-in, for facts about these events."""
     word = fact.segments[-1].word
     kinds = {
         "model": ("about",), "uuid": ("about",), "serial": ("about",), "variant": ("about",), "gpu": ("about",),

@@ -61,7 +61,7 @@ class LoadedNode:
 
 @dataclass
 class Burns:
-    """A burn-in on all nodes of a run; false if the run has no burn-in."""
+    """The state of a burn-in on all nodes of a run; its truth value is false if the run has no burn-in."""
 
     benches: dict[str, LoadedNode] = field(default_factory=dict, repr=False)
     nodes: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class Burns:
         return self.done is None and any(not bench.over for bench in self.benches.values())
 
     def take(self, event: Event) -> None:
-        """Take the next event of a run."""
+        """Update the state with the next event of a run."""
         match event:
             case RunStarted(nodes=nodes):
                 self.nodes = nodes
@@ -100,7 +100,7 @@ class Burns:
                 self.done = event
 
     def gpus(self) -> Iterator[LoadedPart]:
-        """All GPUs."""
+        """Yield all GPUs of all nodes."""
         for bench in self.benches.values():
             yield from bench.gpus.values()
 
@@ -122,7 +122,7 @@ class Burns:
 
     @property
     def power(self) -> float | None:
-        """The power draw of all GPUs (W): during the load the current value, then the highest.
+        """The total power draw of all GPUs (W): the current value during the load, the highest value after the load.
 
         The power draw is None if no GPU reports power.
         """
@@ -133,7 +133,10 @@ class Burns:
 
     @property
     def hottest(self) -> LoadedPart | None:
-        """The warmest GPU, or the warmest host if there are no GPUs."""
+        """The GPU with the highest temperature so far, or the warmest host if no GPU reports a temperature.
+
+        The part is None if no temperature is known.
+        """
         hosts = (bench.host for bench in self.benches.values())
         rows = [p for p in self.gpus() if p.hottest is not None] or [p for p in hosts if p.hottest is not None]
         return max(rows, key=lambda part: part.hottest or 0.0, default=None)
@@ -144,9 +147,9 @@ class Burns:
         return sum(part.wrong for bench in self.benches.values() for part in bench.parts)
 
     def total(self) -> list[tuple[float, float]]:
-        """Return the total power draw (W) for each interval.
+        """Return the start of each interval (s), and the total power draw of all GPUs in this interval (W).
 
-        A GPU's value is added when the GPU reports a later interval.
+        A GPU's last value in an interval is added when the GPU reports a later interval.
         """
         return [(float(second), watts) for second, watts in sorted(self._totals.items())]
 

@@ -21,8 +21,7 @@ SHORT = 40
 class Cause:
     """Why several rules are unknown: the reason, the details, the rules and the nodes.
 
-    `plane` is set if the cause is a plane without any reply. `details` maps each distinct detail to the nodes that
-    reported it.
+    `plane` is set if the cause is a plane without any reply. `details` maps each distinct detail text to its nodes.
     """
 
     unknown: Unknown
@@ -54,7 +53,8 @@ def _named(detail: str, nodes: str) -> str:
 def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[list[Cause], list[Finding]]:
     """Group findings that share a cause; return the causes, and the findings without a shared cause.
 
-    Nodes without a reply for the same kind of reason have one cause, even if the details contain different addresses.
+    Nodes whose plane returned nothing for the same kind of reason share one cause, even if their details differ, for
+    example in addresses.
     """
     quiet, loud = _silences(findings, silent or {})
     shared: dict[tuple[Unknown, tuple[str, ...]], list[Finding]] = {}
@@ -88,7 +88,10 @@ def _by_detail(rows: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tupl
 
 
 def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause], list[Finding]]:
-    """Group the findings that are unknown because a plane returned nothing, and the findings that these block."""
+    """Group findings that are unknown because a plane returned nothing, and findings that are blocked by their rules.
+
+    Return the causes, and all other findings.
+    """
     values: dict[tuple[Plane, str], list[tuple[Unknown, tuple[str, ...], str]]] = {}
     covered: dict[tuple[str, str], Plane] = {}
     left = list(findings)
@@ -119,8 +122,8 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
 def _silenced(finding: Finding, silent: Silent, covered: Mapping[tuple[str, str], Plane]) -> Mapping[str, Plane]:
     """Return for each node the plane without a reply that makes a finding unknown.
 
-    The result is empty if any node has another reason. A rule that compares planes has a reason of its own; the rule is
-    unknown if any of the planes returned nothing.
+    The result is empty if any node has another reason. For a rule that reads several planes, it is enough that at least
+    one of them returned nothing on each node, even if the evidence contains another reason.
     """
     if finding.status is not Status.UNKNOWN:
         return {}

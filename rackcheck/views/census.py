@@ -1,7 +1,7 @@
 """Counts the nodes for each value of each fact; a set of nodes is an integer with one bit per node. Pure.
 
-Nodes on which a fact is unknown do not agree. Unknown facts are stored by their reason, separately from values, and
-never count for a majority. Absent counts as a value, as in votes among nodes.
+Nodes on which a fact is unknown are grouped by the reason, and never count for a majority. Absent counts as a value, as
+in consensus rules.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,10 +17,10 @@ from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
 
 KEPT = frozenset(Class) - VOLATILE
-"""Classes of facts that are counted: facts that are stable unless a user changes them."""
+"""Classes of facts that are counted: all classes except measurements and counters."""
 
 PLACES = ("rack", "row", "role", "slot")
-"""The parts of a node's location that are counted."""
+"""The fields of a node's location by which nodes are counted."""
 
 ABSENT = Absent()
 """The value that represents every absent value; details are ignored."""
@@ -48,7 +48,7 @@ class Majority:
 
 @dataclass(slots=True)
 class _Fact:
-    """The nodes of each value of one fact, as sets; a set of one node is stored as `~number` of the node."""
+    """The set of nodes for each value of a fact; a set of one node is stored as `~N`, where N is the node's number."""
 
     kind: Kind
     plane: Plane
@@ -64,7 +64,10 @@ class _Fact:
 
 
 class Census:
-    """The locations of all nodes, and their facts of the classes in `KEPT`; a node may be added several times."""
+    """Counts nodes by location and by the values of facts of the classes in `KEPT`.
+
+    A node may be counted again, for example after a second reading.
+    """
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {}
@@ -112,7 +115,10 @@ class Census:
         return self._facts.setdefault(text, _Fact(kind, plane))
 
     def _forget(self, number: int, planes: frozenset[Plane] | None, tree: Tree) -> None:
-        """Remove a node's values on these planes; derived values that the new tree does not contain are kept."""
+        """Remove a node's values on these planes, or on all planes for None.
+
+        If planes are given, derived values that the new tree does not contain are kept.
+        """
         for held in (*self._places.values(), self._roles):
             for word in held:
                 held[word] &= ~(1 << number)
@@ -163,7 +169,7 @@ class Census:
         return None if fact is None else fact.kind
 
     def like(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the paths of all reported facts by pattern, including the lists of items."""
+        """Return the paths of all reported facts by their pattern, including the paths of collections."""
         found: dict[str, list[str]] = {}
         for text, fact in self._facts.items():
             if fact.who:
@@ -183,7 +189,7 @@ class Census:
         return Tree(leaves, silent)
 
     def places(self, place: str) -> Mapping[str, int]:
-        """Return the nodes of each rack, row, role or slot, as sets."""
+        """Return the set of nodes in each rack, row, role or slot; `place` is the name of one of these four fields."""
         return {word: held for word, held in self._places[place].items() if held}
 
     def sets(self, path: str) -> Iterator[tuple[Reading, int]]:

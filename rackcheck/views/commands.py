@@ -32,7 +32,7 @@ from rackcheck.run.event import facts_json
 UNCHECKED = "# this command does not check the certificate"
 
 ANYBODY = '"$USER"'
-"""The placeholder for the BMC user if no user is configured; curl prompts for the password."""
+"""Shell variable that is used if no BMC user is configured; curl prompts for the password."""
 
 
 def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -> str:
@@ -54,9 +54,10 @@ def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -
 
 
 def question(source: str, probe: AnyProbe | None = None, *, sudo: bool = True) -> str | None:
-    """Return the command that was run in the node's shell to read a fact; None if the probe does not run this command.
+    """Return the shell command that reads a fact on the node; None if there is no command for the source.
 
-    If the command contains a program of rackcheck, or uses variables that rackcheck sets, a comment is returned.
+    If the probe's command contains a program of rackcheck, or uses variables that rackcheck sets, a comment is
+    returned.
     """
     ask = probe.ask if probe is not None else None
     if isinstance(ask, Shell) and (source == named(ask.command) or not source.startswith("/")):

@@ -29,7 +29,8 @@ NO_UNIT = "U?"
 class RackShelf:
     """One line of a rack: all nodes whose lowest unit is `u` (0 if unknown).
 
-    A shelf without nodes is an empty slot, or an empty range of units. `role` is the role of a slot.
+    A shelf without nodes is an empty slot, or an empty range of units. `role` is the role of the nodes or of the empty
+    slot.
     """
 
     nodes: tuple[str, ...]
@@ -89,7 +90,7 @@ def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> 
 def dots(panel: RackPanel, columns: int) -> tuple[tuple[str, ...], ...]:
     """Return the nodes of a rack in order, `columns` per line.
 
-    The caller uses this form for racks with more nodes than a screen has lines.
+    This layout is for racks with more nodes than a screen has lines.
     """
     step = max(1, columns)
     return tuple(panel.nodes[at : at + step] for at in range(0, len(panel.nodes), step))

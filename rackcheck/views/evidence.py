@@ -32,7 +32,8 @@ DIFFERS = "bmc.differs."
 class RelatedFact:
     """A fact about the same property as another fact; `why` names the rule or the fact that relates both.
 
-    `agrees` is None if one of the facts is unknown, or if the types of the facts differ.
+    `agrees` is None if the values cannot be compared: one of them is unknown, a derived fact or a list of items, or
+    their types differ.
     """
 
     path: str
@@ -89,7 +90,7 @@ class NodeReplies:
         return replies(path, leaf, capture, request, self.lines, self.tree.numbered(path))
 
     def named(self, pattern: Path) -> list[str]:
-        """Return the paths of all facts that a pattern matches, in the order of the facts."""
+        """Return the paths of all facts that a pattern matches, in natural order."""
         if not pattern.starred:
             return [str(pattern)] if str(pattern) in self.tree.leaves else []
         wanted = str(pattern.pattern)
@@ -114,7 +115,7 @@ def proof(rule: Rule, verdict: Verdict, node_replies: NodeReplies, most: int = F
 
 
 def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None) -> ProofFact:
-    """Collect the evidence of one fact, or of judged evidence that is not a single fact."""
+    """Collect the replies, inputs and related facts of one fact; if the path is not a fact, return only `evidence`."""
     leaf = node_replies.tree.leaves.get(path)
     if leaf is None:
         return ProofFact(path, evidence, None)
@@ -137,7 +138,7 @@ def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None
 def _inputs(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[str]:
     """Yield the inputs of a derived fact.
 
-    If the path of the fact has items, only inputs of these items are included.
+    If the path of the fact contains items, only inputs of the same items are included.
     """
     if leaf.plane is not Plane.DERIVED:
         return
@@ -157,7 +158,7 @@ def _needs(leaf: Leaf) -> Iterator[Path]:
 
 
 def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
-    """Replace the stars in a pattern by item names from left to right, up to the first unknown name."""
+    """Replace each star in a pattern by the item name in `items`, from left to right, up to the first missing name."""
     found: tuple[Segment, ...] = ()
     for segment in pattern.segments:
         bare = str(Path((*found, Segment(segment.word))))
@@ -167,7 +168,7 @@ def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
 
 
 def views(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[RelatedFact]:
-    """Find the facts of the other plane about the same property."""
+    """Yield the facts of the other plane about the same property."""
     seen = {path}
     parsed = paths.parse(path)
     for other, why in (
@@ -212,7 +213,7 @@ def _same_as(path: Path, rules: Iterable[Rule]) -> Iterator[tuple[Path, str]]:
 
 
 def _whole(rule: Rule, clause: Clause, fact: Path) -> Path:
-    """Return the full path of the fact in a clause, with stars in place of selected items."""
+    """Return the full path of the fact in a clause; a star stands for the items that the rule selects."""
     return fact if rule.look is None or clause is rule.when else rule.look.collection.item(EVERY) + fact
 
 

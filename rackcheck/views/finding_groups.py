@@ -1,6 +1,7 @@
 """Groups the findings of a run: numbered groups of nodes with the same finding, values and a hint. Pure.
 
-The command line and the screens both show these groups. A group's number is its position before any filter.
+The command line and the screens both show these groups. Groups are numbered before a filter is applied, so that a
+filter does not change their numbers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -71,7 +72,7 @@ def _narrowed(about: Finding | Cause, left: tuple[str, ...]) -> Finding | Cause:
 
 
 def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mapping[str, str]]) -> Iterator[Event]:
-    """Yield the events of a run unchanged, and count every node.
+    """Yield the events of a run unchanged, and add the facts of every node to the census.
 
     `places` contains the rack, row, role and slot of nodes.
     """
@@ -105,9 +106,9 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
 
 
 def _is_aside(finding: Finding) -> bool:
-    """Whether a finding is unknown and its rule has `unknown: minor`.
+    """Whether a finding is unknown and its rule has `unknown: minor`; such findings have no group.
 
-    Unknown findings of rules with `unknown: minor` need no repair and have no group.
+    The result is false for built-in rules.
     """
     return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor and not finding.rule.built_in
 
@@ -127,7 +128,7 @@ def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: 
 
 
 def _judged(summary: Summary, census: Census) -> Mapping[str, int]:
-    """Return for each rule the set of nodes that the rule applies to or may apply to."""
+    """Return for each rule the set of nodes on which the rule has a verdict other than `n/a`."""
     found: dict[str, int] = {}
     for node in summary.judged:
         bit = census.bits((node.node,))

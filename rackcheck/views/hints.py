@@ -36,7 +36,7 @@ class Hint:
 
 
 _Has = tuple[int, int]
-"""Two sets of nodes: the nodes with a trait, and the nodes on which it is known whether they have the trait."""
+"""Two sets of nodes: the nodes with a trait, and the nodes for which it is known whether they have the trait."""
 
 
 class Hints:
@@ -104,7 +104,11 @@ class Hints:
                     yield share, has, held
 
     def _index(self, among: int) -> tuple[list[int], list[tuple[int, _Has]]]:
-        """Return the traits that only some of these nodes have, sorted by their number of nodes, and these numbers."""
+        """Return the node counts of traits in ascending order, and the traits in the same order.
+
+        A trait is included if several but not all nodes in `among` have it, and if it is known for enough of these
+        nodes.
+        """
         if among not in self._among:
             of = among.bit_count()
             sets = []

@@ -1,4 +1,4 @@
-"""Folds fact paths that differ in one key to one path, such as `gpu/[0-7].vbios`. Pure."""
+"""Combines fact paths that differ only in an item's name to one path, such as `gpu/[0-7].vbios`. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,11 +7,11 @@ from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 
 ItemRow = tuple[tuple[str, str | None], ...]
-"""The words of a path, each with its key; a key may already be folded."""
+"""The segments of a path, each as its word and its item name (or None); the name may be folded, such as `[0-7]`."""
 
 
 def folded(found: Iterable[str]) -> tuple[str, ...]:
-    """Fold paths by their keys, starting with the innermost key; return the folded paths in natural order."""
+    """Combine paths that differ only in one item name, starting with the last name; return them in natural order."""
     rows = list(dict.fromkeys(tuple((s.word, s.key) for s in paths.parse(text).segments) for text in found))
     for depth in range(max(map(len, rows), default=0) - 1, -1, -1):
         gathered: dict[tuple[object, ...], list[ItemRow]] = {}
@@ -25,7 +25,7 @@ def folded(found: Iterable[str]) -> tuple[str, ...]:
 
 
 def folded_paths(found: Iterable[str], most: int) -> str:
-    """Format folded paths, at most `most` of them: `gpu/[0-7].vbios, bios.nps and 3 more`."""
+    """Combine paths, and format at most `most` of the results: `gpu/[0-7].vbios, bios.nps and 3 more`."""
     rows = folded(found)
     more = f" and {len(rows) - most:,} more" if len(rows) > most else ""
     return ", ".join(rows[:most]) + more

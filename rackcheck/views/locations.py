@@ -68,9 +68,9 @@ def share(names: Collection[str], of: Whole) -> str:
 def counted_names(
     names: Collection[str], of: Whole, nodes: Callable[[tuple[str, ...]], str], *, every: bool = False
 ) -> str:
-    """Format counts and names; `nodes` formats the nodes.
+    """Format nodes and racks with their counts and names; the function `nodes` formats the nodes.
 
-    If `every` is false, racks are not listed if all racks are included.
+    If all racks are included, their names are left out unless `every` is true.
     """
     kinds = sorts(names)
     return ", ".join(

@@ -63,7 +63,7 @@ def document(summary: Summary) -> dict[str, Any]:
 
 
 def _why(judged: Judged) -> dict[str, Any]:
-    """Return the JSON fields with the reason why a node, a rack or the fleet is INCOMPLETE, and the profile's fit."""
+    """Return the JSON fields `reason` (for an INCOMPLETE node, rack or fleet) and `fit` (whether the profile fits)."""
     reason = {"reason": judged.reason} if judged.outcome is Outcome.INCOMPLETE and judged.reason else {}
     if judged.fit.match is Match.NOT_STATED:
         return reason

@@ -81,7 +81,7 @@ def picked(lines: Sequence[str], wanted: SearchTerms, most: int, around: int = 0
 
 
 PROPERTY = 8
-"""The score of a line with the exact property that a source names; more than all other scores together."""
+"""The score of a line that begins with the property named in a fact's source; it exceeds all other scores together."""
 
 
 def _score(line: str, wanted: SearchTerms, keys: Sequence[str], looked: re.Pattern[str] | None) -> int:
@@ -99,7 +99,11 @@ def _whole(value: str) -> str:
 
 
 def _block(lines: Sequence[str], items: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    """Find the block of an item in a reply: the line of the item, and the following lines with more indentation."""
+    """Return the first and the end index of an item's block in a reply; all lines if the item has no block.
+
+    A block is a section with the title `==> ITEM <==`, or the line of the item and the following lines with more
+    indentation.
+    """
     for word, key in reversed(items):
         title = f"==> {key} <=="
         at = next((n for n, line in enumerate(lines) if line.strip() == title), None)

@@ -1,7 +1,7 @@
 """Renders the cell of each node in a drawing of racks: outcome, temperature, power draw or drift.
 
-Pure. Cells with measurements all show the same fact, which most nodes report. The cell of a measurement is a digit from
-0 for the lowest value to 9 for the highest value. The cell of an unknown value is `?`.
+Pure. All cells with measurements show the same fact: the fact that most nodes report. The cell of a measurement is a
+digit from 0 for the lowest value to 9 for the highest value. The cell of an unknown value is `?`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 
 
 class Mode(StrEnum):
-    """The property of nodes that cells show."""
+    """What the cells in a drawing of racks show: outcome, temperature, power draw, or the number of differing facts."""
 
     STATE = "state"
     TEMPERATURE = "temperature"
@@ -77,7 +77,7 @@ MOST = 9
 """Maximum number of differing facts that a cell shows as a digit; a higher number is shown as `+`."""
 
 NodeReadings = Mapping[str, Reading]
-"""The values of one node for the facts of a mode, by pattern."""
+"""The values of one node by fact pattern, for the facts that a mode can show."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Picture:
 
 
 def needs(mode: Mode) -> tuple[str, ...]:
-    """Return the patterns of the facts that a mode can show; empty for verdicts or counts."""
+    """Return the patterns of the facts that a mode can show; empty for the modes `state` and `drift`."""
     return tuple(measure.pattern for measure in MEASURES.get(mode, ()))
 
 
@@ -111,7 +111,7 @@ def mode_readings(mode: Mode, tree: Tree) -> dict[str, Reading]:
 
 
 def picture(mode: Mode, seen: KnownNodes, signs: Signs) -> Picture:
-    """Render the cell of every node; the caller counts the drift from a baseline."""
+    """Render the cell of every node; in the mode `drift`, `seen.drift` must contain the number of differing facts."""
     if mode is Mode.STATE:
         cells = {node: _state(node, seen, signs) for node in seen.nodes}
         return Picture(cells, Line(tuple(_met(cells.values()))))

@@ -22,14 +22,15 @@ HELD = frozenset({Class.VERSION, Class.CONFIG})
 
 
 LONG = 80
-"""Maximum number of characters of a usual list; of a longer list, its number of items is shown."""
+"""Maximum number of characters shown of the list that most nodes have; for a longer list, only its length is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """Facts on which the same nodes deviate in the same way; the paths in `paths` differ only in their keys.
+    """Facts on which the same nodes deviate in the same way; the paths in `paths` differ only in item names.
 
-    `value` is the value on these nodes as text. `usual` is the value on `count` of the role's `of` nodes, also as text.
+    `value` is the text of the value on these nodes. `usual` is the text of the usual value, which `count` of the role's
+    `of` nodes have.
     """
 
     role: str
@@ -57,7 +58,7 @@ class Deviation:
 class Odd:
     """A node that deviates from its role, with its score and its deviations, the highest weight first.
 
-    `unknown` is the number of facts with a majority among the node's peers that the node itself does not report.
+    `unknown` is the number of facts with a majority value that are unknown on this node.
     """
 
     node: str
@@ -69,11 +70,12 @@ class Odd:
 
 @dataclass(frozen=True, slots=True)
 class RoleMajority:
-    """The comparison of a role's nodes; `agreed` is the number of facts with a majority, `split` of facts without one.
+    """The comparison of a role's nodes; `agreed` is the number of facts with a majority value.
 
-    `unknown` is the number of facts that too few nodes report. `odd` are the nodes that deviate, the highest score
-    first. `silent` contains, for each node, the number of facts that its peers report and the node does not. `why` is
-    the reason if no comparison was possible.
+    `split` is the number of facts without a majority value that are known on all nodes; `unknown` is the number of
+    facts without a majority value that are unknown on some nodes. `odd` contains the nodes that deviate, the highest
+    score first. `silent` contains, for each node, the number of facts with a majority value that are unknown on the
+    node. `why` is the reason if no comparison was possible.
     """
 
     role: str
@@ -88,7 +90,7 @@ class RoleMajority:
 
 
 def odd(census: Census) -> tuple[Odd, ...]:
-    """Return the deviating nodes of all roles, the highest score first; `peers` computes the score."""
+    """Return the deviating nodes of all roles, the highest score first; see `peers` for the score."""
     every = (each for group in peers(census) for each in group.odd)
     return tuple(sorted(every, key=lambda each: (-each.score, natural(each.node))))
 
@@ -104,7 +106,7 @@ def peers(census: Census) -> tuple[RoleMajority, ...]:
 
 
 _Key = tuple[str, Class, str, str, int, int]
-"""Pattern, class, value, usual value, nodes with the value (a set), and the number of nodes with the usual value."""
+"""Pattern, class, value, usual value, nodes with the value (as a set), and number of nodes with the usual value."""
 
 
 def _peers(census: Census, role: str, whole: int) -> RoleMajority:
@@ -158,14 +160,17 @@ def _peers(census: Census, role: str, whole: int) -> RoleMajority:
 
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    """The PCI functions of the items that nodes lack; `keyed` is set if the collection is keyed by their addresses."""
+    """PCI addresses of items that some nodes lack; `keyed` is true if the addresses are the names of the items."""
 
     addresses: frozenset[str]
     keyed: bool
 
 
 def _lost(census: Census, role: str, path: str, value: tuple[str, ...], usual: tuple[str, ...]) -> _Lost | None:
-    """Return the PCI functions of the items that nodes lack; None if an item has none, or if they have other items."""
+    """Return the PCI addresses of the items that nodes lack.
+
+    The result is None if an item has no PCI address, or if the nodes have additional items.
+    """
     items = set(usual) - set(value)
     facts = (census.majority(f"{paths.parse(path).item(item)}.pci", role) for item in items)
     addresses = {str(held.value) if held is not None else item for held, item in zip(facts, items, strict=True)}
@@ -175,10 +180,10 @@ def _lost(census: Census, role: str, path: str, value: tuple[str, ...], usual: t
 
 
 def _repeated(lost: Mapping[_Key, _Lost]) -> Iterator[_Key]:
-    """Yield the deviations whose missing PCI functions are in another deviation of the same nodes.
+    """Yield deviations that repeat another deviation: the same nodes lack the same PCI functions in another collection.
 
-    Of several collections, one that is not keyed by address is kept, and then the one with the shortest path: nic, but
-    not nic.interface, nic.adapter or pcie.
+    The deviation that is kept is in a collection whose items are not named by PCI address and, among these, the one
+    with the shortest path: `nic` is kept, and `nic.interface`, `nic.adapter` and `pcie` are repetitions.
     """
     ranked = sorted(lost, key=lambda key: (lost[key].keyed, key[0].count("."), key[0]))
     for place, key in enumerate(ranked):

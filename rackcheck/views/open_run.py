@@ -1,8 +1,8 @@
 """The interface between the screens and a run: events, facts and replies of nodes, and rackcheck's commands.
 
-The screens open no file and no connection themselves: all access uses this interface, and only `again` contacts nodes.
-The interface is split into protocols, so that each part of the screens depends only on the protocols that it uses.
-`OpenRun` combines all protocols.
+The screens open no file and no connection themselves: all access uses this interface. Only a new run (`events`),
+`again` and rackcheck's commands contact nodes. The interface is split into protocols, so that each part of the screens
+depends only on the protocols that it uses. `OpenRun` combines all protocols.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ class EventSource(Protocol):
         """Errors that occurred so far while the current reading was stored."""
 
     def events(self) -> Iterator[Event]:
-        """Yield the events of the run: a stored run is judged again, and a new run is started.
+        """Yield the events of the run: a stored run is judged again, and a new run reads its nodes.
 
         Raises UserError if the run cannot be read or started.
         """
@@ -107,7 +107,7 @@ class FactCatalogue(Protocol):
         """The probe that provides a fact."""
 
     def near(self, fact: str) -> Sequence[str]:
-        """Facts with similar names."""
+        """Return the known facts with similar names."""
 
     def nearest(self, word: str, known: Sequence[str]) -> str:
         """Return a hint such as `; did you mean groups?`; empty if no known word is similar."""
@@ -131,7 +131,7 @@ class RawAnswers(NodeFacts, Protocol):
         """Return the newest raw replies of a node; raises UserError if they cannot be read. Slow."""
 
     def since(self, node: str, rule: str) -> str:
-        """Return a text with the time since which a rule has the same verdict on a node; empty if this is unknown.
+        """Return since when a rule has had its current verdict on a node, as a text; empty if this is unknown.
 
         Slow.
         """
@@ -141,7 +141,7 @@ class Lookups(NodeFacts, Protocol):
     """Data that is not in the events of a run: the facts of a node, histories and comparisons."""
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
-        """Return the kind of the name (`node` or `rule`) and its history by run, the newest run first."""
+        """Return `node` or `rule`, and the history of this node or rule by run, the newest run first."""
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
         """Compare two nodes; the result has the same form as the JSON document of `diff NODE peers`.
@@ -167,9 +167,9 @@ class OfferedRemedies(Protocol):
     """Remedies for findings."""
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
-        """Return the remedies for the rules in `only`, which are given by node.
+        """Return remedies as lines of text; `only` contains the rules to remedy, by node.
 
-        `verdicts` contains all verdicts by node. Raises UserError on errors. Slow.
+        `verdicts` contains all verdicts by node. Raises UserError if the replies of a node cannot be read. Slow.
         """
 
 

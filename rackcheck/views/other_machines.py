@@ -38,14 +38,14 @@ F = TypeVar("F", bound=OnNodes)
 
 @dataclass(frozen=True, slots=True)
 class OtherMachines:
-    """Nodes that are other machines, and the numbers of rules that fail and that are unknown on any of these nodes."""
+    """Nodes that the profile is not for, and the numbers of rules that fail and that are unknown on these nodes."""
 
     nodes: tuple[str, ...]
     fails: int
     unknowns: int
 
     def text(self, where: str) -> str:
-        """Format the numbers of rules in one line; `where` is a text about the place that lists these rules."""
+        """Format the numbers of rules in one line that ends with `where`, such as `--all lists them`."""
         verb = "fails" if self.fails == 1 else "fail"
         fails = [f"{several(self.fails, 'rule')} {verb}"] if self.fails else []
         what = f"{self.unknowns}" if fails else several(self.unknowns, "rule")
@@ -57,7 +57,7 @@ class OtherMachines:
 
 
 def deciding(found: Iterable[F], others: frozenset[str]) -> list[F]:
-    """Return the findings without the nodes in `others`; findings without any other node are left out."""
+    """Remove the nodes in `others` from all findings; findings without any other node are left out."""
     if not others:
         return list(found)
     left = ((each, tuple(node for node in each.nodes if node not in others)) for each in found)

@@ -28,7 +28,7 @@ UNITS = frozenset({"B", "FLOP", "OP"})
 """Units of work whose rate measures a part's speed."""
 
 TELLING = {"gpu": ("tensor", "mma"), "host": ("triad", "triad")}
-"""The stage and the test whose rate is shown for a GPU, and for a host."""
+"""The stage and the test whose rate is shown after the load, for a GPU and for a host."""
 
 HOST = "host"
 """The part for everything except GPUs: processors, memory, ports, disks, and the node itself."""
@@ -54,7 +54,7 @@ class History:
         self._every, self._number = 1, 0
 
     def add(self, t: float, values: Mapping[str, float]) -> None:
-        """Add a sample."""
+        """Add the values of a sample at a time `t` (s)."""
         self._number += 1
         if self._number % self._every:
             return
@@ -118,7 +118,7 @@ class LoadedPart:
         return float(found) if isinstance(found, int | float) and found > 0 else None
 
     def sample(self, row: Record) -> None:
-        """Take a sample."""
+        """Update the current values, the history and the highest values with a sample."""
         sane = {name: value for name, value in row.numbers.items() if abs(value) < WILD}
         self.past.add(row.t, sane)
         self.now.update(sane)
@@ -132,7 +132,7 @@ class LoadedPart:
             self.loaded["power"] = max(watts, self.loaded.get("power", 0.0))
 
     def blame(self, fault: Fault) -> None:
-        """Take a fault."""
+        """Count a fault, and keep it unless `FAULTS` faults are kept already."""
         self.wrong += int(fault.number("more") or 1)
         if len(self.faults) < FAULTS:
             self.faults.append(fault)

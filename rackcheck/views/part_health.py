@@ -154,7 +154,10 @@ def _so_far(bench: LoadedNode, part: LoadedPart, odd: str) -> Bearing:
 
 
 def _names(part: LoadedPart) -> str:
-    """Format a part's faults: `mismatch, xid`, with the count if there are more faults than names."""
+    """Format the distinct names of a part's faults: `mismatch, xid`.
+
+    If a part has more faults than distinct names, the number of faults follows.
+    """
     names = list(dict.fromkeys(clean(fault.name, 40) for fault in part.faults))
     return ", ".join(names) + (f" ({part.wrong})" if part.wrong > len(names) else "")
 
@@ -206,10 +209,7 @@ def _about(bench: LoadedNode, verdict: Verdict, rule: Rule | None) -> set[str]:
 
 
 def _telling(verdict: Verdict) -> list[Evidence]:
-    """Return the evidence that explains a verdict.
-
-    For a waived verdict, this includes the evidence of the verdict without waiver.
-    """
+    """Return the evidence whose status is the verdict's status, or the verdict's status without waivers."""
     return [each for each in verdict.evidence if each.status in {verdict.status, verdict.truth}]
 
 

@@ -20,7 +20,7 @@ PeerGroup = tuple[ComparedFacts, int]
 
 @dataclass(frozen=True)
 class PeerMajority:
-    """The majority values; `decided` contains the paths on which enough nodes agree, `nodes` is the number of nodes.
+    """The majority values of `nodes` peers; `decided` contains the paths of the facts on which enough nodes agree.
 
     `needed` is the number of nodes that must agree, and `split` is the number of facts on which too few nodes agree.
     """
@@ -80,9 +80,9 @@ def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
 def _missing(
     every: Mapping[str, None], cls: Class, mine: ComparedFacts, groups: Sequence[PeerGroup]
 ) -> list[dict[str, tuple[Any, str]]]:
-    """Return the paths that each group does not contain.
+    """Return for each group of nodes the paths that the group does not contain.
 
-    Each path has its value (absent or unknown) and the list of items that explains it.
+    Each path has its value (absent or unknown), and the path of the plane, item or collection that explains the value.
     """
     whole = {**{p: d for f, _ in groups for p, d in f.get(cls, {}).items()}, **mine.get(cls, {})}
     found = []
@@ -96,7 +96,7 @@ def _missing(
 
 
 def _but(facts: ComparedFacts, cls: Class) -> ComparedFacts:
-    """Return only the facts of the class config, which contains the lists of items that explain missing facts."""
+    """Return only the facts of the class config; its lists of items explain why other facts are missing."""
     return {Class.CONFIG: facts.get(Class.CONFIG, {})} if cls is not Class.CONFIG else {cls: facts.get(cls, {})}
 
 

@@ -28,7 +28,10 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeProgress:
-    """One node: its step, the time since its first request or the total time, and the states of its planes."""
+    """One node: its step, its time (s) and the states of its planes.
+
+    The time is measured from the node's first request to now, or to the last reply once all planes have replied.
+    """
 
     node: str
     step: Step
@@ -62,7 +65,7 @@ def _one(board: Board, node: str, now: float) -> NodeProgress:
 
 
 def _judged(board: Board, node: str) -> bool:
-    """Whether the node was judged in the current or in the last reading."""
+    """Whether the node was judged; while a reading is in progress, whether it was judged in this reading."""
     return node in board.judged and node not in board.waiting and (board.done is not None or node in board.fresh)
 
 
@@ -80,7 +83,7 @@ def _step_text(each: Asking) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """The totals: nodes judged, read, in progress and waiting, recent replies per second, and estimated time left."""
+    """The totals: nodes by step, recent replies per second, estimated time left (s), and median time of a node (s)."""
 
     nodes: int
     judged: int

@@ -43,7 +43,7 @@ def _block(
 ) -> list[list[DrawnPiece]]:
     """Draw one rack: the name with a count, the title, and the shelves.
 
-    `titled` adds the title line, also if it is empty.
+    With `titled`, the title line is drawn even if the rack has no title.
     """
     head = [[(signs.text(panel.name), "bold"), (f"  {_count(panel, cells, mode)}", "dim")]]
     head += [[(signs.text(panel.title), "dim")]] if titled else []
@@ -55,7 +55,7 @@ def _block(
 
 
 def _count(panel: RackPanel, cells: Mapping[str, Cell], mode: Mode) -> str:
-    """Count the nodes that pass or that match a filter."""
+    """Format how many nodes match the filter; without a filter, how many pass (mode `state`) or how many there are."""
     count = len(panel.nodes)
     shown = [cells[node] for node in panel.nodes if cells[node] != LEFT_OUT]
     if len(shown) < count:

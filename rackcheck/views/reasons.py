@@ -11,7 +11,7 @@ from rackcheck.views import locations
 from rackcheck.views.locations import Whole
 
 Reasons = tuple[tuple[str, tuple[str, ...]], ...]
-"""Reasons with the names of their nodes, racks or the fleet; the most frequent reason is first."""
+"""Reasons for INCOMPLETE, the most frequent first; each has the names of its nodes, its racks or the fleet."""
 
 MOST = 5
 """Maximum number of reasons in one list; the others are counted."""
@@ -39,9 +39,9 @@ def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:
 
 
 def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, str]]:
-    """Yield a pair for each reason: the nodes and the reason.
+    """Yield a pair of nodes and reason for at most `most` reasons, then the number of further reasons.
 
-    If the only reason is on the only node, the text of the nodes is empty.
+    If the run has only one node and one reason, the text for the nodes is empty.
     """
     shown = reasons[:most]
     for number, (reason, names) in enumerate(shown, start=1):

@@ -182,7 +182,7 @@ def _led(link: str, capture: BmcCapture) -> Iterator[str]:
 
 
 def _resource(source: str, capture: BmcCapture, wanted: SearchTerms, most: int) -> RawText:
-    """Return the lines of the JSON object with the property in a source; each member is a line."""
+    """Return the lines about a fact from the JSON object with the property that the fact's source names."""
     place, _, inside = source.partition("#")
     body = capture.bodies.get(same_place(place))
     if body is None or isinstance(body, Unknown):

@@ -10,7 +10,7 @@ from rackcheck.model.profile import Rule
 
 
 class FactSource(Protocol):
-    """A source of derived facts, such as a join."""
+    """Computes derived facts from other facts, for example a join."""
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -18,7 +18,7 @@ class FactSource(Protocol):
 
     @property
     def gives(self) -> Mapping[str, Kind]:
-        """Patterns of the facts that the source returns, with their kinds."""
+        """Patterns of the facts that the source provides, with their kinds."""
 
 
 class Covering:

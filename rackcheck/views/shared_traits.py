@@ -14,7 +14,7 @@ CELLS = 24
 """Maximum number of characters of a hint in a column."""
 
 LONG = 60
-"""Maximum number of characters of a node's text in a sentence."""
+"""Maximum number of characters of a name or a value in a sentence."""
 
 SHOWN = 3
 """Maximum number of shared traits that a sentence lists."""
@@ -81,16 +81,16 @@ class Trait:
 
 
 Hit = tuple[int, int, HintKind, str, str]
-"""The nodes with a trait, the nodes on which this is known, the kind, the fact (empty for a location), the value."""
+"""A trait: the nodes with it, the nodes on which it is known, its kind, its fact (empty for a location), its value."""
 
 
 def traits(census: Census) -> Iterator[Hit]:
-    """Yield all traits that several nodes of a census share; nodes are sets of the census."""
+    """Yield the traits of the nodes of a census: locations, switches, and versions and makes of parts."""
     return chain(_places(census), _switches(census), _shared(census))
 
 
 def gathered(found: Iterable[tuple[HintKind, str, str]]) -> list[Trait]:
-    """Group facts with the same value; the preferred kind of trait is first."""
+    """Combine facts of the same kind with the same value to one trait; the preferred kind of trait is first."""
     alike: dict[tuple[HintKind, str], list[str]] = {}
     for sort, path, value in found:
         alike.setdefault((sort, value), []).append(path)

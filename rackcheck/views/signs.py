@@ -53,9 +53,10 @@ class Signs:
 
 
 def signs_for(environment: Mapping[str, str]) -> Signs:
-    """Return the character set of the terminal from the environment variables of the locale.
+    """Return the character set of the terminal, from the environment variables of the locale and TERM.
 
-    If the locale is C, Python uses UTF-8 and sets LC_CTYPE; this does not change the terminal.
+    Python itself sets LC_CTYPE to C.UTF-8 if the locale is C. This value does not describe the terminal, so it is
+    ignored if LANG is set.
     """
     if environment.get("TERM") in {"linux", "dumb", "vt100", "vt102", "vt220"}:
         return Signs(plain=True)

@@ -37,7 +37,7 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A verdict that differs from the previous reading."""
+    """A verdict that differs from the verdict in the previous reading."""
 
     node: str
     turn: Turn
@@ -140,7 +140,7 @@ class Board:
         return Summary(self.started, nodes, done, tuple(found), rows, self.silent, stand, groups)
 
     def alike(self) -> Iterator[tuple[Verdict, Set[str]]]:
-        """Yield each group of nodes or racks with the same verdict: the verdict of one of them, and all names."""
+        """Yield each group of nodes or racks with the same verdict of a rule: one of the verdicts, and all names."""
         for held in self._heap.values():
             if held:
                 yield next(iter(held.values())), held.keys()
@@ -213,7 +213,10 @@ class Board:
         return concluded(merged, known, self.profile.law)
 
     def _whole(self, done: RunDone) -> RunDone:
-        """Return the event `run done` after a second audit; its outcome is the worst of all nodes and groups."""
+        """Return the event `run done` after a second audit; its outcome is the worst outcome of all nodes and groups.
+
+        A node that was not judged, or an interruption, counts as INCOMPLETE.
+        """
         missing = any(node not in self.judged for node in self.nodes)
         found = [each.outcome for each in self.judged.values()]
         unsure = [Outcome.INCOMPLETE] * (missing or done.interrupted)

@@ -22,7 +22,7 @@ from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_o
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
 FEW = 5
-"""Maximum number of waivers for nodes that were not judged that are listed by name."""
+"""Maximum number of waivers listed by name that apply only to nodes or rules not judged in this run."""
 
 NOTED = 12
 """Maximum number of waivers without effect that have a separate line."""
@@ -46,17 +46,17 @@ class Finding:
 
     @property
     def where(self) -> str:
-        """The nodes, folded."""
+        """The nodes as a folded node set, such as `dgx[01-03]`."""
         return fold(self.nodes)
 
 
 Silent = Mapping[tuple[str, Plane], Unknown]
-"""Planes of nodes that returned nothing, with the reason."""
+"""For each node and plane that returned nothing, the reason."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A finished run, judged."""
+    """The result of a judged run; for a run in progress, the result so far."""
 
     started: RunStarted
     judged: tuple[Judged, ...]
@@ -104,7 +104,7 @@ class Summary:
 
     @property
     def not_in_scope(self) -> int:
-        """The number of missing verdicts, because a rule was not in scope on a node."""
+        """The number of verdicts that are missing because a rule was not in scope on a node."""
         return sum(node.not_in_scope for node in self.judged)
 
     @property
@@ -137,7 +137,7 @@ class Summary:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The nodes that are other machines than the profile is for; their verdicts do not affect the outcome."""
+        """The nodes that the profile is not for; their verdicts do not affect the outcome."""
         return tuple(node.node for node in self.judged if node.fit.match is Match.OTHER)
 
 
@@ -168,14 +168,14 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
 
 
 FindingKey = tuple[str, Status, str, Status | None]
-"""The grouping key of findings: rule, verdict, a text that identifies the evidence, verdict without waivers."""
+"""The values by which findings are grouped: rule, verdict, reason text, and verdict without waivers."""
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
     """Group identical verdicts of nodes.
 
-    Findings are sorted by status (the worst first), severity, number of nodes, and the profile's order. Nodes are
-    grouped if their evidence differs only in times, sources, and numbers of the node in item names.
+    Findings are sorted by status (the worst first), severity, number of nodes, and the profile's order. Nodes are in
+    one group if their verdicts have the same status, the same reason text, and the same status without waivers.
     """
     known = {rule.id: rule for rule in rules}
     gathered: dict[FindingKey, list[tuple[str, Verdict]]] = {}
@@ -187,12 +187,12 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
 
 
 def key(name: str, verdict: Verdict) -> FindingKey:
-    """Return the key by which verdicts of nodes and racks are grouped."""
+    """Return the values by which the verdicts of nodes and racks are grouped."""
     return verdict.rule, verdict.status, _shown(name, verdict), verdict.truth
 
 
 def finding(rule: Rule, shared: FindingKey, alike: Sequence[tuple[str, Verdict]]) -> Finding:
-    """Combine verdicts with the same key, each with its node, to one finding."""
+    """Combine verdicts with the same grouping values, each with its node, to one finding."""
     nodes = tuple(sorted((name for name, _ in alike), key=natural))
     return Finding(rule, shared[1], _reason(alike), alike[0][1].evidence, nodes, shared[3])
 
@@ -211,9 +211,9 @@ def ranked(found: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
 
 
 def _shown(name: str, verdict: Verdict) -> str:
-    """Return a text that identifies the evidence of a verdict.
+    """Return the reason text of a verdict, by which verdicts are grouped.
 
-    For racks with an unknown verdict, node names are left out.
+    For racks and the fleet, node names are removed from the details of unknown evidence.
     """
     shown = verdict.reason
     for unknown in (each.unknown for each in verdict.evidence if is_group(name) and each.unknown is not None):

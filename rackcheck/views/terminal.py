@@ -27,7 +27,7 @@ OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMP
 
 
 NAMED = 20
-"""Maximum number of rules that pass or do not apply that are listed by name."""
+"""Maximum number of rules listed by name in one line: rules that pass, apply nowhere, or are unknown as minor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
 
 
 def _is_minor(finding: Finding) -> bool:
-    """Whether a finding is unknown and minor; such findings share one line."""
+    """Whether a finding is unknown and its rule has `unknown: minor`; such findings share one line."""
     return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor
 
 
@@ -143,10 +143,7 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool, who
 
 
 def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
-    """Count the rules that fail or are unknown on machines that the profile is not for.
-
-    The reasons for INCOMPLETE are listed at the end of the output.
-    """
+    """Yield lines that count the rules that fail or are unknown on machines that the profile is not for."""
     found = apart(summary.findings, summary.others)
     sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
     what = "another machine" if len(found.nodes) == 1 else "other machines"
@@ -190,7 +187,7 @@ def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Lin
 
 
 def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) -> Iterator[Line]:
-    """Yield the number of rules that pass and of rules that apply nowhere, then the notes."""
+    """Yield lines with the rules that pass, that apply nowhere, or that are unknown as minor; then the notes."""
     met: dict[str, set[Status]] = {}
     for finding in summary.findings:
         met.setdefault(finding.rule.id, set()).add(finding.status)

@@ -14,10 +14,10 @@ def show(
     name: str, desk: Callable[[], OpenRun], *, view: str = "groups", where: str = "", against: str = "peers",
     link: Literal["auto", "slow"] = "auto", early: bool = False, same: str = "rackcheck audit",
 ) -> None:  # fmt: skip
-    """Show an open run until the user quits; raises UserError if there is no terminal.
+    """Show a run on the screens until the user quits; raises UserError if there is no terminal.
 
     `desk` opens the run; with `early`, it is called before the screens are shown, because it may prompt for secrets.
-    `same` is the command that prints the same, for a run that has no name yet.
+    `same` is the command that prints the same content, for a run that has no name yet.
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):  # Textual draws on stderr
         if name:

@@ -150,7 +150,7 @@ class Screens(App[None]):
         super()._display(screen, self.sparing.difference(renderable))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Before the run is open, allow only the action to leave."""
+        """Return whether an action is allowed: before the run is open, only leaving and Textual's own actions."""
         return self.ready or action not in OWN_ACTIONS or parameters == ("leave",)
 
     # ---- keys

@@ -26,7 +26,10 @@ _Cell = tuple[str, Codes]
 _PLAIN: Codes = ("", "")
 _BLANK: _Cell = (" ", _PLAIN)
 _ERASED = 8
-"""If a line ends in at least this many blank cells, erasing is shorter; only cells without any style are erased."""
+"""Minimum number of blank cells at the end of a line that are erased together instead of being written one by one.
+
+Only cells without any style count as blank.
+"""
 
 _JOINED = 6
 """Up to this many unchanged cells between changed cells are sent too: skipping them takes as many bytes."""
@@ -47,7 +50,7 @@ class TerminalState:
         self._size = (0, 0)
 
     def changes(self, pieces: Iterator[tuple[int, int, Strip]], size: tuple[int, int], console: Console) -> str:
-        """Return the output that makes the terminal show these pieces: strips with their first cell and their line."""
+        """Return the output that shows pieces on the terminal; a piece is a first column, a line and a strip."""
         if size != self._size:
             self._size, self._lines = size, [[None] * size[0] for _ in range(size[1])]
         return "".join(
@@ -137,7 +140,10 @@ def _sent(x: int, y: int, cells: list[_Cell]) -> str:
 
 
 class ScreenDiff(CompositorUpdate):
-    """An update by Textual, sent as its changes, which are computed then, because some updates are never sent."""
+    """An update by Textual that sends only changed cells.
+
+    The changes are computed only when the update is sent, because some updates are never sent.
+    """
 
     def __init__(self, update: LayoutUpdate | ChopsUpdate, shown: TerminalState, size: tuple[int, int]) -> None:
         self.update, self.shown, self.size = update, shown, size
@@ -151,7 +157,7 @@ class ScreenDiff(CompositorUpdate):
 
 
 def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
-    """Split an update as Textual itself does: into strips with their first cell and their line."""
+    """Split an update into strips as Textual itself does; each strip has the column of its first cell, and its line."""
     if isinstance(update, LayoutUpdate):
         for y, chops in enumerate(update.strips, update.region.y):
             yield update.region.x, y, Strip.join(chops)
@@ -174,7 +180,10 @@ class Sparing:
         self._shown = TerminalState()
 
     def watch(self) -> None:
-        """Start to forget the screen whenever another program has used it; the application must already be running."""
+        """Treat the terminal's content as unknown each time another program has used the terminal.
+
+        The application must already be running.
+        """
         self._app.app_resume_signal.subscribe(self._app, lambda _: self.forget())
 
     def difference(self, update: Any) -> Any:

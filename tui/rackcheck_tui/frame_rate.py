@@ -44,7 +44,7 @@ class TerminalWriter:
         return self._driver() is not None and not self._app.is_headless
 
     def meter(self) -> None:
-        """Start to count, in `sent`, the bytes that are written; characters outside ASCII take more than one byte."""
+        """Start to count the written bytes in `sent`; a character outside ASCII has more than one byte."""
         driver = self._driver()
         write: Callable[[str], None] | None = getattr(driver, "write", None)
         if driver is None or write is None or driver is self._metered:
@@ -68,7 +68,7 @@ class TerminalWriter:
 
 
 Callback = Callable[[], object]
-"""Draws something. Returns True if there is more to draw; then it is called again as soon as the link allows."""
+"""A function that draws something; if it returns True, there is more to draw, and it is called again later."""
 
 HZ = 4.0
 SLOW_HZ = 2.0
@@ -77,7 +77,7 @@ PATIENCE = 2.0
 """If a terminal has taken all output and does not answer for this many seconds, it is assumed never to answer."""
 
 FLIGHT = 0.1
-"""Seconds that a live frame may be in transit on a slow link: the longest delay of a key's echo."""
+"""Maximum time (s) that a live frame takes on a slow link; the echo of a key is delayed by at most this time."""
 
 _LEAST, _MOST = 400, 2000
 """Minimum and maximum size of a live frame on a slow link, in bytes."""
@@ -169,7 +169,7 @@ class FrameRate:
             self._since = None
 
     def _drawn(self, before: int) -> None:
-        """Query the terminal after the frame; a slow link then stays free for keys for as long as the frame took."""
+        """Query the terminal after the frame; on a slow link, delay the next frame to keep the link free for keys."""
         now, size = monotonic(), self.wire.sent - before
         if self._rate is not None:
             self._due = max(self._due, now + 2 * size / self._rate)

@@ -84,7 +84,10 @@ SHOTS = (
 
 
 def made(home: Path, run: str = RUN, words: Sequence[str] = AUDIT) -> Path:
-    """Audit the simulated rack below `home`; return the run's folder, after its id and times were replaced."""
+    """Run a rackcheck command on the simulated rack, and return the run's folder below `home`.
+
+    The run's id and times are replaced by fixed values.
+    """
     folder = home / "runs" / run
     environment = {**os.environ, "RACKCHECK_HOME": str(home)}
     done = subprocess.run(  # noqa: S603  our own program, with its arguments in a list

@@ -47,7 +47,10 @@ class Fetching:
         self._readout, self._background, self._desk = readout, background, desk
 
     def fetch(self, place: ViewState) -> None:
-        """Read the data of a view, unless it was read before."""
+        """Read the data of a view, unless it was read before.
+
+        Data is read again after an error, and while a reading is in progress.
+        """
         if place.view not in FETCHED or not place.about:
             return
         key, fetched = ViewState(place.view, place.about), self._context.fetched
@@ -73,7 +76,7 @@ class Fetching:
         self.fetch(self._trail.here)
 
     def refetch_difference(self) -> None:
-        """Read the current difference again: it has measurements and counters only if everything is shown."""
+        """Read the shown difference again, because its measurements and counters are read only if `every` is set."""
         here = self._trail.here
         if here.view == "diff" and self._context.fetched.pop(ViewState("diff", here.about), None) is not None:
             self.fetch(here)
@@ -89,7 +92,10 @@ class Fetching:
         return self._desk.document(("diff", node, other, "--from", run.run_of(node), *every))
 
     def fetch_compared(self, where: Where) -> None:
-        """Read the measurements and counters that a filter compares from the nodes' answers: the census has none."""
+        """Read the measurements and counters that a filter compares.
+
+        They are read from the nodes' replies, because the census contains only the other classes of facts.
+        """
         run, board = self._context.desk, self._context.board
         wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]
         nodes = [name for name in board.nodes if name in board.measured]
@@ -114,7 +120,7 @@ class Fetching:
 
 @dataclass(frozen=True, slots=True)
 class Rested:
-    """A verdict with its evidence, or one fact; `since` states how long the node has had this verdict."""
+    """A verdict with its evidence, or one fact; `since` is a text that states since when the verdict is the same."""
 
     found: Proof | ProofFact
     node: str
@@ -137,7 +143,7 @@ class Overlays:
         self._dialogs, self._output, self._exporting, self._desk = dialogs, output, exporting, desk
 
     def open(self, place: ViewState) -> None:
-        """Open one of these pages."""
+        """Open a page over the view: evidence, an explained rule, or a run's record; or write a report's file."""
         match place.view, place.about:
             case "proof", (node, rule):
                 self.proof(node, rule)

@@ -1,4 +1,4 @@
-"""The input line: a filter, applied while it is typed, a view, or any rackcheck command; and the list of all."""
+"""The input line for a filter, a view or a rackcheck command, and the list of all views and commands."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -15,11 +15,14 @@ from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.dialogs import Option
 
 THIS = "this"
-"""The text for the current run in a typed command."""
+"""In a typed command, this word stands for the current run."""
 
 
 class CommandLine:
-    """Runs a typed line: shows a view, or calls a rackcheck command, after a yes if the command may contact nodes."""
+    """Runs a typed line: shows a view, or calls a rackcheck command.
+
+    A command that may contact nodes is called only after the user has confirmed it.
+    """
 
     def __init__(
         self, context: ViewContext, readout: Readout, navigator: Navigator, dialogs: Dialogs, output: OutputScreen,
@@ -50,7 +53,7 @@ class CommandLine:
             self._readout.message(f"no view and no command {name}{near}; ctrl+p lists all")
 
     def _view(self, name: str, about: Sequence[str]) -> None:
-        """Show a view; words after the view's name that are not its subject are a filter."""
+        """Show a view; the words after its name are its subject or, for a view without a subject, a filter."""
         if VIEWS[name].takes:
             self._navigator.go(ViewState(name, tuple(about)))
         else:

@@ -1,4 +1,4 @@
-"""All views and commands in one table, which `:`, the palette and `?` read."""
+"""All views and commands in one table, for the input line (`:`), the palette and the help (`?`)."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -29,14 +29,17 @@ from rackcheck_tui.widgets.entries import ViewContent
 Build = Callable[[ViewContext, ViewState], ViewContent]
 
 ASKING = frozenset({"audit", "doctor", "capture", "facts", "probe", "inventory", "burnin"})
-"""Commands that may contact nodes: if they are typed here, they need a confirmation."""
+"""Commands that may contact nodes: the user must confirm them when they are typed on the screens."""
 
 LOADING = frozenset({"burnin"})
 """The commands among `ASKING` that put a load on nodes."""
 
 
 def asks(words: Sequence[str]) -> bool:
-    """Return whether a typed command may contact nodes; a command that reads a run has `--from` as its first option."""
+    """Return whether a typed command may contact nodes.
+
+    A command whose first option is `--from` reads a stored run and contacts no node.
+    """
     first = next((word for word in words[1:] if word.startswith("-")), "")
     return words[0] in ASKING and first != "--from"
 
@@ -60,9 +63,9 @@ ELSEWHERE = frozenset({"tui", "completion", "sim"})
 class ViewMode:
     """One view of a run: the function that builds it, its key, its description, and the command that prints the same.
 
-    `takes` is the view's subject, as the user types it. In `twin`, {run} and {about} stand for the run and the subject,
-    or {node} and {fact} for a node and a part of its burn-in. Without `filters` the view shows everything. `narrows` is
-    the filter with which the command prints exactly this view.
+    `takes` names the view's subject, such as `NODE`. The command in `twin` has placeholders: {run} and {about} for the
+    run and the subject, or {node} and {fact} for a node and a part of its burn-in. `filters` is false for a view that
+    accepts no filter. `narrows` is the filter with which the command prints exactly this view.
     """
 
     build: Build
@@ -120,7 +123,7 @@ class Verb:
 
 
 def verbs() -> Mapping[str, Verb]:
-    """Return everything that can be typed behind a colon, views first."""
+    """Return everything that can be typed after a colon, views first."""
     found = {name: Verb(name, view.words, view.takes, view.key) for name, view in VIEWS.items()}
     rest = {name: Verb(name, line) for name, (_, _, line) in COMMANDS.items() if name not in {*found, *ELSEWHERE}}
     return {**found, **rest}

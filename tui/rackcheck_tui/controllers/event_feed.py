@@ -1,4 +1,4 @@
-"""Events from another thread: a reading runs in that thread, and the screen takes its events when it has time."""
+"""Events of a reading that runs in another thread; the screen takes the events when it has time."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from rackcheck.run.event import Event
 
 AHEAD = 2048
-"""Maximum number of queued events; a faster reading waits for the screen."""
+"""Maximum number of queued events; if the queue is full, the reading waits."""
 
 
 class Feed:
@@ -26,7 +26,7 @@ class Feed:
         return bool(self._came) or (self._thread is not None and self._thread.is_alive())
 
     def start(self, events: Callable[[], Iterator[Event]]) -> None:
-        """Read these events; events that are left from an earlier reading are dropped."""
+        """Start a thread that reads these events; events that are left from an earlier reading are dropped."""
         came: deque[tuple[Event, float]] = deque()
         self._came = came
         self.failed = None
@@ -48,7 +48,7 @@ class Feed:
         self._thread.start()
 
     def join(self, seconds: float) -> None:
-        """Wait for the reading to end, and discard events that arrive from now on."""
+        """Wait at most `seconds` for the reading to end, and discard its events."""
         until = time.monotonic() + seconds
         while self._thread is not None and self._thread.is_alive() and time.monotonic() < until:
             self._came.clear()
@@ -57,7 +57,7 @@ class Feed:
         self._came.clear()
 
     def take(self, seconds: float) -> Iterator[tuple[Event, float]]:
-        """Yield queued events, for a limited time, because the screen has other work."""
+        """Yield queued events for at most `seconds`, so that the screen can do its other work."""
         until = time.monotonic() + seconds
         while self._came and time.monotonic() < until:
             yield self._came.popleft()

@@ -1,4 +1,4 @@
-"""Exports: copied lines, the rows as a file, the report."""
+"""Copies texts of a row to the clipboard, and writes the rows or the report to a file."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +28,10 @@ SHOWN = 200
 def copies(
     desk: NodeFacts, ctx: ViewContext, place: ViewState, entry: ListEntry | None, nodes: Sequence[str]
 ) -> Mapping[str, str]:  # fmt: skip
-    """Return every text of a row that can be copied, by name; if the row has a source, the node's answers are read.
+    """Return every text of a row that can be copied, by name; if the row is about a fact, the node's replies are read.
 
-    The texts are the row's nodes, its rule, its value, the command that reads the value by hand, and the view's
-    command.
+    The texts are, for example, the row's nodes, its rule, its value, the command that reads the value by hand, and the
+    view's command.
     """
     found: dict[str, str] = {}
     if nodes:
@@ -62,7 +62,7 @@ def _line(ctx: ViewContext, fact: str, leaf: Leaf, node: str) -> str:
 
 
 class Copying:
-    """Copies the subject of a row to the terminal's clipboard."""
+    """Copies a text of the row under the cursor to the terminal's clipboard."""
 
     def __init__(
         self, clipboard: Callable[[str], None], context: ViewContext, trail: Trail, selection: SelectedRows,
@@ -72,7 +72,7 @@ class Copying:
         self._background, self._dialogs, self._desk = background, dialogs, desk
 
     def copy(self) -> None:
-        """Copy the subject of the row; the user chooses the text."""
+        """Let the user choose a text of the row, and copy this text."""
         entry, nodes = self._selection.entry, self._selection.targets()
         place, ctx = self._trail.here, self._context
 

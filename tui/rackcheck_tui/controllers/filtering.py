@@ -1,4 +1,4 @@
-"""Applies the filter to the screens: node keys select nodes, all other keys select verdicts."""
+"""Applies the filter to the screens: keys such as `rack` select nodes, and keys such as `state` select verdicts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -13,7 +13,7 @@ from rackcheck_tui.screens.context import ViewContext
 
 
 def kept_nodes(ctx: ViewContext, names: Iterable[str], *, verdicts: bool = True) -> tuple[frozenset[str], str]:
-    """Return the nodes that match the filter's node keys and, with `verdicts`, have a verdict that matches.
+    """Return the nodes that match the filter's keys about nodes and, with `verdicts`, have a verdict that matches.
 
     The second value states how many nodes are omitted because a value is unknown; it is empty if there are none.
     """
@@ -50,7 +50,7 @@ def _having(ctx: ViewContext, where: Where, names: Collection[str]) -> set[str]:
 def kept_rules(
     ctx: ViewContext, judged: Judged, verdicts: Sequence[Verdict], rules: Mapping[str, Rule]
 ) -> tuple[list[Verdict], str]:
-    """Return those verdicts of one node that match the filter; the caller evaluates the filter's node keys."""
+    """Return those verdicts of one node that match the filter's keys about verdicts; keys about nodes are ignored."""
     where = ctx.where.about(FINDING_KEYS)
     name = judged.node
     found = [v for v in verdicts if where.holds(verdict_words(ctx, name, v, rules[v.rule]))] if where else verdicts
@@ -58,14 +58,14 @@ def kept_rules(
 
 
 def verdict_words(ctx: ViewContext, node: str, verdict: Verdict, rule: Rule) -> FilterRow:
-    """Return the searchable text of a verdict."""
+    """Return the fields and the text of a verdict that a filter searches."""
     words = dict(rule_words(ctx, rule, (verdict.status.value,)).words)
     text = f"{verdict.status.value} {rule.severity.value} {rule.id} {rule.title} {verdict.reason} {node}"
     return FilterRow({**words, "node": (node,)}, text)
 
 
 def rule_words(ctx: ViewContext, rule: Rule, states: tuple[str, ...]) -> FilterRow:
-    """Return the searchable text of a rule."""
+    """Return the fields and the text of a rule that a filter searches."""
     facts = ctx.rule_facts(rule)
     words = {
         "rule": (rule.id,), "severity": (rule.severity.value,), "state": states, "fact": facts,
@@ -91,7 +91,7 @@ def _node(ctx: ViewContext, name: str) -> FilterRow:
 def read(ctx: ViewContext, node: str, pattern: Path) -> Iterator[Reading]:
     """Return a node's readings of a fact, for all items, as rules read them.
 
-    Facts that are counted are read from the census, with the list of their items; other facts must have been fetched.
+    Measurements and counters must have been fetched before; all other facts are read from the census.
     """
     fetched = ctx.volatile.get(node, {}).get(str(pattern))
     if fetched is not None:

@@ -41,7 +41,7 @@ class Opening:
 
 
 class Leaving:
-    """Leaves the screens; `reading` is the reading to stop, once the run is open."""
+    """Leaves the screens; `reading` is the reading to stop, or None before the run is open."""
 
     def __init__(self, app: App[Any], pace: FrameRate, signs: Signs) -> None:
         self._app, self._pace, self._signs = app, pace, signs
@@ -55,7 +55,7 @@ class Leaving:
                     asyncio.get_running_loop().add_signal_handler(number, self._app.exit)
 
     def leave(self) -> None:
-        """Quit; if a collection is running, stop it only after a yes."""
+        """Quit; if a collection is running, ask for confirmation first."""
         if self.reading is None or not self.reading.collecting:
             self._leave(yes=True)
             return

@@ -10,17 +10,20 @@ from rackcheck_tui.screens import rack
 from rackcheck_tui.screens.context import ViewContext
 
 NAMED = 96
-"""Maximum number of nodes with which the racks show node names."""
+"""Maximum number of nodes for which the racks view shows node names; with more nodes, it shows only symbols."""
 
 
 def settled(text: str) -> str:
-    """Return the part of a filter that is complete during typing: without a last word that may become a key."""
+    """Return the part of a filter that can be applied while it is typed.
+
+    A last word that may be the beginning of a filter key is left out.
+    """
     before, last = text[: len(text) - len(word := text.rsplit(" ", maxsplit=1)[-1])], word.removeprefix("!")
     return before if last and any(key.startswith(last) for key in WORDS) else text
 
 
 class Filter:
-    """The filter of the current view: parsed, applied, dropped."""
+    """Parses, applies and drops the filter of the current view."""
 
     def __init__(self, context: ViewContext, trail: Trail, readout: Readout, fetching: Fetching) -> None:
         self._context, self._trail, self._readout, self._fetching = context, trail, readout, fetching

@@ -1,4 +1,4 @@
-"""The reading behind the screens: takes events as they arrive and updates the rows; a failure becomes a message."""
+"""Reads the run for the screens: takes events as they arrive and updates the rows; a failure becomes a message."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def board_of(run: RunInfo) -> Board:
 
 
 class ReaderTask:
-    """Reads the run, also repeatedly; `seen` is the version of the board from which the rows were built."""
+    """Reads the run, and reads it again on request; `seen` is the version of the board that the rows show."""
 
     def __init__(
         self, app: App[Any], context: ViewContext, trail: Trail, feed: Feed, pace: FrameRate, readout: Readout,
@@ -65,7 +65,7 @@ class ReaderTask:
 
     @property
     def collecting(self) -> bool:
-        """Return whether a collection is running: then leaving loses answers."""
+        """Return whether data is being collected from nodes, so that quitting now would lose replies."""
         return self.running and not self._desk.replays
 
     @property
@@ -88,7 +88,7 @@ class ReaderTask:
     def reload(self) -> None:
         """Read the run from its beginning; the current rows stay until the new reading is complete.
 
-        A running reading is not interrupted, because it may collect from nodes.
+        A collection in progress is not interrupted: the run is read from its beginning after the collection.
         """
         if self.running and not (self._desk.replays or self._next is not None):
             self._later = True
@@ -139,7 +139,7 @@ class ReaderTask:
                 board.take(event, at)
 
     def _fail(self, board: Board, failure: Exception) -> None:
-        """Show why the reading failed; the events so far do not count as complete."""
+        """Show why the reading failed; a run that has not ended gets the outcome INCOMPLETE."""
         self._feed.failed = None
         self._readout.failure = str(failure) if isinstance(failure, UserError) else f"rackcheck failed: {failure!r}"
         if board.done is None:
@@ -148,7 +148,7 @@ class ReaderTask:
         self._readout.write()
 
     def _turn_over(self, board: Board) -> None:
-        """Replace the current run by the run that was read again."""
+        """Replace the current run by the run that was read again, if it was read completely."""
         self._next, self.seen = None, -1
         if board.done is not None:
             self._context.board, self._context.burns = board, self._burns or Burns()

@@ -22,7 +22,7 @@ MENDED = frozenset({Status.FAIL, Status.WARN})
 
 
 class RowViews:
-    """Opens views about the row under the cursor: its target, its facts, its history, its difference."""
+    """Opens views about the row under the cursor: the row's own view, and facts, history or comparison of its node."""
 
     def __init__(
         self, context: ViewContext, trail: Trail, selection: SelectedRows, navigator: Navigator, readout: Readout,
@@ -42,7 +42,7 @@ class RowViews:
             self._dialogs.show_lines("details", entry.details)
 
     def view(self, name: str) -> None:
-        """Show a view; the history view shows the history of the row."""
+        """Show a view; the history view shows the history of the row's rule or node."""
         if name == "history":
             self.history()
         else:
@@ -57,7 +57,7 @@ class RowViews:
             self._readout.message("no node here")
 
     def history(self) -> None:
-        """Show the rule, or the node, run by run."""
+        """Show the history of the row's rule or, if the row has no rule, of its first node."""
         rule, nodes = self._selection.rule, self._selection.under
         if rule:
             self._navigator.go(ViewState("history", (rule,)))
@@ -145,7 +145,7 @@ class FindingActions:
 
 
 class Recollecting:
-    """Collects from nodes again, after a yes."""
+    """Collects from nodes again, after a confirmation."""
 
     def __init__(
         self, context: ViewContext, selection: SelectedRows, readout: Readout, dialogs: Dialogs, reading: ReaderTask,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 class ViewState:
     """A view and its subject; `where` is its filter, `row` is the name of the row under the cursor.
 
-    `key` identifies the subject during a run, if its name may get another meaning: a group's number.
+    `key` always identifies the same subject. It is set if the name in `about`, such as a group's number, may be given
+    to another subject later in the run.
     """
 
     view: str
@@ -62,5 +63,5 @@ class Trail:
 
     @property
     def crumbs(self) -> str:
-        """Return the path of views before the current one: `groups > group 7 > `."""
+        """Return the last views before the current one, at most three: `groups > group 7 > `."""
         return "".join(f"{place.words} > " for place in self.places[max(self.at - 3, 0) : self.at])

@@ -19,7 +19,7 @@ from rackcheck_tui.widgets.dialogs import FormField
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _CHANGE = ("+", "-", "@", " ")
-"""First characters of a diff's lines; other output is about the writing, which has not happened yet."""
+"""First characters of the lines of a diff; only these lines of a dry run's output are shown."""
 
 PinsByRule = Mapping[str, Sequence[str]]
 """What to waive, as nodes by rule."""
@@ -72,7 +72,7 @@ class Waiving:
         self._dialogs.fill_in("waive a finding", lines, fields, partial(self._preview, findings))
 
     def _preview(self, findings: PinsByRule, given: FormValues) -> None:
-        """Show what would be written; if nothing would be written, open the form again with the typed texts."""
+        """Show what would be written; if a command fails, open the form again with the typed texts and the error."""
         given = {**given, "until": until(given["until"], datetime.now(UTC).date())}
         calls = [self._words(rule, nodes, given) for rule, nodes in findings.items()]
 
@@ -105,7 +105,7 @@ class Waiving:
         self._background.run(lambda: self._written(calls, file), written, "writing the waiver", opens=False)
 
     def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
-        """Run the commands in turn; return the output of the first command that fails, else an empty text."""
+        """Run the commands in turn, then use the waiver file; return the first error's text, else an empty text."""
         for words in calls:
             result = self._desk.run_command(words)
             if result.status != 0:

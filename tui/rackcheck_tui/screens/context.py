@@ -18,8 +18,8 @@ class ViewContext:
     """The state that views read; one controller writes each field.
 
     With `every`, passing results are also shown; `against` is what a node is compared with; `fetched` is the data that
-    was read in the background for a view; `volatile` has readings, by node and pattern, of facts that are measured and
-    not counted; `burns` is the current state of a burn-in, empty for other runs.
+    was read in the background for a view; `volatile` contains the values of measurements and counters, by node and
+    pattern; `burns` is the current state of a burn-in, empty for other runs.
     """
 
     board: Board
@@ -44,7 +44,7 @@ class ViewContext:
         return self._facts[rule.id]
 
     def paths_like(self, pattern: str) -> Sequence[str]:
-        """Return the paths that match a pattern and that any node reported, and the pattern itself if it is a path."""
+        """Return the paths that match a pattern and that any node reported, and the pattern itself."""
         if self._looked != self.board.version:
             self._like, self._looked = self.board.census.like(), self.board.version
         return (*self._like.get(pattern, ()), pattern)

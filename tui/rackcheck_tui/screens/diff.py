@@ -16,7 +16,7 @@ from rackcheck_tui.widgets.words import labelled
 NO_RULE = "no rule covers this fact"
 
 KINDS = {"changed": "differs", "appeared": "only here", "gone": "only there"}
-"""How a fact differs, in words that do not imply an order in time: neither of the two machines has changed."""
+"""How a fact differs between two readings, in words that do not imply a change over time."""
 
 DiffDoc = Mapping[str, Any]
 

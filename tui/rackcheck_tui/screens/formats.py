@@ -16,7 +16,7 @@ FORMATS = (
     ("csv", "", "a folder of tables, for spreadsheets"),
     ("markdown", "md", "for tickets"),
 )
-"""Formats by name: the file's extension, and the purpose."""
+"""Report formats: the name, the file's extension (empty for a folder), and the purpose."""
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:

@@ -24,7 +24,7 @@ CAUSES = 20
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The greatest width of each column, and the number of nodes."""
+    """The greatest width of each column, and the total numbers of nodes and racks."""
 
     of: Whole
     name: int
@@ -34,7 +34,7 @@ class Columns:
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show the groups; the groups that fail on most nodes are first."""
+    """Show the groups of findings in the order of their numbers."""
     if ctx.board.started is None:
         return ViewContent(ListEntries(()), "groups", "no facts yet")
     every = numbered(ctx)
@@ -115,7 +115,7 @@ def _seen(group: FindingGroup) -> str:
 
 @lru_cache(maxsize=512)
 def _where(nodes: tuple[str, ...], of: Whole) -> str:
-    """Format how many of all nodes, and which; cached, because this is called at every key press."""
+    """Format the number and the names of nodes: `3/16 dgx[01-03]`; cached, because it is needed at every key press."""
     if of.nodes <= 1 and nodes and not nodes[0].startswith("@"):
         return ""
     return locations.counted_names(nodes, of, lambda some: f"{len(some):,}/{of.nodes:,} {locations.names_text(some)}")
@@ -169,7 +169,7 @@ def _into(group: FindingGroup) -> ViewState:
 
 
 def _what(ctx: ViewContext, group: FindingGroup, name: int, seen: int) -> tuple[tuple[str, str], ...]:
-    """Format the failure and the actual value; a cause of many rules has no rule name, and uses both columns."""
+    """Format the rule and the actual value of a group; if the group has no rule, its title uses both columns."""
     fit = ctx.signs.fit
     if group.rule:
         return (fit(group.rule, name) + " ", "bold"), (fit(_seen(group), seen), "")

@@ -46,7 +46,7 @@ def why(judged: Judged) -> str:
 
 
 def aside(judged: Judged, where: str) -> str:
-    """Return one line that counts the rules that do not apply to this kind of machine; empty if they apply."""
+    """Return a line with the numbers of failing and unknown rules if the profile is not for this node, else ''."""
     if judged.fit.match is not Match.OTHER:
         return ""
     counts = [sum(v.status is status for v in judged.verdicts) for status in (Status.FAIL, Status.UNKNOWN)]

@@ -1,4 +1,4 @@
-"""The current racks: the content of each node's cell, in one of four modes, and the legend below them."""
+"""The racks view: the cell of each node in one of four modes, and the legend of the cells."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ from rackcheck_tui.widgets.entries import ListEntries, ViewContent
 from rackcheck_tui.widgets.panels import FrontPanel, Plain
 
 MANY = 256
-"""With more nodes than this, racks are drawn without their units."""
+"""Number of nodes above which racks are drawn without their units."""
 
 COLUMNS = 8
 """Number of nodes in one line of a rack that is drawn without units."""
@@ -31,7 +31,7 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
 
 
 def panels(ctx: ViewContext) -> Sequence[FrontPanel]:
-    """Place every node in its rack; with too many nodes to draw units, a line has eight nodes, from the top."""
+    """Place every node in its rack; above `MANY` nodes, each line of a rack has eight nodes and no unit."""
     racks = elevation(ctx.desk.nodes, ctx.desk.racks).racks
     if len(ctx.desk.nodes) <= MANY:
         return racks

@@ -18,9 +18,9 @@ from rackcheck_tui.widgets.words import across, keys
 
 
 def written(line: Line) -> Text:
-    """Convert a line to Textual's form: only our styles apply, and its text is not interpreted as markup.
+    """Convert a line to a Textual text: only our styles apply, and the text is not interpreted as markup.
 
-    Texts are cleaned at their source; a text that is not clean does not reach the terminal from here either.
+    Control characters are escaped again here, in case a text was not cleaned where it was read.
     """
     pieces = [(text if text.isprintable() else visible(text), style) for text, style in line.pieces]
     return Text.assemble(*pieces, no_wrap=True, end="")

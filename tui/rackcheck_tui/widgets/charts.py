@@ -11,7 +11,7 @@ BLOCKS, RAMP = "▁▂▃▄▅▆▇█", "_.-~=+*#"
 
 BRAILLE = 0x2800
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
-"""The dots of a braille character, by column and from its top."""
+"""The bits of the dots in a braille character: two columns, each from top to bottom."""
 
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -37,7 +37,7 @@ def bar(share: float, width: int, *, plain: bool) -> str:
 
 
 def limits(points: ChartPoints, step: float = 10.0) -> tuple[float, float]:
-    """Return round limits that include all values, at least one step apart."""
+    """Return a lower and an upper limit that include all values: two different multiples of `step`."""
     values = [value for _, value in points if isfinite(value)] or [0.0]
     low = floor(min(values) / step) * step
     return low, max(ceil(max(values) / step) * step, low + step)
@@ -70,7 +70,7 @@ def chart(points: ChartPoints, width: int, height: int, low: float, high: float,
 
 
 def _dots(points: ChartPoints, columns: int, rows: int, low: float, high: float) -> Iterator[tuple[int, int]]:
-    """Yield one dot for each column, the column's middle value, counted from the top left."""
+    """Yield the positions of dots, counted from the top left; each column has one dot at the column's mean value."""
     if not points:
         return
     begin, span = points[0][0], (points[-1][0] - points[0][0]) or 1.0

@@ -56,7 +56,7 @@ class LeaveDialog(ConfirmDialog):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its name, its meaning, and the key that selects it directly."""
+    """One option: its name and its meaning; the dialog does not use `key`."""
 
     name: str
     words: str

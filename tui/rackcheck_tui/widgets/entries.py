@@ -30,7 +30,7 @@ class ListEntry:
 
 @dataclass(frozen=True)
 class ListEntries:
-    """Entries as a listing, as `rackcheck.views.listing` requires."""
+    """The rows of a view; implements the protocol `rackcheck.views.listing.Listing`."""
 
     every: Sequence[ListEntry]
     heading: HeadLine | None = None

@@ -16,7 +16,7 @@ from rackcheck.views.signs import Signs
 from rackcheck_tui.widgets.panels import Draft, PanelCell
 
 UNSEEN = Cell("?", "dim")
-"""The cell of a node without data: unknown."""
+"""The cell of a node without data."""
 
 _REMEMBERED = 4096
 """Number of cell texts that a rack caches, since most of them are drawn repeatedly."""
@@ -28,7 +28,7 @@ class RackView(Widget):
     DEFAULT_CSS = "RackView { height: auto; }"
 
     class Clicked(Message):
-        """A node was clicked; `opens` after a second click."""
+        """A node was clicked; `opens` is true for a double click."""
 
         def __init__(self, node: str, *, opens: bool) -> None:
             super().__init__()

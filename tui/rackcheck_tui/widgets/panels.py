@@ -1,4 +1,4 @@
-"""The layout of racks in a plane: the position of each node, its width, and its neighbours."""
+"""The layout of racks on the screen: the position of each node, its width, and its neighbours."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """The width of a node's content in cells: `name` for its name, `word` for its cell's word; 0 omits it."""
+    """The widths in cells of a node's name and of `word`, the description of its symbol; 0 omits the text."""
 
     name: int = 0
     word: int = 0
@@ -87,7 +87,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class PanelCell:
-    """The position of a node: its panel, its line and column in the panel, and its cell in the plane."""
+    """The position of a node: its panel, its line and column in the panel, and its cell in the whole layout."""
 
     node: str
     panel: int
@@ -141,7 +141,7 @@ class PanelGrid:
                         yield PanelCell(node, number, row, column, left + draft.x(column), top + row)
 
     def beside(self, node: str, across: int, down: int) -> str:
-        """Return the next node in a direction: nodes straight ahead first, then the nearest; else the node itself."""
+        """Return the next node in a direction, preferably straight ahead; if there is none, return the node itself."""
         here = self.places[node]
 
         def off(there: PanelCell) -> tuple[int, str] | None:

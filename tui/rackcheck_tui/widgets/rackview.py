@@ -16,7 +16,7 @@ from rackcheck_tui.widgets.onerack import UNSEEN, RackView, spans
 from rackcheck_tui.widgets.panels import GAP, Density, FrontPanel, PanelGrid, plane
 
 _SPAN = 24
-"""Estimated bytes of a span in addition to its cells: its position and its styles. Based on measurements."""
+"""Estimated number of bytes that a redrawn region needs in addition to its cells, for its position and styles."""
 
 
 class Racks(Container, can_focus=True):
@@ -49,7 +49,7 @@ class Racks(Container, can_focus=True):
 
         @property
         def control(self) -> "Racks":
-            """The racks, for the library's selectors."""
+            """The racks that sent the message; Textual compares them with the selectors of message handlers."""
             return self.racks
 
     class Moved(AboutNode):
@@ -76,9 +76,10 @@ class Racks(Container, can_focus=True):
     # ---- what it shows
 
     def show(self, panels: Sequence[FrontPanel], *, names: bool = False, word: int = 0) -> None:
-        """Show these racks, with a symbol for each node; with `names` also its name, and its word in `word` cells.
+        """Show these racks, with a symbol for each node.
 
-        The cells, marks and cursor of nodes that still exist are kept.
+        With `names`, each node also has its name, and the description of its symbol in `word` cells. The cells, marks
+        and cursor of nodes that still exist are kept.
         """
         longest = max((len(node) for panel in panels for row in panel.rows for node in row), default=0)
         self._panels, self._density = tuple(panels), Density(longest, word) if names else Density()

@@ -1,4 +1,4 @@
-"""Converts lines to Textual's form: only our styles apply, and their text is not interpreted as markup."""
+"""Converts lines to Textual strips: only our styles apply, and the text is not interpreted as markup."""
 
 from rich.segment import Segment
 from rich.style import Style
@@ -11,7 +11,7 @@ from rackcheck.views.terminal import Line
 def strip(line: Line, width: int, whole: Style | None = None) -> Strip:
     """Format a line in exactly `width` cells; `whole` is a style for the whole line, instead of the line's own styles.
 
-    Texts are cleaned at their source; a text that is not clean does not reach the terminal from here either.
+    Control characters are escaped again here, in case a text was not cleaned where it was read.
     """
     pieces = [
         Segment(text if text.isprintable() else visible(text), Style.parse(style) if whole is None else whole)

@@ -54,7 +54,7 @@ class TableWidget(ScrollView, can_focus=True):
 
         @property
         def control(self) -> "TableWidget":
-            """The table, for the library's selectors."""
+            """The table that sent the message; Textual compares it with the selectors of message handlers."""
             return self.table
 
     class Moved(FromTable):
@@ -96,7 +96,7 @@ class TableWidget(ScrollView, can_focus=True):
 
     @property
     def in_sight(self) -> range:
-        """Return the rows that fit, from the first visible row."""
+        """Return the numbers of the visible rows."""
         first = self.scroll_offset.y
         return range(first, min(first + self.page, self.count))
 
@@ -269,7 +269,7 @@ class TableWidget(ScrollView, can_focus=True):
             self.action_move(1)
 
     def action_mark_range(self) -> None:
-        """Mark every row from the last marked row to the cursor's row, both included."""
+        """Mark every row from the row that was marked last to the cursor's row, both included."""
         if self.listing is None or not self.count:
             return
         first, last = sorted((self._anchor, self.cursor))

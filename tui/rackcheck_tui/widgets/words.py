@@ -1,4 +1,4 @@
-"""Texts around the lists: the run, its outcome, and texts that are cut to the space they have."""
+"""Texts around the lists: the run, its outcome, labelled texts and keys, fitted to the available width."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ TURNS = 3
 def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = False) -> list[Line]:
     """Format the lines that are always visible: the profile, the verdict and the counts.
 
-    With `replays`, no node is contacted: a stored run is read.
+    `replays` is true for a stored run, which is read without contacting nodes.
     """
     started, done = board.started, board.done
     profile = signs.text(f"{board.profile.name} {board.profile.version}")
