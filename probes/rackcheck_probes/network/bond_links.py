@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.network import net_class
 
 PLACE = "/sys/class/net/{}/bonding/../{}"
-"""Only bonds have this folder; the files next to it exist for every interface."""
+"""Path of a bond's file, by the bond's and the file's name; only bonds have a folder `bonding`, so only bonds match."""
 
 
 @probe(

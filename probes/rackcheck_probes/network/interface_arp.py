@@ -17,11 +17,11 @@ LARGER = {
     "arp_ignore": "Restriction of ARP replies: 0 for any address of the node, 1 for the interface's own only.",
     "arp_announce": "Restriction of source addresses in ARP: 0 any, 2 always the interface's own.",
 }
-"""The settings and their meanings."""
+"""Settings of an interface of which the larger value counts, its own or that of `all`; and their meanings."""
 
 
 def in_force(files: Files, interface: str, setting: str) -> Sourced:
-    """Return the effective value of an interface; absent without IPv4, unknown if the value of `all` is unknown."""
+    """Return the effective value of an interface's setting; absent without IPv4, unknown if the value of `all` is."""
     own, of_all = (files.read(PLACE.format(name, setting), whole) for name in (interface, "all"))
     if not isinstance(own.reading, int):
         return own

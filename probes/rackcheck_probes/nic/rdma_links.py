@@ -32,7 +32,7 @@ def rdma_links(answer: str) -> Facts:
 
 @dataclass(frozen=True)
 class RdmaLink:
-    """One port: its device, its number, and its network interface, which is absent if the port has none."""
+    """One RDMA port: its device, its number, and its network interface, which is absent if the port has none."""
 
     device: str
     port: int
