@@ -77,7 +77,7 @@ def bmc_identity(docs: Documents) -> Facts:
 
 
 def _hosts(systems: list[Resource]) -> list[Resource]:
-    """Return the systems that have a BIOS, or all systems if none has one; a GPU baseboard's system has none."""
+    """Return the systems that have a BIOS (a GPU baseboard's system does not), or all systems if none has a BIOS."""
     return [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
 
 

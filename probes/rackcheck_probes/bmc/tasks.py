@@ -38,7 +38,7 @@ DONE = frozenset({"Completed", "Killed", "Exception", "Cancelled"})
 OPEN = frozenset(
     {"New", "Starting", "Running", "Suspended", "Interrupted", "Pending", "Stopping", "Service", "Cancelling"}
 )
-"""Values of TaskState in the DMTF's Task schema that mean that a task is not finished."""
+"""Values of TaskState in the DMTF's Task schema for a task that is not finished."""
 
 
 def state_of(value: object) -> str:

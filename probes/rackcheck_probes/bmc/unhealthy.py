@@ -60,7 +60,7 @@ def bmc_unhealthy(docs: Documents) -> Facts:
 
 
 def _has_health(resource: Resource) -> bool:
-    """Whether a health must be readable: Status is malformed, or has a Health and a State other than Absent."""
+    """Whether a resource must have a readable health: if its Status is malformed, or has a Health and is not Absent."""
     status = resource.body.get("Status", {})
     return not isinstance(status, Mapping) or ("Health" in status and status.get("State") != "Absent")
 

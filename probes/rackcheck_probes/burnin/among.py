@@ -78,7 +78,7 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
 
 
 def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
-    """Return placeholder GPUs for each node whose GPU list is unknown: as many as any other node has of this model."""
+    """Return placeholders for GPUs of nodes without a GPU list: per node, the largest number that any node has."""
     counts: dict[str, int] = defaultdict(int)
     for node, _ in gpus:
         counts[node] += 1

@@ -246,7 +246,7 @@ class _Gpu:
             yield f"peer/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
 
     def _clock(self, work: list[Stage]) -> Reading:
-        """Return the mean SM clock during this work, which the GPU kernel measured; else the mean of the samples."""
+        """Return the mean SM clock during this work, as measured by the GPU kernel, or else the mean of the samples."""
         reading = figure(self.burn, work, "clock")
         return (
             reading if isinstance(reading, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))

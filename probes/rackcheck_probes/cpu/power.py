@@ -35,7 +35,7 @@ LIMITS = (
     },
 )
 def cpu_power(files: Files) -> Facts:
-    """Read the limits of each power zone, which the kernel names `long_term` and so on; AMD's zones have no limits."""
+    """Read each power zone's limits by their names in the kernel, such as `long_term`; AMD's zones have no limits."""
     zones = rapl.zones(files)
     if not zones:
         raise Unreadable("no power zone has a driver: the CPUs' limits are not available", Reason.TOOL_MISSING)

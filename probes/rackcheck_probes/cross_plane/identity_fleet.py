@@ -48,7 +48,7 @@ ALSO = (
     *(f"{plane}/*.part_number" for plane in DIMM),
 )
 NOT_LISTED = ("no host in inventory", "no BMC in inventory")
-"""Details of unknown facts whose plane the inventory does not list; a plane with such facts has no identities."""
+"""Details of unknown facts whose plane the inventory does not list; such a plane has no identities."""
 
 
 Keep = Callable[[Inputs, Mapping[str, Reading]], Iterable[tuple[str, Reading]]]
@@ -199,7 +199,7 @@ def _inside(patterns: Iterable[str], spell: Spell, judge: Judge) -> Callable[[In
 
 
 def _devices(inputs: Inputs) -> Twice:
-    """Find permanent addresses that two PCI devices of a node share; none if either was not collected."""
+    """Find hardware addresses that two PCI devices of a node share; none if a needed fact was not collected."""
     if not (_collected(inputs, PERMANENT) and _collected(inputs, PCI)):
         return ()
     values, cut = inputs.every(PERMANENT)

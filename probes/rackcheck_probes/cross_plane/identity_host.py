@@ -87,7 +87,7 @@ def _single(inputs: Inputs, path: str) -> PlaneIdentities:
 
 
 def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> PlaneIdentities:
-    """Return one kind of identity of all collected items, without interfaces between a host and its BMC."""
+    """Return one kind of identity of all collected items, without network interfaces between host and BMC."""
     read: list[tuple[str, Reading]] = []
     hidden = None
     for pattern in patterns:

@@ -91,7 +91,7 @@ def alike(left: Reading, right: Reading) -> bool:
 
 
 def switched(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether two switches are equal: `enabled` or true is on, `disabled`, false or absent is off; else unknown."""
+    """Whether two switches are equal: `enabled` or true is on, `disabled`, false or absent is off, else unknown."""
     words = {"enabled": True, "disabled": False}
     sides = [words.get(side, side) if isinstance(side, str) else side for side in (left, right)]
     odd = next((side for side in sides if isinstance(side, str)), None)

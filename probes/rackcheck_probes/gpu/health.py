@@ -32,5 +32,5 @@ FACTS = {
 
 @probe(QUESTION, gives=gives(FACTS))
 def gpu_health(answer: str) -> Facts:
-    """Read each GPU's recovery action, load and number of readable GPUs."""
+    """Read each GPU's recovery action and load, and count the GPUs whose memory it can read."""
     yield from of_gpus(answer, FACTS)

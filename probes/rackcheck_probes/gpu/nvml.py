@@ -38,7 +38,7 @@ UNASKED = {
     NO_DRIVER: (Reason.TOOL_MISSING, "NVIDIA's driver is not loaded, and a query could load it"),
     NO_DEVICE: (Reason.NOT_READY, "NVIDIA's driver is loaded without /dev/nvidiactl, and a query could create it"),
 }
-"""The reason and detail of facts if the driver was not queried, by the last row of the output."""
+"""Maps the last row of the output to the reason and detail of unknown facts, if the driver was not queried."""
 
 # First, NVIDIA's display and 3D controllers are read from the bus, which needs no driver.
 BUS = """\
@@ -80,7 +80,7 @@ NO_GPU = "6"
 
 
 def reply_of(rows: list[str]) -> Any:
-    """Return the driver's answer, or why there is none, in the JSON of the NVML program (from nvidia-smi's XML too)."""
+    """Return the driver's answer, or why there is none, in the NVML program's format; nvidia-smi's XML is converted."""
     if rows and rows[-1] in UNASKED:
         reason, detail = UNASKED[rows[-1]]
         return {"unknown": reason.value, "detail": detail}
@@ -186,7 +186,7 @@ WHY = {
 def answered(text: str) -> DriverReply:
     """Parse the output of the query; raises Unreadable if the driver was not queried or did not answer.
 
-    Instead, `none` is set in the reply if the PCI bus was read and has no NVIDIA GPU, and no driver is loaded.
+    If the PCI bus was read and has no NVIDIA GPU, and no driver is loaded, returns a reply with `none` instead.
     """
     rows = read.rows(text)
     bus = tuple(row.removeprefix("bus ") for row in rows if row.startswith("bus ") and row != "bus read")
@@ -207,7 +207,7 @@ def answered(text: str) -> DriverReply:
 
 @dataclass(frozen=True)
 class NvmlFact:
-    """One value that the driver reports: its key in the answer, the function that converts it, and its kind."""
+    """One value that the driver reports: its key in the answer, the function that converts it, and the fact's kind."""
 
     key: str
     convert: Callable[[Any], Value]

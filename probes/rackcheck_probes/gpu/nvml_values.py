@@ -48,7 +48,7 @@ def yes(value: Any) -> bool:
 
 
 def no(value: Any) -> bool:
-    """Read NVML's 0 as true and 1 as false."""
+    """Read NVML's 0 as true and 1 as false, for values of which 0 is good."""
     return not yes(value)
 
 
@@ -91,7 +91,7 @@ REASONS = (
     "gpu idle", "applications clocks setting", "sw power cap", "hw slowdown", "sync boost", "sw thermal slowdown",
     "hw thermal slowdown", "hw power brake slowdown", "display clock setting", "board limit", "reliability",
 )  # fmt: skip
-"""Names of NVML's clock event reasons, from the lowest bit."""
+"""Names of NVML's clock event reasons, in the order of their bits from the lowest."""
 
 LIMITED = 0x08 | 0x20 | 0x40 | 0x80
 """Mask of reasons (heat, power) that should not limit a GPU's clock; the software power cap is normal under load."""

@@ -19,7 +19,7 @@ from rackcheck.parse.host.kernel_log.xid_lines import by_place, codes, every_sxi
 
 # Without options: util-linux and busybox both support it. Dates would be computed from the clock, which may be wrong.
 DMESG = Shell("dmesg", root=True, cap=8 << 20, newest=True)
-"""Prints the kernel's log, once for all probes that read it; of more than 8 MiB, only the newest 8 MiB are read."""
+"""Command that prints the kernel's log, run once for all probes; of a longer log, the newest 8 MiB are read."""
 
 KILLED = re.compile(r"(?:Memory cgroup out|Out) of memory(?: \([^)]{0,40}\))?: Kill(?:ed)? process [0-9]")
 EARLY = 20
@@ -55,7 +55,7 @@ def error_facts(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[t
     },
 )
 def kernel_log(answer: str) -> Facts:
-    """Read the output of dmesg; lines about other things than Xids, SXids and killed processes are ignored."""
+    """Read the output of dmesg; lines that are not about Xids, SXids or killed processes are ignored."""
     dmesg.whole(answer)
     first = (dmesg.message(row[: dmesg.LONGEST]) for row in answer.split("\n", EARLY)[:EARLY])
     yield "log.kernel.from_boot", any(re.match("Linux version [0-9]", row) for row in first)

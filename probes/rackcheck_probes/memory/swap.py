@@ -47,6 +47,9 @@ def areas(content: str) -> tuple[str, ...]:
 
 
 def zram_used(mm_stat: str) -> int:
-    """Return the bytes of memory that a zram disk takes: the third number in mm_stat, else raises Unreadable."""
+    """Return the bytes of memory that a zram disk takes: the third number in its mm_stat.
+
+    Raises Unreadable if mm_stat has no such number.
+    """
     words = mm_stat.split()
     return whole(words[2] if len(words) > 2 else "")

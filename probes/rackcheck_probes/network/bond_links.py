@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.network import net_class
 
 PLACE = "/sys/class/net/{}/bonding/../{}"
-"""Path of a bond's file, by the bond's and the file's name; only bonds have a folder `bonding`, so only bonds match."""
+"""Template of the path to a bond's file: only bonds have a folder `bonding`, so globs of this path match only bonds."""
 
 
 @probe(

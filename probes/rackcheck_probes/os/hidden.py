@@ -16,5 +16,5 @@ echo "$1: ${w##*: }" >&2; exit 2
 
 To get the kernel's reason, the shell itself opens the file: no program is started. A file that `test` found is not
 opened.
-`there FOLDER/.` checks whether the folder can be entered. In parentheses, `(there FILE)` only ends its subshell.
+`there FOLDER/.` checks whether the folder can be entered. `(there FILE)` exits only a subshell; the script continues.
 """

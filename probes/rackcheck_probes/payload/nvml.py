@@ -100,7 +100,7 @@ def read_value(question: "Any", *given: "Any") -> "Any":
 
 
 def part(whole: "Any", *places: "Any") -> "Any":
-    """Return one part of a queried structure, by attribute or index; an absent or unknown structure is returned as is."""
+    """Return one part of a queried structure, by attribute or index; return an absent or unknown structure as is."""
     if "value" not in whole:
         return whole
     value = whole["value"]

@@ -37,7 +37,7 @@ def gpus(files: Files) -> Iterator[tuple[str, str, bool]]:
 
 @dataclass(frozen=True)
 class SysfsFact:
-    """One value of the driver: the file in the device's folder, the function that converts it, and its kind."""
+    """One value of the driver: the file in the device's folder, the function that converts it, and the fact's kind."""
 
     file: str
     convert: Callable[[str], Value]
@@ -45,7 +45,7 @@ class SysfsFact:
 
 
 SysfsTable = Mapping[str, SysfsFact]
-"""Maps the end of each fact's path, after the GPU's key, to how the fact is read."""
+"""Maps the end of each fact's path, after `gpu.amd/KEY.`, to how the fact is read."""
 
 
 def gives(table: SysfsTable) -> dict[str, Kind]:
