@@ -22,7 +22,7 @@ def offset(manager: Resource) -> Sourced:
 
 
 def _zoned(text: str, manager: Resource) -> datetime:
-    """Read `2024-07-10T22:11:16+00:00`, or a time without a zone and the zone in DateTimeLocalOffset."""
+    """Read a time such as `2024-07-10T22:11:16+00:00`; a time without a zone gets the zone in DateTimeLocalOffset."""
     match = TIME.fullmatch(text)
     if match is None:
         raise Unreadable(f"is not a date and time: {clean(text, 60)!r}")

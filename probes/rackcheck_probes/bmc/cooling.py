@@ -8,7 +8,7 @@ from rackcheck.parse.bmc.sensor import TEMPERATURES, above_zero
 
 
 def share(value: object) -> float:
-    """Return a percentage of full speed; raises Unreadable on rpm, which DGX H100 and Lenovo's XCC report instead."""
+    """Return a fan's speed in percent; raises Unreadable outside 0 to 100 (DGX H100 and Lenovo's XCC report rpm)."""
     number = measured(value)
     if not 0 <= number <= 100:
         raise Unreadable(f"not a percentage of full speed: {number:g} %")
@@ -54,5 +54,5 @@ def bmc_cooling(docs: Documents) -> Facts:
 
 
 def _place(fan: Resource, unit: str, newer: str) -> str:
-    """Return the property with a fan's speed in this unit; the older Thermal resource has one for both units."""
+    """Return the name of the property with a fan's speed: `Reading` if ReadingUnits is `unit`, else `newer`."""
     return "Reading" if fan.body.get("ReadingUnits") == unit else newer

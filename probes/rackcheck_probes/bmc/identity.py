@@ -77,19 +77,19 @@ def bmc_identity(docs: Documents) -> Facts:
 
 
 def _hosts(systems: list[Resource]) -> list[Resource]:
-    """Return the systems that have a BIOS; the system of a GPU baseboard has no BIOS property."""
+    """Return the systems that have a BIOS (a GPU baseboard's system does not), or all systems if none has a BIOS."""
     return [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
 
 
 def _managing(docs: Documents, systems: list[Resource]) -> tuple[list[Resource], Unknown | None]:
-    """Return the managers of the host, and why the list may be incomplete."""
+    """Return the managers of the host, and the reason if the list may be incomplete."""
     found = [gather(docs.at("Links/ManagedBy/*", system)) for system in _hosts(systems)]
     trouble = next((unread for _, unread in found if unread is not None), None)
     return read_ones([manager for managers, _ in found for manager in managers], trouble)
 
 
 def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Reading:
-    """Return the value that all resources report; unknown if one of them was not read or does not report the value."""
+    """Return the value that all resources report; unknown if one of them does not report it, or if values differ."""
     if trouble is not None:
         return trouble
     rows = [resource.read(name).reading for resource in resources]

@@ -5,7 +5,7 @@ from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed
 
 FORMS = ("ThermalSubsystem/LeakDetection/LeakDetectors", "LeakDetectors")
-"""Paths below a chassis: the path of the standard, and the path in openUBMC (openUBMC's manual, LeakDetectors)."""
+"""Paths of the leak detectors below a chassis: in the Redfish standard, and in openUBMC (its manual, LeakDetectors)."""
 
 
 @probe(

@@ -8,5 +8,5 @@ PLACE = "Chassis/*/LogServices/*"
 
 @probe(Redfish(PLACE, way(PLACE), dear=True), gives=gives("bmc.part_log", "of chassis"))
 def bmc_logs_chassis(docs: Documents) -> Facts:
-    """Every event log of the chassis: on some machines each part has a log."""
+    """Every event log of every chassis; on some machines, each GPU and each NVSwitch is a chassis with a log."""
     return facts(docs, "bmc.part_log", PLACE)

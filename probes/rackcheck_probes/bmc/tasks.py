@@ -38,11 +38,11 @@ DONE = frozenset({"Completed", "Killed", "Exception", "Cancelled"})
 OPEN = frozenset(
     {"New", "Starting", "Running", "Suspended", "Interrupted", "Pending", "Stopping", "Service", "Cancelling"}
 )
-"""TaskState of the DMTF's Task schema."""
+"""Values of TaskState in the DMTF's Task schema for a task that is not finished."""
 
 
 def state_of(value: object) -> str:
-    """Return the state of a task; raises Unreadable on a word that the schema does not define."""
+    """Return the state of a task; raises Unreadable on a state that the Task schema does not define."""
     word = text_of(value)
     if word not in DONE | OPEN:
         raise Unreadable(f"not a task state: {clean(word, 60)!r}")
@@ -50,7 +50,7 @@ def state_of(value: object) -> str:
 
 
 def percent(value: object) -> float:
-    """Return the progress of a task."""
+    """Return the progress of a task in percent; raises Unreadable outside 0 to 100."""
     number = measured(value)
     if not 0 <= number <= 100:
         raise Unreadable(f"not a task percentage: {number:g} %")

@@ -15,13 +15,13 @@ LINKS = (
     "Chassis/*/Thermal", "Fabrics/*/Switches/*", "UpdateService/FirmwareInventory/*", "ComponentIntegrity/*",
 )  # fmt: skip
 MANY = ("Chassis/*/Sensors/*", "Chassis/*/PCIeDevices/*")
-"""Hundreds of resources on some machines."""
+"""Paths of collections that have hundreds of resources on some machines."""
 
 OEM = "Chassis/*/Oem/Hpe/Links/Devices/*"
-"""Devices that only one vendor lists; other BMCs have no such resource, or a different one."""
+"""Path of devices that only HPE's BMCs list; BMCs of other vendors have no such resource, or a different one."""
 
 INSIDE = ("PowerSupplies", "Temperatures", "Fans", "Voltages", "Redundancy")
-"""Lists of parts inside the older Power and Thermal resources."""
+"""Properties of the older Power and Thermal resources that contain lists of parts."""
 
 
 @probe(
@@ -60,7 +60,7 @@ def bmc_unhealthy(docs: Documents) -> Facts:
 
 
 def _has_health(resource: Resource) -> bool:
-    """Whether a resource should have a readable health: its Status has a Health, and its State is not Absent."""
+    """Whether a resource must have a readable health: if its Status is malformed, or has a Health and is not Absent."""
     status = resource.body.get("Status", {})
     return not isinstance(status, Mapping) or ("Health" in status and status.get("State") != "Absent")
 

@@ -32,7 +32,7 @@ WINDOWS = {"two_hours": 2, "day": 24, "week": 168}
     },
 )
 def boots(answer: str) -> Facts:
-    """Read the starts and shutdowns, newest first; whether a shutdown preceded the oldest start is unknown."""
+    """Read starts and shutdowns from wtmp, newest first; whether a shutdown preceded the oldest start is unknown."""
     wtmp = last.wtmp(answer)
     # The system is up, so it has started: a wtmp without any start is incomplete.
     none = Unknown(Reason.NOT_COLLECTED, "wtmp records no start") if "reboot" not in wtmp.kinds else None

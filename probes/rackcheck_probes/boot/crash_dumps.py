@@ -11,7 +11,7 @@ from rackcheck_probes.os.hidden import THERE
 
 KEPT, DUMPS = "/var/lib/systemd/pstore", "/var/crash"
 END = "-- end --"
-"""The last line of the output."""
+"""Last line of the output; without this line, the output was truncated."""
 
 _DUMP = re.compile(
     rf"{DUMPS}/([0-9]{{12}}|\S{{1,60}}-[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}})"
@@ -20,7 +20,7 @@ _DUMP = re.compile(
 
 
 def left(answer: str) -> tuple[str, ...]:
-    """Return the sorted paths of the entries that kernel crashes left; raises Unreadable if the output is truncated.
+    """Return the sorted paths of the dumps and records of kernel crashes; raises Unreadable if the output is truncated.
 
     Other files in /var/crash (reports of programs, kdump's own files) are left out.
     """
@@ -47,5 +47,5 @@ MOST = 100
     },
 )
 def crash_dumps(answer: str) -> Facts:
-    """Read the names of the entries that come from kernel crashes."""
+    """Read the paths of the dumps and records that kernel crashes left."""
     yield "os.crash.dumps", left(answer)

@@ -15,7 +15,7 @@ LOADED, SIZE, NEXT = (f"/sys/kernel/kexec_{name}" for name in ("crash_loaded", "
     },
 )
 def crash_kernel(files: Files) -> Facts:
-    """Read the three files; a kernel built without kexec has none of them."""
+    """Read the three files in /sys/kernel; a kernel built without kexec has none of these files."""
     yield "kernel.crash.loaded", files.read(LOADED, read.bit)
     yield "kernel.crash.memory", files.read(SIZE, lambda content: read.whole(content) / (1 << 20))
     yield "kernel.kexec.loaded", files.read(NEXT, read.bit)

@@ -17,7 +17,7 @@ MEASURED = Class.MEASUREMENT
 NEEDS = ("model", "tensor.rate", "tensor.clock", "tensor.rise", "results")
 
 APART = 0.05
-"""Maximum share by which a GPU's work per clock may be below the better GPUs of its model, which have the same chip."""
+"""Maximum share by which a GPU's work per clock may be below the upper quarter of the GPUs of its model."""
 
 GpuKey = tuple[str, str]
 """A GPU's node, and its index on that node."""
@@ -78,7 +78,7 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
 
 
 def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
-    """Return the GPUs that nodes without a GPU list may have: each may have as many as the node with the most GPUs."""
+    """Return placeholders for GPUs of nodes without a GPU list: per node, the largest number that any node has."""
     counts: dict[str, int] = defaultdict(int)
     for node, _ in gpus:
         counts[node] += 1
@@ -132,7 +132,7 @@ def _per_clock(facts: dict[str, Reading]) -> float | None:
 
 
 def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
-    """Compare the inverse of the warming like a rate: a GPU is hot if its value is far below those of its peers."""
+    """Compare the inverse of the warming like a rate: a GPU is hot if its inverse is far below that of its peers."""
     rises = [_number(facts[gpu]["tensor.rise"]) for gpu in gpus]
     given = [Measured(*gpu, 1 / rise if rise else None, None) for gpu, rise in zip(gpus, rises, strict=True)]
     fleet = judge([*given, *(Measured(*gpu, None, None) for gpu in holes)])
@@ -175,13 +175,13 @@ def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *,
 
 
 def _results_of(reading: Reading) -> dict[str, str]:
-    """Parse `mma 17=0f3a…` into the result of each piece of work."""
+    """Map each piece of work to its result: `mma 17=0f3a…` maps `mma 17` to `0f3a…`."""
     found = reading if isinstance(reading, tuple) else ()
     return {work: word for work, _, word in (each.rpartition("=") for each in found)}
 
 
 def _beside(gpus: Sequence[GpuKey], held: PeerComparison, what: str) -> str:
-    """Return the source of a GPU's comparison: the number of peers, and how far the GPU deviates from these peers."""
+    """Describe a comparison for the report: the number of peers, and how far the GPU deviates from its peers."""
     nodes = len({node for node, _ in gpus})
     far = "" if held.effect is None or held.z is None else f": {held.effect * 100:+.1f} %, {held.z:+.1f} deviations"
     return f"{what} against {len(gpus) - 1} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"

@@ -5,7 +5,7 @@ from rackcheck.model.burn_record import Burn, Fault
 from rackcheck.parse.burnin.readings import described
 
 MOST = 20
-"""Maximum number of parts that are named with a fault."""
+"""Maximum number of affected parts in the fact `burnin.fault/*.where`."""
 
 
 @probe(

@@ -20,10 +20,10 @@ from rackcheck.parse.burnin.readings import (
 )  # fmt: skip
 
 CAPPED = 0x4
-"""Software power cap, one of NVML's reasons for a clock below the highest: a burn-in is meant to reach the cap."""
+"""Bit of the software power cap in NVML's clock event reasons; a burn-in is meant to reach this cap."""
 
 SETTLE = 1.0
-"""Seconds from the start of a stage until NVML's power, a mean over one second, covers this stage only."""
+"""Seconds that are skipped at the start of a stage, because NVML's power is a mean over the last second."""
 
 MEASURED = Class.MEASUREMENT
 
@@ -31,18 +31,18 @@ VERIFIED = ("memory", "tensor", "scalar", "links")
 """Stages that compare results with known values."""
 
 FEWEST, EDGE = 10, 3
-"""Minimum number of temperature samples for a rise, and number of samples averaged at each end."""
+"""Minimum number of samples to measure a temperature rise, and number of samples averaged at its start and end."""
 
 WARMED = 10.0
-"""Minimum rise in degrees that can be compared: sensors report whole degrees."""
+"""Minimum temperature rise in degrees that can be compared between GPUs, because sensors report whole degrees."""
 
 NO_LINK = "NVML counts no NVLink of this GPU"
 
 COVERED = 0.9
-"""The minimum share of memory that must be tested for a clean result; the kernels take 95 % of what is free."""
+"""Minimum share of memory that must be tested for a clean result; the burn-in tests 95 % of the free memory."""
 
 MOST = 64
-"""Maximum number of results that are kept for votes."""
+"""Maximum number of results that a GPU reports for comparison with other GPUs."""
 
 
 @probe(
@@ -204,7 +204,7 @@ class _Gpu:
         yield "tensor.rise", self._rise(work, power)
 
     def _rise(self, work: list[Stage], power: Reading) -> Reading:
-        """Return the warming per watt in the first period of tensor work; it is comparable for GPUs with equal work."""
+        """Return the warming per watt in the first tensor work without a pause; it is comparable after equal work."""
         temps = column(rows(self.burn, self.of, [stretch(work)]), "temp")
         if len(temps) < FEWEST or not isinstance(power, float) or power <= 0:
             return Unknown(Reason.NOT_TESTED, "temperature or power was not reported")
@@ -216,7 +216,7 @@ class _Gpu:
         )
 
     def _slowest(self) -> Reading | Sourced:
-        """Return how much longer the slowest SM took than the median SM, in the test with the largest difference."""
+        """Return the slowest SM's extra time over the median SM in percent, in the test with the largest value."""
         found = [s for s in (*self._of("tensor"), *self._of("scalar")) if s.done and s.number("slowest") is not None]
         if not found:
             return self._untested("scalar")
@@ -246,14 +246,14 @@ class _Gpu:
             yield f"peer/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
 
     def _clock(self, work: list[Stage]) -> Reading:
-        """Return the mean SM clock during this work, as measured by the kernel or else from samples."""
+        """Return the mean SM clock during this work, as measured by the GPU kernel, or else the mean of the samples."""
         reading = figure(self.burn, work, "clock")
         return (
             reading if isinstance(reading, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))
         )
 
     def _bare(self) -> Unknown | None:
-        """Return an Unknown if too little of the GPU's memory was tested to be clean; None if enough was tested."""
+        """Return an Unknown if too little GPU memory was tested for a clean result; None if enough was tested."""
         items = [stage for stage in self._of("memory") if stage.number("coverage") is not None]
         share = figure(self.burn, items, "coverage", "lowest")
         if isinstance(share, float) and share >= COVERED:

@@ -17,7 +17,7 @@ from rackcheck.parse.burnin.readings import column, figure, rows, span, untested
 MEASURED = Class.MEASUREMENT
 
 Limit = tuple[str, str, str, str, float]
-"""A rate's stage and test, the hardware that limits the rate, the fact's unit, and the factor to this unit."""
+"""A rate's stage and test, the hardware that limits the rate, the fact's unit, and the divisor to this unit."""
 
 FIGURES: Mapping[str, Limit] = {
     "memory.copy": ("memory", "copy", "memory", "GB/s", 1e9),

@@ -16,7 +16,7 @@ from rackcheck.parse.burnin.tools import every
 from rackcheck.parse.burnin.tools.answer import answer
 
 _ENDS = {"loopback": "rate", "rate": "loopback"}
-"""Only one of these rates is measured for a NIC: with both ends on this NIC, or with one end on another node's NIC."""
+"""Two rates, of which only one is measured per NIC: `loopback` within the NIC, or `rate` to another node's NIC."""
 
 
 @probe(Load(), gives=every.GIVES)

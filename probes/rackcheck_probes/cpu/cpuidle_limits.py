@@ -17,6 +17,6 @@ FILES = {
     },
 )
 def cpuidle_limits(files: Files) -> Facts:
-    """Read each driver's parameter; the facts are absent if the kernel lacks the driver."""
+    """Read the parameter of each idle driver; the fact of a driver that the kernel lacks is absent."""
     for path, place in FILES.items():
         yield path, files.read(place, read.whole)

@@ -23,7 +23,7 @@ LATENCY = "/sys/devices/system/cpu/cpu0/cpuidle/state*/latency"
     },
 )
 def cpuidle_states(files: Files) -> Facts:
-    """Read each CPU's switches, grouped by state; a state without a name on the first CPU has its folder's name."""
+    """Read on which CPUs each idle state is disabled; a state without a name on CPU 0 gets the name of its folder."""
     deepest: tuple[str, Sourced] | None = None
     for state in states(files):
         item = f"cpu.idle.state/{spell_key(state.name)}"

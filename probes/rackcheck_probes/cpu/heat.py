@@ -62,7 +62,7 @@ _FILE = re.compile(r"(temp[0-9]{1,4}_(?:input|max|crit)) (-?[0-9]{1,9})")
 
 @dataclass(frozen=True)
 class Package:
-    """The sensors of a CPU package: their device, their driver, and the temperature in degrees Celsius by file."""
+    """One CPU package: the device and driver of its sensors, and degrees Celsius (values and limits) by file name."""
 
     device: str
     driver: str
@@ -74,7 +74,7 @@ class Package:
 
 
 def packages(rows: Sequence[str]) -> Iterator[Package]:
-    """Yield each package at its first row; its temperatures are complete once the next package is requested.
+    """Yield each package at its first row; its `files` are complete only when the next package is requested.
 
     Raises Unreadable at a row that is neither a sensor nor a temperature, and at a temperature before any sensor.
     """

@@ -26,7 +26,7 @@ VIRTUAL = ("vmx", "svm")
     },
 )
 def cpu_info(answer: str) -> Facts:
-    """Read each distinct line and its count; CPUs that differ in family, model or stepping are unreadable."""
+    """Read each distinct line of /proc/cpuinfo and its count; raises Unreadable if family, model or stepping differ."""
     table = cpuinfo.counted(answer)
     for path, key in NUMBERS.items():
         line = cpuinfo.only(table, key)

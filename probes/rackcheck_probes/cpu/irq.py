@@ -34,7 +34,7 @@ END = "-- end --"
     },
 )
 def irq(answer: str) -> Facts:
-    """Count each function's vectors; a vector that no CPU serves yet (not started) does not count as remote."""
+    """Count each PCI function's interrupt vectors; a vector that no CPU serves yet does not count as remote."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END or not rows[-2].startswith("default "):
         raise Unreadable("the output was truncated")

@@ -21,7 +21,7 @@ def named(content: str) -> tuple[str, ...]:
     },
 )
 def cpu_kept(files: Files) -> Facts:
-    """Read the kernel's lists; a fact is absent if the kernel was built without the feature."""
+    """Read the kernel's lists of CPUs; `cpu.nohz_full` is absent if the kernel was built without this feature."""
     yield "cpu.nohz_full", files.read(f"{FOLDER}/nohz_full", named)
     present, online = (read.numbers(read.line(files.text(f"{FOLDER}/{name}"))) for name in ("present", "online"))
     left = percpu.ranges(present - online)

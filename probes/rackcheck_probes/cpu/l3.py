@@ -18,7 +18,7 @@ SHARED, SIZE = f"{FOLDER}/shared_cpu_list", f"{FOLDER}/size"
     },
 )
 def l3(files: Files) -> Facts:
-    """Count the caches by the CPUs that share them; the facts are absent if CPUs have no level 3 cache."""
+    """Count the level 3 caches, each identified by the CPUs that share it; without any, the facts are absent."""
     shared, sizes = percpu.by_cpu(files, SHARED), percpu.by_cpu(files, SIZE)
     none = Absent(f"no {SHARED}")
     yield "cpu.l3.caches", len(set(shared.values())) if shared else none

@@ -39,9 +39,9 @@ def cpu_packages(files: Files) -> Facts:
 
 @dataclass(frozen=True)
 class Package:
-    """The threads of each core that are online; a core is identified by the threads that share it.
+    """The number of online threads of each core in a package, by the core's list of threads (`0,64`).
 
-    The empty key counts the threads whose siblings the kernel does not report.
+    Threads whose core the kernel does not report are counted under an empty text.
     """
 
     cores: Mapping[str, int]
@@ -51,7 +51,7 @@ class Package:
         return sum(self.cores.values())
 
     def per_core(self) -> tuple[int, ...] | None:
-        """Return the number of threads per core, several numbers if cores differ; None if the cores are unknown."""
+        """Return the distinct numbers of threads per core, in order; None if the core of a thread is unknown."""
         return None if "" in self.cores else tuple(sorted(set(self.cores.values())))
 
 

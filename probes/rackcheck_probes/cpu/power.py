@@ -14,7 +14,7 @@ LIMITS = (
     ("short_term", "window.short", WINDOW),
     ("peak_power", "limit.peak", LIMIT),
 )
-"""The kernel's name for each limit, its fact, and the file that it is read from."""
+"""For each fact of a limit: the kernel's name of the limit, the end of the fact's path, and the glob of its files."""
 
 
 @probe(
@@ -35,7 +35,7 @@ LIMITS = (
     },
 )
 def cpu_power(files: Files) -> Facts:
-    """Read each zone's limits by the kernel's names for them; AMD's zones have no limits."""
+    """Read each power zone's limits by their names in the kernel, such as `long_term`; AMD's zones have no limits."""
     zones = rapl.zones(files)
     if not zones:
         raise Unreadable("no power zone has a driver: the CPUs' limits are not available", Reason.TOOL_MISSING)

@@ -24,7 +24,7 @@ PROFILE = "/sys/firmware/acpi/platform_profile"
     },
 )  # fmt: skip
 def pstate(files: Files) -> Facts:
-    """Read the driver's switches; the facts are absent if the node runs another driver."""
+    """Read the settings of intel_pstate and amd-pstate; the facts of a driver that the node does not run are absent."""
     yield "cpu.pstate.intel", files.read(f"{INTEL}/status")
     yield "cpu.pstate.amd", files.read(f"{AMD}/status")
     yield "cpu.pstate.min", files.read(f"{INTEL}/min_perf_pct", read.whole)

@@ -16,7 +16,7 @@ BOOST = "/sys/devices/system/cpu/cpufreq/boost"
     },
 )
 def turbo(files: Files) -> Facts:
-    """Read Intel's switch, which is inverted, or the switch of the other drivers."""
+    """Read Intel's `no_turbo`, where 1 means off; other drivers provide `boost` instead, where 1 means on."""
     if files.has(NO_TURBO):
         yield "cpu.turbo", files.read(NO_TURBO, lambda content: not read.bit(content))
     elif files.has(BOOST):

@@ -24,7 +24,7 @@ from rackcheck.model.identity import Spell, Spot, between, given, gives_none, gu
 from rackcheck_probes.cross_plane.identity_host import BMC_SERIAL, BMC_UUID, SERIAL, UUID
 
 BMC = "by its BMC"
-"""Suffix of the name of a node whose BMC reports an identity."""
+"""Suffix that is added to a node's name if the node's BMC, not its host, reports the identity."""
 
 INTERFACE = "nic.interface"
 PERMANENT, MAC, ORIGIN = (f"{INTERFACE}/*.{name}" for name in ("mac_permanent", "mac", "mac_origin"))
@@ -48,11 +48,11 @@ ALSO = (
     *(f"{plane}/*.part_number" for plane in DIMM),
 )
 NOT_LISTED = ("no host in inventory", "no BMC in inventory")
-"""Reasons of unknown facts if the inventory does not list their plane; such a plane has no identities."""
+"""Details of unknown facts whose plane the inventory does not list; such a plane has no identities."""
 
 
 Keep = Callable[[Inputs, Mapping[str, Reading]], Iterable[tuple[str, Reading]]]
-"""Yields the parts whose identity belongs to the node, each as its path and the identity."""
+"""A function that selects the parts whose identity counts for the node, and yields the fact's path and the identity."""
 
 Judge = Callable[[NamedParts, Sequence[Unknown], Unknown | None], Twice]
 
@@ -61,8 +61,8 @@ Judge = Callable[[NamedParts, Sequence[Unknown], Unknown | None], Twice]
 class FleetIdentity:
     """One kind of identity: its names, its spelling, and the facts in which a node reports it.
 
-    `single` maps a fact of the node to the suffix that is added to the node's name. `parts` maps a fact of items to the
-    function that selects the items that count.
+    `single` maps a fact of the node to the suffix that is added to the node's name. `parts` maps a fact of a
+    collection's items to the function that selects the items whose identity counts.
     """
 
     word: str
@@ -111,7 +111,7 @@ def _item(path: str) -> str:
 
 
 def _name(path: str) -> str:
-    """The key of the last item of a path."""
+    """Return the key of the last item in a fact path: `eth0` in `nic.interface/eth0.mac`."""
     return _item(path).rpartition("/")[2]
 
 
@@ -132,7 +132,7 @@ def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[
 
 
 def _used(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Keep the current addresses that are permanent, unless the permanent addresses were collected."""
+    """Keep the current addresses that the kernel marks as permanent; none if the permanent addresses were collected."""
     if _collected(inputs, PERMANENT):
         return
     origins = inputs.every(ORIGIN)[0]
@@ -199,7 +199,7 @@ def _inside(patterns: Iterable[str], spell: Spell, judge: Judge) -> Callable[[In
 
 
 def _devices(inputs: Inputs) -> Twice:
-    """Find hardware addresses that two PCI devices of a node share; none if one of the two facts was not collected."""
+    """Find hardware addresses that two PCI devices of a node share; none if a needed fact was not collected."""
     if not (_collected(inputs, PERMANENT) and _collected(inputs, PCI)):
         return ()
     values, cut = inputs.every(PERMANENT)
@@ -243,7 +243,7 @@ SORTS = (
 
 
 def distilled(inputs: Inputs) -> tuple[Own, ...]:
-    """Build the summary that is kept for a node: some hundred texts instead of all facts that contain these texts."""
+    """Build a node's summaries, one per kind of identity: some hundred texts are kept instead of all facts."""
     return tuple(sort.of(inputs) for sort in SORTS)
 
 

@@ -74,7 +74,10 @@ def _kinds(inputs: Inputs) -> Iterator[IdentityComparison]:
 
 
 def _of_host(inputs: Inputs) -> PlaneIdentities:
-    """The serial numbers of the host; the BMC may report any of them. Dell's board serial contains the service tag."""
+    """Return the serial numbers of host, chassis and board, because the BMC may report any of the three.
+
+    Dell's board serial number contains the service tag.
+    """
     read = [(path, inputs.reading(path)) for path in (SERIAL, CHASSIS, BOARD) if inputs.collected(path)]
     return given(read, serials)
 
@@ -84,7 +87,7 @@ def _single(inputs: Inputs, path: str) -> PlaneIdentities:
 
 
 def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> PlaneIdentities:
-    """Return one kind of identity of all collected items, without the network between a host and its BMC."""
+    """Return one kind of identity of all collected items, without network interfaces between host and BMC."""
     read: list[tuple[str, Reading]] = []
     hidden = None
     for pattern in patterns:

@@ -1,6 +1,6 @@
 """Comparison of two planes: what the BMC and the operating system report about the same part.
 
-If both readings are unknown, the BMC's reason is reported: often, the inventory lists no BMC for the node.
+If both readings are unknown, the BMC's reason is reported, because often the inventory lists no BMC for the node.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,14 +22,14 @@ class Matched:
 
 
 def whole(readings: Iterable[Reading | None]) -> None:
-    """Raise Unreadable with the reason of the first unknown reading, because the result needs all readings."""
+    """Raise Unreadable if a reading is unknown, with the reason of the first unknown reading; None is skipped."""
     lost = settled(reading for reading in readings if reading is not None)
     if lost is not None:
         raise Unreadable(lost.detail, lost.reason)
 
 
 def matched(ours: Mapping[str, Reading], theirs: Mapping[str, Reading]) -> Matched:
-    """Match slots of two planes by the identity of the part in them; a slot without an identity is empty.
+    """Match the slots of two planes that hold a part of the same identity; a slot whose identity is absent is empty.
 
     Raises Unreadable if an identity is unknown, or belongs to two parts of one plane.
     """
@@ -91,7 +91,7 @@ def alike(left: Reading, right: Reading) -> bool:
 
 
 def switched(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether two switches are equal, each spelled `enabled`/`disabled` or true/false; unknown for any other word."""
+    """Whether two switches are equal: `enabled` or true is on, `disabled`, false or absent is off, else unknown."""
     words = {"enabled": True, "disabled": False}
     sides = [words.get(side, side) if isinstance(side, str) else side for side in (left, right)]
     odd = next((side for side in sides if isinstance(side, str)), None)

@@ -9,7 +9,7 @@ WATT = 1.0
 
 
 def same_power(left: Reading, right: Reading) -> bool:
-    """Whether two limits are equal."""
+    """Whether two power limits differ by less than 1 W; two absent limits are equal."""
     if not isinstance(left, float) or not isinstance(right, float):
         return isinstance(left, Absent) and isinstance(right, Absent)
     return abs(left - right) < WATT
@@ -22,7 +22,7 @@ COMPARED: dict[str, tuple[str, str, Same]] = {
     "mig": ("mig.mode", "mig", switched),
     "pcie_width": ("link.width", "pcie_width", alike),
 }
-"""What is compared: the driver's fact, the BMC's, and the test for equality."""
+"""For each fact in `bmc.differs.gpu`: the driver's fact, the BMC's fact, and the function that compares the two."""
 
 
 @join(

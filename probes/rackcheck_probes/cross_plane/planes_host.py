@@ -11,13 +11,13 @@ from rackcheck_probes.cross_plane.planes import Same, alike, but, folded, switch
 
 
 def _by_place(inputs: Inputs, collection: str, leaf: str) -> dict[str, Reading]:
-    """Return one fact of all items, by path; raise Unreadable if there may be more items."""
+    """Return one fact of all items of a collection, by path; raises Unreadable if the collection may be incomplete."""
     whole((inputs.items(collection)[1],))
     return {f"{collection}/{spell_key(name)}": reading for name, reading in inputs.table(collection, leaf).items()}
 
 
 def _one(inputs: Inputs, ours: str, theirs: str, same: Same) -> Reading:
-    """Compare one fact of the host with one of the BMC."""
+    """Compare a fact of the host with a fact of the BMC; return the difference as a list, empty if they agree."""
     left, right = inputs.reading(ours), inputs.reading(theirs)
     lost = settled((right, left))
     if lost is not None:
@@ -29,7 +29,7 @@ def _one(inputs: Inputs, ours: str, theirs: str, same: Same) -> Reading:
 
 
 def same_version(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether two planes report the same BIOS; unknown if one version contains the other: `U72` and `U72 v1.34`."""
+    """Whether two BIOS versions are equal; unknown if one version contains the other: `U72` and `U72 v1.34`."""
     if alike(left, right):
         return True
     short, long = sorted((folded(left), folded(right)), key=len)
@@ -111,7 +111,7 @@ def planes_boot(inputs: Inputs) -> Facts:
 
 
 def total(readings: Iterable[Reading]) -> Reading:
-    """Add up the values that exist; the sum is unknown if one value is unknown."""
+    """Add up integers; an absent value counts as 0, and the sum is unknown if one value is unknown."""
     rows = list(readings)
     return settled(rows) or sum(n for n in rows if isinstance(n, int))
 
@@ -152,7 +152,7 @@ def bmc_dimm_count(inputs: Inputs) -> Facts:
     },
 )
 def planes_dimm(inputs: Inputs) -> Facts:
-    """Compare the serial numbers of all modules, and their occurrences, because vendors may use a number twice."""
+    """Compare how often each module's serial number occurs on each plane, because vendors may use a number twice."""
     theirs, ours = (_by_place(inputs, plane, "serial") for plane in ("bmc.dimm", "dimm"))
     whole((*theirs.values(), *ours.values()))
     yield "bmc.differs.dimm.serial", (*_beyond(ours, theirs), *_beyond(theirs, ours))

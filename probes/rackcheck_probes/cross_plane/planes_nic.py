@@ -10,7 +10,7 @@ from rackcheck_probes.cross_plane.planes import differing, folded, whole
 MAC = re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|[0-9a-f]{12}")
 PARTED = re.compile(r"[\s/(),]+")
 PLAIN = re.compile(r"\d+(?:\.\d+)+(?:\s*\([\w-]+\))?")
-"""One version, and the board's id that mlx5 appends: 28.39.1002 (MT_0000000838)."""
+"""A single version, with or without the board's id that mlx5 appends: `28.39.1002 (MT_0000000838)`."""
 
 
 def mac(text: object) -> str:
@@ -20,7 +20,10 @@ def mac(text: object) -> str:
 
 
 def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether a driver's firmware text contains the BMC's version; with several versions, no match means unknown."""
+    """Whether the firmware text of a driver contains the version that the BMC reports.
+
+    Without a match, the result is unknown if one of the texts is more than a single version.
+    """
     if folded(right) in PARTED.split(folded(left)):
         return True
     if PLAIN.fullmatch(str(left).strip()) and PLAIN.fullmatch(str(right).strip()):
@@ -71,7 +74,7 @@ def _addresses(reading: Reading) -> tuple[str, ...]:
 
 
 def _ports(inputs: Inputs) -> Iterator[tuple[str, Reading]]:
-    """Yield the addresses of every adapter's ports, by path; raises Unreadable if there may be more ports."""
+    """Yield the addresses of every adapter's ports, by path; raises Unreadable if a list of ports may be incomplete."""
     for name in inputs.items("bmc.nic")[0]:
         ports = f"bmc.nic/{spell_key(name)}.port"
         yield from ((f"{ports}/{spell_key(port)}", reading) for port, reading in _port_table(inputs, ports).items())

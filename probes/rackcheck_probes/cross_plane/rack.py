@@ -6,7 +6,7 @@ from rackcheck import Absent, Class, Facts, Member, Scope, Unknown, flag, gather
 from rackcheck.model.fact import Reading
 
 COMPUTE, SWITCH, SHELF = "compute", "nvswitch-tray", "power-shelf"
-"""Roles of an inventory: GPUs are counted on nodes of the first role, leaks on nodes of the first two."""
+"""Roles in an inventory: GPUs are counted on compute nodes, leaks on compute nodes and switch trays."""
 
 
 def of(members: Sequence[Member], *roles: str) -> list[Member]:
@@ -34,7 +34,7 @@ def _any(_: Member, __: str) -> Reading:
 
 
 def alike(rows: Iterable[tuple[str, Reading]]) -> Reading:
-    """Whether all values of each group are equal; false if two values differ, even if others are unknown."""
+    """Whether all values with the same group name are equal; false if two values differ, even if others are unknown."""
     first: dict[str, Reading] = {}
     lost: Unknown | None = None
     for sort, reading in rows:
@@ -56,7 +56,10 @@ def each(members: Iterable[Member], path: str) -> Iterable[tuple[str, Reading]]:
 
 
 def items(members: Iterable[Member], collection: str, leaf: str) -> Iterable[tuple[str, Reading]]:
-    """Yield one fact of every item of the nodes as one group, and an unknown value if items may be missing."""
+    """Yield one fact of all nodes' items, as pairs of the fact's name and its value.
+
+    A node whose list of items may be incomplete adds a pair with an unknown value.
+    """
     for member in members:
         names, hidden = member.items(collection)
         for name in names:

@@ -19,7 +19,7 @@ GLOBS = tuple(f"{folder}/*.{ending}" for folder in ("/etc/cdi", "/var/run/cdi") 
     },
 )
 def cdi(files: Files) -> Facts:
-    """Read the files: JSON, or YAML as nvidia-ctk writes it, one key per line."""
+    """Read the CDI files, which are JSON, or YAML in the format of nvidia-ctk: one key per line."""
     for glob in GLOBS:
         for (name,) in files.found(glob):
             place = glob.replace("*", name, 1)

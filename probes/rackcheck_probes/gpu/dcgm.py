@@ -12,7 +12,7 @@ VERSION = re.compile(r"\s{0,20}dcgmi {1,4}version: ([0-9]{1,5}(?:\.[0-9]{1,5}){1
     gives={"os.dcgm.version": version("dotted", "The version of DCGM's own tool; absent if it is not installed.")},
 )
 def dcgm(answer: str) -> Facts:
-    """Read `dcgmi  version: 3.3.9`."""
+    """Read the version from output such as `dcgmi  version: 3.3.9`."""
     if answer == "none\n":
         yield "os.dcgm.version", Absent("dcgmi is not installed")
         return

@@ -1,4 +1,4 @@
-"""The NVIDIA driver's CUDA version, its library's version, and confidential computing, which applies per node."""
+"""Facts of the NVIDIA driver on the whole node: CUDA version, NVML version, and confidential computing."""
 
 from rackcheck import Class, Facts, flag, probe, text, version
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_driver

@@ -21,7 +21,7 @@ PLACE = "/proc/driver/nvidia/params"
     },
 )
 def driver_params(files: Files) -> Facts:
-    """Read `EnableStreamMemOPs: 1` and `RegistryDwords: "PeerMappingOverride=1;"`."""
+    """Read one parameter per line: `EnableStreamMemOPs: 1` or `RegistryDwords: "PeerMappingOverride=1;"`."""
     if not files.has(PLACE):
         return
     for row in read.rows(files.text(PLACE)):

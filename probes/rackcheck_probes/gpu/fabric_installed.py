@@ -18,7 +18,7 @@ VERSION = re.compile(
     },
 )
 def fabric_installed(answer: str) -> Facts:
-    """Read `Fabric Manager version is : 535.161.08`."""
+    """Read the version from output such as `Fabric Manager version is : 535.161.08`."""
     if answer == "none\n":
         yield "driver.fabric.installed", Absent("nv-fabricmanager is not installed")
         return

@@ -40,7 +40,7 @@ NEWEST = 4 << 20
     },
 )
 def fabric_manager_log(answer: str) -> Facts:
-    """Count the entries after the last start."""
+    """Count the errors and warnings that were logged after the last start of the Fabric Manager."""
     value = log(answer)
     unread = Unknown(Reason.NOT_READ_FURTHER, f"no start in the newest {NEWEST} of {value.size} bytes")
     yield "log.fabric_manager.errors", value.errors if value.started else unread

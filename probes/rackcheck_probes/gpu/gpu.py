@@ -47,7 +47,7 @@ DRIVER = {
     },
 )
 def gpu(answer: str) -> Facts:
-    """Read the GPUs that NVML lists; without NVML, a node has no GPUs only if its PCI bus was read and has none."""
+    """Read the GPUs that the driver lists; raises Unreadable if it lists none, unless the PCI bus has none either."""
     yield from of_driver(answer, DRIVER)
     reply = answered(answer)
     if reply.lacking:

@@ -10,7 +10,7 @@ MODULES, PLACE = "/proc/modules", "/proc/driver/nvidia-fs/version"
 
 
 def release(content: str) -> str:
-    """Read `version: 2.17`."""
+    """Read the version from a line such as `version: 2.17`."""
     match = re.fullmatch(r"version: ([0-9]{1,9}(?:\.[0-9]{1,9}){1,3})", read.line(content))
     if match is None:
         raise Unreadable(f"not a version of nvidia-fs: {content[:80]!r}")
@@ -24,7 +24,7 @@ def release(content: str) -> str:
     gives={"storage.gpudirect.version": version("dotted", "The version of nvidia-fs; absent if it is not loaded.")},
 )
 def gpudirect(files: Files) -> Facts:
-    """Read the driver's version; it is absent only if its module is not loaded."""
+    """Read the driver's version, which is absent only if the module nvidia_fs is not loaded."""
     sourced = files.read(PLACE, release)
     if isinstance(sourced.reading, Absent):
         if not files.has(MODULES):

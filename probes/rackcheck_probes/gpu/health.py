@@ -1,4 +1,4 @@
-"""Required recovery and load of each NVIDIA GPU, and the number of GPUs whose memory it can read."""
+"""Recovery that each NVIDIA GPU requires, its load, and the number of other GPUs whose memory it can read."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from rackcheck_probes.gpu.nvml_values import counted, recovery, scaled
 
 
 def reached(value: Any) -> int:
-    """Count the GPUs whose memory can be read: those with status 0."""
+    """Count the zeros in a list of statuses, one per other GPU: 0 means that its memory can be read."""
     if not isinstance(value, list):
         raise Unreadable(f"not a list of GPUs: {value!r:.80}")
     return sum(counted(one) == 0 for one in value)
@@ -32,5 +32,5 @@ FACTS = {
 
 @probe(QUESTION, gives=gives(FACTS))
 def gpu_health(answer: str) -> Facts:
-    """Read each GPU's recovery action and load."""
+    """Read each GPU's recovery action and load, and count the GPUs whose memory it can read."""
     yield from of_gpus(answer, FACTS)

@@ -10,12 +10,12 @@ DEVICES = "/proc/devices"
 
 
 def supported(content: str) -> bool:
-    """Find the driver's device number for the channels."""
+    """Whether /proc/devices lists a device number for IMEX channels."""
     return any(row.split()[1:] == ["nvidia-caps-imex-channels"] for row in content.splitlines())
 
 
 def nodes(content: str) -> int:
-    """Count the lines that name a node: an address or a name; `#` begins a comment."""
+    """Count the nodes, one address or host name per line; `#` begins a comment. Raises Unreadable on any other text."""
     rows = [row.partition("#")[0].strip() for row in content.splitlines()]
     strange = [row for row in rows if row and not re.fullmatch(r"[\w.:-]{1,253}", row)]
     if strange:

@@ -21,7 +21,7 @@ FOLDER = "/dev/nvidia-caps-imex-channels"
     },
 )
 def imex_channels(answer: str) -> Facts:
-    """Read the number of channels."""
+    """Read the number of device files of IMEX channels."""
     word, _, number = read.line(answer).partition(" ")
     if word != "channels" or not answer.endswith("\n"):
         raise Unreadable(f"not a number of channels: {answer[:80]!r}")

@@ -37,7 +37,7 @@ NONE, GONE = "none\n", Absent("no IMEX on this node")
     },
 )
 def imex_daemon(answer: str) -> Facts:
-    """Read the state."""
+    """Read the state that the IMEX daemon reports."""
     if not answer.endswith("\n"):
         raise Unreadable("the output was truncated")
     yield "driver.imex.state", GONE if answer == NONE else read.line(answer)

@@ -15,7 +15,7 @@ VERSION = re.compile(r"\s{0,20}IMEX version is\s{0,4}:\s{0,4}([0-9]{1,5}(?:\.[0-
     },
 )
 def imex_installed(answer: str) -> Facts:
-    """Read `IMEX version is: 580.105.08`."""
+    """Read the version from output such as `IMEX version is: 580.105.08`."""
     if answer == "none\n":
         yield "driver.imex.installed", Absent("nvidia-imex is not installed")
         return

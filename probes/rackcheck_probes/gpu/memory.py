@@ -1,4 +1,4 @@
-"""Memory of each NVIDIA GPU in use, and memory that the host can map."""
+"""Memory of each NVIDIA GPU: in use, reserved, and accessible to the host through BAR1."""
 
 from rackcheck import Class, Facts, probe, quantity
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus

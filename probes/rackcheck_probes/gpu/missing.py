@@ -5,7 +5,7 @@ from rackcheck.model.fact import Reading, Reason
 from rackcheck.probe.join import settled
 
 NVIDIA, DISPLAY = "0x10de", "0x03"
-"""PCI's vendor id, and the class of display and 3D controllers."""
+"""NVIDIA's PCI vendor id, and the beginning of the PCI class of display and 3D controllers."""
 
 
 @join(
@@ -43,5 +43,5 @@ def _not(reading: Reading) -> bool | None:
 
 
 def _all(*parts: bool | None) -> bool | None:
-    """Whether all conditions are true; false if one of them is false, even if others are unknown."""
+    """Whether all conditions are true: False if one is False, else None (unknown) if one is None."""
     return False if False in parts else None if None in parts else True

@@ -108,7 +108,7 @@ def _active_rate(state: Reading, rate: Reading) -> Reading:
 
 
 def _gpus_on_bus(inputs: Inputs) -> Mapping[str, Reading]:
-    """Return the addresses of all GPUs on the PCI bus; a device whose class is unknown has an unknown address."""
+    """Map each GPU's PCI address to itself, and the address of each device of unknown class to the unknown class."""
     classes = inputs.table("pcie", "class")
     unknown = {name: word for name, word in classes.items() if isinstance(word, Unknown)}
     return {name: name for name, word in classes.items() if word in GPU_CLASSES} | unknown

@@ -30,7 +30,7 @@ FLAGS = {
     },
 )
 def nvidia_container(files: Files) -> Facts:
-    """Read the runtime's file; a key that it does not set, or a missing file, is absent."""
+    """Read the runtime's configuration file; the fact of a key that is not set, or of a missing file, is absent."""
     given = values(files.text(PLACE)) if files.has(PLACE) else {}
     why = Absent(f"not in {PLACE}" if files.has(PLACE) else f"no {PLACE}")
     for name, leaf in TEXTS.items():
@@ -48,9 +48,9 @@ _PAIR = re.compile(r"\s{0,20}([\w-]{1,100})\s{0,20}=\s{0,20}([\"']?)([\w.-]{0,10
 
 
 def values(content: str) -> dict[str, str]:
-    """Return words and numbers by `table.key`, as spelled but without quotes; the last value of a repeated key counts.
+    """Return the values of a TOML file by `table.key`, without quotes; the last value of a repeated key counts.
 
-    Values over several lines, lists, and texts of more than one word are left out.
+    Only single words and numbers are read: lists, values over several lines, and texts of several words are left out.
     """
     found: dict[str, str] = {}
     table = ""

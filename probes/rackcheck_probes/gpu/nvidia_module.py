@@ -23,7 +23,7 @@ FIRST = re.compile(
     },
 )
 def nvidia_module(files: Files) -> Facts:
-    """Read the module's two lines."""
+    """Read the module's version line, and the line with its compiler."""
     if not files.has(PLACE):
         none = Sourced(Absent("NVIDIA's module is not loaded"), PLACE)
         yield from ((f"driver.module.{leaf}", none) for leaf in ("flavour", "compiler"))

@@ -18,7 +18,7 @@ from rackcheck_probes.gpu.nvml_pack import payload
 from rackcheck_probes.gpu.nvml_values import address, counted
 
 NVML, SMI = "NVML", "nvidia-smi -q -x"
-"""The source: NVML itself, or NVIDIA's tool if the node has no Python to call NVML with."""
+"""Sources of the facts: NVML itself, or nvidia-smi if the node has no Python or the NVML program fails there."""
 
 MOST = 256
 """Maximum number of GPUs of one node, and of NVLinks of one GPU, that are read: more than any machine has."""
@@ -38,7 +38,7 @@ UNASKED = {
     NO_DRIVER: (Reason.TOOL_MISSING, "NVIDIA's driver is not loaded, and a query could load it"),
     NO_DEVICE: (Reason.NOT_READY, "NVIDIA's driver is loaded without /dev/nvidiactl, and a query could create it"),
 }
-"""The reason why a driver was not queried, by the last row of the output."""
+"""Maps the last row of the output to the reason and detail of unknown facts, if the driver was not queried."""
 
 # First, NVIDIA's display and 3D controllers are read from the bus, which needs no driver.
 BUS = """\
@@ -80,7 +80,7 @@ NO_GPU = "6"
 
 
 def reply_of(rows: list[str]) -> Any:
-    """Return the driver's answer in the format of the NVML program's JSON line, also if nvidia-smi returned it."""
+    """Return the driver's answer, or why there is none, in the NVML program's format; nvidia-smi's XML is converted."""
     if rows and rows[-1] in UNASKED:
         reason, detail = UNASKED[rows[-1]]
         return {"unknown": reason.value, "detail": detail}
@@ -107,7 +107,7 @@ class DriverReply:
     """The driver's answer about itself and about each GPU, in the driver's order.
 
     `bus` contains the addresses of the NVIDIA GPUs on the PCI bus. `none` is true if the node certainly has no GPU.
-    `lacking` is true if the bus has GPUs, but the driver could start none of them.
+    `lacking` is true if the driver lists no GPU, although the bus has GPUs or was not read.
     """
 
     by: str
@@ -133,7 +133,7 @@ class DriverReply:
         return Unknown(Reason.NOT_COLLECTED, missing)
 
     def each(self) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
-        """Yield each GPU's path and its values, in the driver's order; for a lost GPU, also the reason."""
+        """Yield each GPU's path, its values, and the reason if the GPU is lost, else None; in the driver's order."""
         for gpu, key in zip(self.gpus, part_keys(self.gpus, self.bus), strict=True):
             whole = gpu if isinstance(gpu, dict) else {}
             yield f"gpu/{spell_key(key)}", whole, whole if "unknown" in whole else None
@@ -144,8 +144,9 @@ def part_keys(gpus: Sequence[Any], bus: Sequence[str]) -> tuple[str, ...]:
 
     On a baseboard of several GPUs, where all reported modules differ, the key is `module-3`. On other nodes, the key is
     the PCI address, because single cards all report module 1. On a baseboard, the key of a GPU that does not report its
-    module is its PCI address. If one GPU does not answer and one address on the bus is left, this address is its key;
-    otherwise, and if two GPUs would have the same key, the key is `index-3`.
+    module is its PCI address. If exactly one GPU does not report its address, and exactly one address on the bus is
+    not reported, this address is its key. Without any such key, or if two GPUs would have the same key, the key is
+    `index-3`.
     """
     modules = [_value(gpu, "module_id", counted) for gpu in gpus]
     places = [_value(gpu, "pci", address) for gpu in gpus]
@@ -183,7 +184,10 @@ WHY = {
 
 @lru_cache(maxsize=2)
 def answered(text: str) -> DriverReply:
-    """Parse the output of the query; without NVML, a node has no GPUs only if its PCI bus was read and has none."""
+    """Parse the output of the query; raises Unreadable if the driver was not queried or did not answer.
+
+    If the PCI bus was read and has no NVIDIA GPU, and no driver is loaded, returns a reply with `none` instead.
+    """
     rows = read.rows(text)
     bus = tuple(row.removeprefix("bus ") for row in rows if row.startswith("bus ") and row != "bus read")
     none_on_bus = "bus read" in rows and not bus
@@ -203,7 +207,7 @@ def answered(text: str) -> DriverReply:
 
 @dataclass(frozen=True)
 class NvmlFact:
-    """One value that the driver reports: its key, its reader, and its fact."""
+    """One value that the driver reports: its key in the answer, the function that converts it, and the fact's kind."""
 
     key: str
     convert: Callable[[Any], Value]
@@ -211,7 +215,7 @@ class NvmlFact:
 
 
 NvmlTable = Mapping[str, NvmlFact]
-"""Facts of one GPU, or of the driver, by their path below it."""
+"""Maps the end of each fact's path, after `gpu/KEY.` or `driver.`, to how the fact is read."""
 
 
 def gives(table: NvmlTable, under: str = "gpu/*") -> dict[str, Kind]:

@@ -10,7 +10,7 @@ from rackcheck.probe.tree_shaking import needed
 
 
 def payload() -> str:
-    """Return the program's text."""
+    """Return the text of the Python program that queries NVML; raises ImportError if pynvml is not installed."""
     spec = find_spec("pynvml")
     if spec is None or spec.origin is None:
         raise ImportError("pynvml, of the package nvidia-ml-py, is not installed")

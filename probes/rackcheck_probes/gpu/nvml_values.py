@@ -16,7 +16,7 @@ def unchanged(value: Any) -> Value:
 
 
 def counted(value: Any) -> int:
-    """Read a count: an unsigned integer, as NVML's own calls return it."""
+    """Return a count; raises Unreadable if it is not an unsigned 64-bit integer, as NVML's calls return it."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
         raise Unreadable(f"not an unsigned 64-bit number: {value!r:.80}")
     return value
@@ -43,12 +43,12 @@ def one_of(*words: str) -> Callable[[Any], Value]:
 
 
 def yes(value: Any) -> bool:
-    """Read NVML's 0 or 1."""
+    """Read NVML's 0 as false and 1 as true."""
     return one_of("no", "yes")(value) == "yes"
 
 
 def no(value: Any) -> bool:
-    """Read NVML's 0 or 1, where 0 is good."""
+    """Read NVML's 0 as true and 1 as false, for values of which 0 is good."""
     return not yes(value)
 
 
@@ -91,27 +91,27 @@ REASONS = (
     "gpu idle", "applications clocks setting", "sw power cap", "hw slowdown", "sync boost", "sw thermal slowdown",
     "hw thermal slowdown", "hw power brake slowdown", "display clock setting", "board limit", "reliability",
 )  # fmt: skip
-"""The bits of NVML's clock event reasons, from the lowest."""
+"""Names of NVML's clock event reasons, in the order of their bits from the lowest."""
 
 LIMITED = 0x08 | 0x20 | 0x40 | 0x80
-"""Reasons (heat, power) that should not limit a GPU's clock; a software power cap alone is normal under load."""
+"""Mask of reasons (heat, power) that should not limit a GPU's clock; the software power cap is normal under load."""
 
 
 def mask(value: Any) -> int:
-    """Read a mask of bits."""
+    """Return a bit mask; raises Unreadable if it is not an unsigned 64-bit integer."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
         raise Unreadable(f"not a mask: {value!r:.80}")
     return value
 
 
 def reasons(value: Any) -> Value:
-    """Read a mask of reasons as their names; a bit without a name is shown by its number."""
+    """Return the names of the clock event reasons in a bit mask; a bit without a name is returned as `bit 12`."""
     bits = [bit for bit in range(64) if mask(value) >> bit & 1]
     return tuple(REASONS[bit] if bit < len(REASONS) else f"bit {bit}" for bit in bits)
 
 
 def limited(value: Any) -> Value:
-    """Read a mask of reasons: true if one of them limits the GPU."""
+    """Whether a bit mask contains a clock event reason that should not limit a GPU (see `LIMITED`)."""
     return bool(mask(value) & LIMITED)
 
 
@@ -119,13 +119,13 @@ RECOVERY = ("none", "reset", "reboot", "drain p2p", "drain and reset")
 
 
 def recovery(value: Any) -> Value:
-    """Read the recovery action; the meaning of higher numbers changed between drivers."""
+    """Return the name of a recovery action, or `action 5`: the meaning of numbers above 4 changed between drivers."""
     number = counted(value)
     return RECOVERY[number] if number < len(RECOVERY) else f"action {number}"
 
 
 def bit_error_rate(value: Any) -> tuple[int, int]:
-    """Split NVML's bit error rate: mantissa in bits 8 to 11, negative exponent of ten in the lowest eight."""
+    """Split NVML's bit error rate into mantissa (bits 8 to 11) and negated exponent of ten (bits 0 to 7)."""
     number = counted(value)
     mantissa, exponent = number >> 8 & 0xF, number & 0xFF
     if number >> 12 or not number:

@@ -8,7 +8,7 @@ PLACE = "/proc/driver/nvidia-nvswitch/devices/*/information"
 
 
 def bios(content: str) -> str:
-    """Read `BIOS Version: 96.10.4A.00.01`."""
+    """Read the version from a line such as `BIOS Version: 96.10.4A.00.01`."""
     name, _, text = read.line(content).partition(": ")
     if name != "BIOS Version" or text == "N/A":
         raise Unreadable("the switch has no version" if text == "N/A" else f"not a version: {content.strip()[:80]!r}")

@@ -1,4 +1,4 @@
-"""Temperatures of each NVIDIA GPU, and the margin before it slows down."""
+"""Temperatures of each NVIDIA GPU, and how many degrees are left before the GPU slows down."""
 
 from rackcheck import Class, Facts, probe, quantity
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus

@@ -24,5 +24,5 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     },
 )
 def log_disk(answer: str) -> Facts:
-    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
+    """Count the log lines about each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.disk", answer, DISKS)

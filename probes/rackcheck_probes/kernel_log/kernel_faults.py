@@ -21,6 +21,6 @@ LEAVES = {
     },
 )
 def kernel_faults(files: Files) -> Facts:
-    """Read the counters, which lose no faults, unlike the log. Older kernels do not have these counters."""
+    """Read the counters, which include faults whose log lines are lost. Older kernels do not have these counters."""
     for name in LEAVES:
         yield f"kernel.faults.{name}", files.read(f"{FOLDER}/{name}_count", read.whole)

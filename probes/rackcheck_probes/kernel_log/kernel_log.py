@@ -19,11 +19,11 @@ from rackcheck.parse.host.kernel_log.xid_lines import by_place, codes, every_sxi
 
 # Without options: util-linux and busybox both support it. Dates would be computed from the clock, which may be wrong.
 DMESG = Shell("dmesg", root=True, cap=8 << 20, newest=True)
-"""Run once, read by every probe of the kernel's log; of a log of more than 8 MiB, the newest 8 MiB are read."""
+"""Command that prints the kernel's log, run once for all probes; of a longer log, the newest 8 MiB are read."""
 
 KILLED = re.compile(r"(?:Memory cgroup out|Out) of memory(?: \([^)]{0,40}\))?: Kill(?:ed)? process [0-9]")
 EARLY = 20
-"""Number of first lines in which a boot prints the kernel's version; arm64 prints another line first."""
+"""Number of first log lines that are searched for the kernel's version, which a boot prints at its start."""
 
 
 def error_facts(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[tuple[str, tuple[str, ...] | int | str]]:
@@ -55,7 +55,7 @@ def error_facts(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[t
     },
 )
 def kernel_log(answer: str) -> Facts:
-    """Read the lines of dmesg; lines without an error of these kinds are ignored."""
+    """Read the output of dmesg; lines that are not about Xids, SXids or killed processes are ignored."""
     dmesg.whole(answer)
     first = (dmesg.message(row[: dmesg.LONGEST]) for row in answer.split("\n", EARLY)[:EARLY])
     yield "log.kernel.from_boot", any(re.match("Linux version [0-9]", row) for row in first)

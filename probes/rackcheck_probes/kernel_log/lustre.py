@@ -22,5 +22,5 @@ KINDS = (
     gives=dmesg.promised("log.kernel.lustre", KINDS),
 )
 def log_lustre(answer: str) -> Facts:
-    """Count the lines; lines that the kernel's log has lost are not counted."""
+    """Count the log lines of each kind; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.lustre", answer, KINDS)

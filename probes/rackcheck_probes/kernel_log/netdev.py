@@ -26,5 +26,5 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     },
 )
 def log_netdev(answer: str) -> Facts:
-    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
+    """Count the log lines about each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.netdev", answer, NETDEV)

@@ -23,5 +23,5 @@ KINDS = (
     },
 )
 def log_raid(answer: str) -> Facts:
-    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
+    """Count the log lines about each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.raid", answer, KINDS)

@@ -19,5 +19,5 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     ),
 )
 def log_stall(answer: str) -> Facts:
-    """Count the lines; lines that the kernel's log has lost are not counted."""
+    """Count the log lines of each kind; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.stall", answer, STALLS)

@@ -18,7 +18,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     },
 )
 def sxid_meaning(answer: str) -> Facts:
-    """Collect the first line of each error, which contains the severity, the link and the description."""
+    """Collect the severity, the link and the description of each SXid from the first of its log lines."""
     dmesg.whole(answer)
     for place, errors in by_place(sxids(answer)).items():
         item = f"log.sxid/{spell_key(place)}"

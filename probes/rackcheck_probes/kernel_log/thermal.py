@@ -27,5 +27,5 @@ KINDS = (
     gives=dmesg.promised("log.kernel.thermal", KINDS),
 )
 def log_thermal(answer: str) -> Facts:
-    """Count the lines; lines that the kernel's log has lost are not counted."""
+    """Count the log lines of each kind; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.thermal", answer, KINDS)

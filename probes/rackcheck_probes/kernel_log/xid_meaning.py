@@ -1,6 +1,6 @@
 """Meaning of the Xids in the kernel's log, by NVIDIA's catalogue and by four tools that classify them.
 
-No source takes precedence: Xids on which the four tools differ are disputed.
+No tool takes precedence: Xids that only some of the four tools treat as serious are reported as disputed.
 """
 
 from rackcheck import Class, Facts, listing, probe, spell_key

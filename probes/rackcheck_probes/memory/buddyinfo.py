@@ -22,7 +22,7 @@ PLACE = "/proc/buddyinfo"
     },
 )
 def buddyinfo(files: Files) -> Facts:
-    """Yield the share of large pieces for each NUMA node and for all of them together; unknown if no memory is free."""
+    """Yield the share of free memory in large pieces, per NUMA node and in total; unknown if no memory is free."""
     nodes = zones.nodes(files.text(PLACE))
     for number, free in nodes.items():
         if (share := free.unbroken()) is not None:

@@ -39,7 +39,7 @@ transfers = dmidecode.measured("MT/s", "MHz")
     },
 )
 def dimm(answer: str) -> Facts:
-    """Read each module that firmware found; an unreadable text of a slot makes only the fact of this text unknown."""
+    """Read each module that firmware found; if one field of a slot is unreadable, only this field's fact is unknown."""
     for name, device in dmidecode.named(devices(dmidecode.structures(answer)), "Locator", "Bank Locator"):
         if not installed(device):
             continue

@@ -35,7 +35,7 @@ NO_DRIVER = "no memory controller has an EDAC driver: errors are not counted"
     },
 )  # fmt: skip
 def edac_dimms(files: Files) -> Facts:
-    """Read each controller's counters; without a controller, errors are not counted, although some may occur."""
+    """Read each controller's counters; raises Unreadable without a controller, because then no errors are counted."""
     numbers = edac_counters.controllers(files, (*OWN, *COUNTS.values()))
     if not numbers:
         raise Unreadable(NO_DRIVER, Reason.TOOL_MISSING)

@@ -40,15 +40,15 @@ _SIZES = {
     "hugepages.size": ("Hugepagesize", 1),
     "corrupted": ("HardwareCorrupted", 1),
 }
-"""Each size's line, and the divisor of its KiB."""
+"""By fact: the name of the line in /proc/meminfo, and the divisor that converts its KiB to the fact's unit."""
 
 
 def sizes(content: str) -> Iterator[tuple[str, Reading]]:
     """Yield sizes in GiB (of a huge page and of corrupted memory in KiB), and the number of huge pages.
 
-    A line that this kernel lacks is absent; a line that truncation of the file may have removed is left out. Raises
-    Unreadable on a file without MemTotal, on a size that is not a number, and at the end on an invalid number of huge
-    pages.
+    The size of a line that this kernel lacks is absent; a line that truncation of the file may have removed is left
+    out. Raises Unreadable on a file without MemTotal, on a size that is not a number, and, after all sizes, on an
+    invalid number of huge pages.
     """
     values = key_values("\n".join(rows(content)))
     if "MemTotal" not in values:

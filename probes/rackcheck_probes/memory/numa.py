@@ -9,7 +9,7 @@ CPUS, MEMORY = (f"/sys/devices/system/node/node*/{name}" for name in ("cpulist",
 
 
 def total(content: str) -> float:
-    """Read `Node 0 MemTotal: 134182340 kB` in GiB."""
+    """Return in GiB the memory in a line such as `Node 0 MemTotal: 134182340 kB`."""
     match = re.search(r"^Node \d+ MemTotal:\s+(\d+ kB)$", content, re.MULTILINE)
     if match is None:
         raise Unreadable("no MemTotal")

@@ -19,7 +19,7 @@ GIB = 1 << 30
     },
 )
 def swap(files: Files) -> Facts:
-    """Read the swap areas, and all compressed memory disks, even those that are not used for swap."""
+    """Read the swap areas, and all zram disks with a size, even those that are not used for swap."""
     yield "memory.swap.areas", areas(files.text(SWAPS))
     sizes = {name: read.whole(files.text(SIZE.replace("*", name))) for (name,) in files.found(SIZE)}
     used = {name: zram_used(files.text(STAT.replace("*", name))) for (name,) in files.found(STAT)}
@@ -36,7 +36,7 @@ _HEAD = ["Filename", "Type", "Size", "Used", "Priority"]
 
 
 def areas(content: str) -> tuple[str, ...]:
-    """Return the paths of the swap partitions and files in use, with the kernel's escapes.
+    """Return the paths of the swap partitions and files in use, with special characters escaped by the kernel.
 
     Raises Unreadable on a table with a different header.
     """
@@ -47,6 +47,9 @@ def areas(content: str) -> tuple[str, ...]:
 
 
 def zram_used(mm_stat: str) -> int:
-    """Read the third number of a disk's mm_stat, the bytes of memory it takes; raises Unreadable if it is missing."""
+    """Return the bytes of memory that a zram disk takes: the third number in its mm_stat.
+
+    Raises Unreadable if mm_stat has no such number.
+    """
     words = mm_stat.split()
     return whole(words[2] if len(words) > 2 else "")

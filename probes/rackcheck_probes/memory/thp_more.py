@@ -20,7 +20,7 @@ DEFRAG, SLEEP = f"{THP}/khugepaged/defrag", f"{THP}/khugepaged/scan_sleep_millis
     },
 )
 def thp_more(files: Files) -> Facts:
-    """Read the switches; a fact is absent if the kernel was built without the feature."""
+    """Read the settings of huge pages and of page merging (KSM); a fact is absent if the kernel lacks the feature."""
     yield "memory.thp.shmem", files.read(SHMEM, read.chosen)
     yield "memory.thp.size", files.read(SIZE, lambda content: read.whole(content) / (1 << 20))
     yield "memory.thp.zero_page", files.read(ZERO, read.bit)

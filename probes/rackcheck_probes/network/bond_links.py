@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.network import net_class
 
 PLACE = "/sys/class/net/{}/bonding/../{}"
-"""Only bonds have this folder; the files next to it exist for every interface."""
+"""Template of the path to a bond's file: only bonds have a folder `bonding`, so globs of this path match only bonds."""
 
 
 @probe(

@@ -14,7 +14,7 @@ COUNT, MOST = (f"/proc/sys/net/netfilter/nf_conntrack_{name}" for name in ("coun
     },
 )
 def conntrack(files: Files) -> Facts:
-    """Read the count and the limit; without the module, both are absent."""
+    """Read the count and the limit; without the kernel's module nf_conntrack, both are absent."""
     count, most = files.read(COUNT, read.whole), files.read(MOST, read.whole)
     yield "os.conntrack.count", count
     if isinstance(count.reading, int) and isinstance(most.reading, int):

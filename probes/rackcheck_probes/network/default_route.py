@@ -14,7 +14,7 @@ V4, V6 = "/proc/net/route", "/proc/net/ipv6_route"
     },
 )
 def default_route(files: Files) -> Facts:
-    """Read both tables."""
+    """Read the routing tables of IPv4 and IPv6."""
     for leaf, place, reader in (("ipv4", V4, routes.by_ipv4), ("ipv6", V6, routes.by_ipv6)):
         sourced = files.read(place, reader)
         yield (

@@ -1,4 +1,7 @@
-"""The router of the IPv4 default route, and whether it responds. No file of the kernel lists IPv6 neighbours."""
+"""The router of the IPv4 default route, and whether it responds.
+
+IPv6 is left out, because no file of the kernel lists IPv6 neighbours.
+"""
 
 import re
 
@@ -22,7 +25,7 @@ ARP = "/proc/net/arp"
     },
 )
 def default_router(files: Files) -> Facts:
-    """Read the default route, and the entry of its router in the neighbour table."""
+    """Read the IPv4 default route, and the row of its router in the neighbour table."""
     interface, written = routes.ipv4(files.text(V4))
     router = routes.dotted(written)
     if router in {"", "0.0.0.0"}:  # noqa: S104  # no interface is bound
@@ -38,15 +41,15 @@ def default_router(files: Files) -> Facts:
 
 
 _COMPLETE = 0x2
-"""The flag of an entry that has a hardware address (ATF_COM, include/uapi/linux/if_arp.h)."""
+"""Flag of a neighbour whose hardware address is known (ATF_COM, include/uapi/linux/if_arp.h)."""
 
 _FLAGS = re.compile(r"0x[0-9a-f]{1,8}")
 
 
 def answered(content: str, address: str, interface: str) -> bool | None:
-    """Whether the entry of a neighbour is complete; None if the neighbour has no entry.
+    """Whether a neighbour's hardware address is known; None if the neighbour is not in the table.
 
-    Raises Unreadable if the table has no header, or if a row before this entry is not a neighbour.
+    Raises Unreadable if the table has no header, or if a row before the neighbour's own row is malformed.
     """
     table = rows(content)
     if not table or not table[0].startswith("IP address "):

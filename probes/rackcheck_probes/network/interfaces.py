@@ -17,13 +17,13 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.network import net_class
 
 HARDWARE = "/sys/class/net/*/device/net/*"
-"""The interfaces that belong to a device, by the last part of the path, without bridges, tunnels and veths.
+"""Glob of the interfaces that belong to a device; the last path segment is the interface's name.
 
-Two interfaces of one PCI function are listed as two.
+Bridges, tunnels and veths do not match. Two interfaces of one PCI function are two matches.
 """
 
 BONDS = "/proc/net/bonding/*"
-"""The bonds, by the last part of the path."""
+"""Glob of the bonds; the last path segment is the bond's name."""
 
 PLACE = "/sys/class/net/{0}/device/net/{0}/{1}"
 NAMES = ("mtu", "operstate", "carrier", "speed", "duplex", "address", "addr_assign_type", "flags", "type", "dev_port",

@@ -9,7 +9,7 @@ from rackcheck.model.text.values import rows
 # Rows of the kernel's tables of TCP sockets, /proc/net/tcp and /proc/net/tcp6: only sockets that listen (state 0A).
 
 END = "-- end --"
-"""The last row that the shell prints: without this row, the output is truncated."""
+"""Last row of the output; without this row, the output was truncated."""
 
 _LISTENER = re.compile(r" {0,8}[0-9]{1,9}: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) [0-9A-F]{8,32}:0000 0A .{0,300}")
 
@@ -32,7 +32,7 @@ def ports(answer: str) -> tuple[str, ...]:
 
 
 FABRIC_MANAGER = "6666"
-"""FM_CMD_PORT_NUMBER, the Fabric Manager's default."""
+"""Default TCP port of the Fabric Manager (FM_CMD_PORT_NUMBER)."""
 
 
 # Of a busy node's connections, only the listeners (state 0A) leave the node. A kernel without IPv6 has no tcp6.

@@ -10,7 +10,7 @@ PLACE = "/etc/resolv.conf"
     gives={"os.dns.nameservers": integer("Name servers in /etc/resolv.conf; systemd-resolved counts as one.")},
 )
 def resolver(files: Files) -> Facts:
-    """Count the lines that name a server."""
+    """Count the `nameserver` lines in /etc/resolv.conf."""
     yield (
         "os.dns.nameservers",
         files.read(PLACE, lambda content: sum(r.split()[:1] == ["nameserver"] for r in content.splitlines())),

@@ -7,7 +7,7 @@ FUNCTION = "/sys/bus/pci/drivers/mlx5_core/{}"
 VENDOR = FUNCTION.format("*") + "/vendor"
 RDMA, NET = FUNCTION.format("*") + "/infiniband/*/node_type", FUNCTION.format("*") + "/net/*/mtu"
 EACH = FUNCTION.format("[0-9a-f]" * 4 + ":" + "[0-9a-f]" * 2 + ":" + "[0-9a-f]" * 2 + ".[0-7]")
-"""The same functions by a glob of fixed length: commands that may run as root are listed in sudoers."""
+"""Glob of NVIDIA's NICs without `*`: commands that root runs are listed in sudoers, where a `*` allows any text."""
 
 
 @probe(

@@ -10,7 +10,7 @@ from rackcheck_probes.network.interfaces import HARDWARE
 
 
 def dscp(message: str) -> Mapping[str, Reading]:
-    """Read the map."""
+    """Return the priority of each DSCP as texts `DSCP:PRIORITY`."""
     return {"dscp": tuple(f"{value}:{priority}" for value, priority in dcb.dscp(message))}
 
 

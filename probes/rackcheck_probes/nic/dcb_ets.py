@@ -12,7 +12,10 @@ LEAVES = ("ets.classes", "ets.algorithms", "ets.shares", "ets.willing")
 
 
 def ets(message: str) -> Mapping[str, Reading]:
-    """Read the three tables of eight entries, and whether the other end of the cable may set these tables."""
+    """Return the traffic classes, algorithms and bandwidth shares as texts `INDEX:VALUE`, eight of each.
+
+    The last value is whether the other end of the cable may set them.
+    """
     answer = dcb.ets(message)
     tables = (answer.classes, answer.algorithms, answer.shares)
     numbered = (tuple(f"{number}:{value}" for number, value in enumerate(table)) for table in tables)

@@ -10,7 +10,7 @@ from rackcheck_probes.network.interfaces import HARDWARE
 
 
 def pfc(message: str) -> Mapping[str, Reading]:
-    """Read the priorities."""
+    """Return the priorities that can be paused separately, and the maximum number of such priorities."""
     value = dcb.pfc(message)
     return {"pfc.priorities": tuple(map(str, value.pausing)), "pfc.most": value.most}
 

@@ -9,8 +9,9 @@ from rackcheck.parse.host.nic import module_eeprom
 from rackcheck_probes.network.interfaces import HARDWARE
 
 NAMED = " ".join(HARDWARE.removesuffix("*") + "[a-z]" + "[0-9a-z]" * more for more in range(1, 15))
-"""The same interfaces by globs of fixed length: root's commands are listed in sudoers, where a star allows any text.
+"""Globs of the interfaces with a device, one for each length of the interface's name.
 
+The last path segment has no `*`, because commands that root runs are listed in sudoers, where a `*` allows any text.
 The globs match names of 2 to 15 letters and digits; modules of interfaces with other names are not read.
 """
 

@@ -1,4 +1,4 @@
-"""Firmware configuration of NVIDIA's NICs, and changes at the next boot."""
+"""Firmware configuration of NVIDIA's NICs, and changes that wait for the next boot."""
 
 from rackcheck import Class, Facts, Shell, collection, listing, probe, setting, text
 from rackcheck.model.text import per_device

@@ -20,7 +20,7 @@ NONE = "none"
     },
 )
 def ofed(answer: str) -> Facts:
-    """Read `MLNX_OFED_LINUX-23.10-1.1.9.0:`."""
+    """Read the package and its version from output such as `MLNX_OFED_LINUX-23.10-1.1.9.0:`."""
     message = read.line(answer)
     if not answer.endswith("\n"):
         raise Unreadable("the output was truncated")
@@ -40,14 +40,14 @@ _VERSION = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]{0,60})-(?P<version>[0-9]{1,4
 
 @dataclass(frozen=True)
 class Package:
-    """Read which OFED package is installed, and its version written with dots: 23.10.1.1.9.0."""
+    """The installed OFED package: its name, and its version written with dots: 23.10.1.1.9.0."""
 
     name: str
     version: str
 
 
 def package(line: str) -> Package:
-    """Read the tool's one line; raises Unreadable on anything else."""
+    """Parse the line that `ofed_info -s` prints; raises Unreadable on any other text."""
     match = _VERSION.fullmatch(line)
     if match is None:
         raise Unreadable(f"not a version of OFED: {line[:80]!r}")

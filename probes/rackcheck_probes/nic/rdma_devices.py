@@ -8,7 +8,7 @@ from rackcheck.parse.host.pcie import pci
 DEVICE = "/sys/class/infiniband/{}"
 NODE = DEVICE.format("*") + "/node_type"
 DRIVEN = "/sys/bus/pci/drivers/*/*/infiniband/*/node_type"
-"""A glob over links of sysfs: the stars of each match are the driver, the PCI address and the device's name."""
+"""Glob that follows links of sysfs; its stars match the driver, the PCI address and the name of the RDMA device."""
 
 NAMES = ("node_desc", "device/numa_node", "device/sriov_numvfs", "device/sriov_totalvfs", "device/physfn/vendor")
 

@@ -48,7 +48,7 @@ done 2>/dev/null"""
     },
 )  # fmt: skip
 def rdma_gids(answer: str) -> Facts:
-    """Read each port's entries."""
+    """Read the GID entries of each RDMA port."""
     for device, port, entries in gid_table.tables(answer):
         item = f"nic/{spell_key(device)}.port/{spell_key(port)}"
         yield f"{item}.gid", tuple(entry.index for entry in entries)

@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
 SETTINGS = {"lifespan"}
-"""A file next to the counters has the time for which the kernel keeps values; this file is not a counter."""
+"""Files next to the counters that are no counters: `lifespan` is the time for which the kernel keeps values."""
 
 
 @probe(
@@ -18,7 +18,7 @@ SETTINGS = {"lifespan"}
     },
 )
 def rdma_hw_counters(files: Files) -> Facts:
-    """Read every counter of each port; a port without the folder has no counters."""
+    """Read every counter of each port; a port without the folder `hw_counters` has no counters."""
     values: dict[tuple[str, str], list[str]] = {}
     for device, port, name in files.found(PORT.format("*", "*") + "/hw_counters/*"):
         values.setdefault((device, port), []).append(name)

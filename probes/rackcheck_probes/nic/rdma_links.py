@@ -22,7 +22,7 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
     },
 )
 def rdma_links(answer: str) -> Facts:
-    """Read each link's interface."""
+    """Read the network interface of each RDMA port."""
     for link in links(answer):
         yield f"nic/{spell_key(link.device)}.port/{link.port}.interface", link.interface
 
@@ -32,7 +32,7 @@ def rdma_links(answer: str) -> Facts:
 
 @dataclass(frozen=True)
 class RdmaLink:
-    """One port: its device, its number, and its network interface, which is absent if the port has none."""
+    """One RDMA port: its device, its number, and its network interface, which is absent if the port has none."""
 
     device: str
     port: int

@@ -37,7 +37,7 @@ n rdma_cm - -"""
     },
 )
 def rdma_nodes(answer: str) -> Facts:
-    """Read which device files exist; the kernel's list maps each file to an RDMA device."""
+    """Read which device files exist; the kernel's lists in sysfs map each device file to an RDMA device."""
     found = ib_nodes.nodes(answer)
     yield "nic.rdma_cm_node", found.connection
     for device in found.devices:

@@ -30,7 +30,7 @@ done 2>/dev/null"""
     },
 )
 def rdma_pkeys(answer: str) -> Facts:
-    """Read each port's keys."""
+    """Read each port's partition keys."""
     for port in ports(answer):
         yield f"nic/{spell_key(port.device)}.port/{port.number}.pkeys", port.keys
 
@@ -45,7 +45,10 @@ _ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
 
 @dataclass(frozen=True)
 class PkeyPort:
-    """One port's keys in order, without duplicates; 0x8000 and above means full, below 0x8000 limited membership."""
+    """One RDMA port and its partition keys, in order and without duplicates.
+
+    A key of 0x8000 or above means full membership, a lower key means limited membership.
+    """
 
     device: str
     number: str
@@ -53,7 +56,7 @@ class PkeyPort:
 
 
 def ports(answer: str) -> Iterator[PkeyPort]:
-    """Read each port; raises Unreadable at any other row, and at a key that could not be read (`?`)."""
+    """Yield each port; raises Unreadable on a row that is not a port, and on a key that could not be read (`?`)."""
     yield from map(_port, rows(answer))
 
 

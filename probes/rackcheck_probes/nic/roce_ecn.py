@@ -14,7 +14,7 @@ NOTIFICATION, REACTION = "roce_np", "roce_rp"
 
 _ENABLED = FOLDER + "/{}/enable/{}"
 ENABLED = tuple(_ENABLED.format("*", point, "*") for point in (NOTIFICATION, REACTION))
-"""The switches of both points by globs: one file for each of the eight priorities."""
+"""Globs of the switches of the notification and the reaction point, one file for each of the eight priorities."""
 
 
 def interfaces(files: Files) -> list[str]:

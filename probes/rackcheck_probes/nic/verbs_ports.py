@@ -19,7 +19,7 @@ SIZE = re.compile(r"(max|active)_mtu:\s{0,40}([0-9]{3,5}) \([0-9]\)")
     },
 )
 def verbs_ports(answer: str) -> Facts:
-    """Read each port's packet sizes, which only libibverbs provides."""
+    """Read the current and maximum MTU of each port, which only libibverbs provides."""
     rows = read.rows(answer)
     device = port = ""
     for row in rows:

@@ -16,7 +16,7 @@ NONE = Absent("not booted by UEFI")
     },
 )
 def boot_order(answer: str) -> Facts:
-    """Read the boot order and the entry of this boot; both facts are absent without UEFI."""
+    """Read the boot order and the boot entry that this boot used; both facts are absent without UEFI."""
     shown = efivars.variables(answer)
     yield "os.boot.order", NONE if shown is None else efivars.entries("BootOrder", shown)
     current = NONE if shown is None else efivars.entries("BootCurrent", shown)

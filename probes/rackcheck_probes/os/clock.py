@@ -10,7 +10,7 @@ TIME = re.compile(r"(?P<seconds>[0-9]{1,12})(?:\.(?P<parts>[0-9]{1,9})?\D{0,8})?
 
 
 def seconds(text: str) -> float:
-    """Read a time; a time without fractions of a second is up to one second early."""
+    """Read seconds since 1970; a time in whole seconds may be up to one second too early."""
     match = TIME.fullmatch(text)
     if match is None:
         raise Unreadable(f"not seconds since 1970: {text[:80]!r}")

@@ -17,7 +17,7 @@ TOOLS = {
 
 
 def path(tool: str) -> str:
-    """Return the fact of a tool."""
+    """Return the path of the fact that contains a tool's version."""
     return f"container.{tool.replace('-', '_')}.version"
 
 
@@ -35,7 +35,7 @@ def path(tool: str) -> str:
     },
 )
 def container_tools(answer: str) -> Facts:
-    """Read the first line that each tool prints; build metadata after a plus is left out."""
+    """Read each tool's version from the first line that it prints, without build metadata after a plus."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the output was truncated")

@@ -20,7 +20,7 @@ ROW = re.compile(
     },
 )
 def dkms(answer: str) -> Facts:
-    """Read one module for one kernel per line; DKMS 2 writes a comma where DKMS 3 writes a slash."""
+    """Read one line for each module and kernel; DKMS 2 separates name and version by a comma, DKMS 3 by a slash."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
         raise Unreadable("the output was truncated")

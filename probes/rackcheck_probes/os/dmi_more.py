@@ -21,7 +21,7 @@ TEXTS = {
         "ec_firmware_release", version("dotted", "The embedded controller's firmware release; kernels since 5.8.")
     ),
 }  # fmt: skip
-"""By fact: the file of the folder, and its meaning."""
+"""By fact: the name of the file in the DMI folder, and the fact's kind."""
 TYPE = f"{FOLDER}/chassis_type"
 
 
@@ -33,7 +33,7 @@ TYPE = f"{FOLDER}/chassis_type"
     },
 )
 def dmi_more(files: Files) -> Facts:
-    """Read the values that the kernel shows; a value that this machine's table or this kernel lacks is absent."""
+    """Read the values of the DMI table that the kernel shows; a value that the table or this kernel lacks is absent."""
     for path, (name, _) in TEXTS.items():
         yield path, files.read(f"{FOLDER}/{name}", filled)
     yield "node.chassis_type", files.read(TYPE, chassis)

@@ -22,7 +22,7 @@ SERIALS = {
     },
 )
 def dmi_root(answer: str) -> Facts:
-    """Read the first structure of each type, because the others describe further boards and chassis of a blade."""
+    """Read the first DMI structure of each type, because later ones describe further boards and chassis of a blade."""
     table = dmidecode.structures(answer)
     first = {s.kind: s for s in reversed(table)}
     for path, (kind, key) in SERIALS.items():

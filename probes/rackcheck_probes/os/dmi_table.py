@@ -24,7 +24,7 @@ def maker_text(structure: Structure, *keys: str) -> str | Unknown:
 
 
 def devices(table: tuple[Structure, ...]) -> list[Structure]:
-    """Return the memory slots, without the devices of flash, cache and video memory."""
+    """Return the memory devices that are slots for system memory, without flash, cache and video memory."""
     uses = {s.handle: s.first("Use") for s in table if s.kind == MEMORY_ARRAY}
     return [
         s

@@ -44,7 +44,7 @@ PATTERN = f'"({"|".join((*TEXTS, *FLAGS))})" *: *("[^"]*"|true|false)|"native[.]
     },
 )
 def docker_config(answer: str) -> Facts:
-    """Read the JSON fragments that the command extracts on the node."""
+    """Read the JSON fragments that the command extracts from daemon.json on the node."""
     rows = read.rows(answer)
     missing = rows == ["no file"]
     if not missing and (not rows or rows[-1] != END):

@@ -11,7 +11,7 @@ from rackcheck_probes.os.hidden import THERE
 WORDS = ("NCCL", "RCCL", "HIP", "HSA", "ROCR", "CUDA", "NVSHMEM", "UCX", "FI", "OMPI", "PMIX", "GLOO", "MLX5", "SHARP")
 PLACES = {"/etc/environment": "os.environment", "/etc/nccl.conf": "os.nccl_conf"}
 END = "-- end --"
-"""The last line of the output."""
+"""Last line of the output; without this line, the output was truncated."""
 
 
 # Only these names: other variables of the environment may be secrets.
@@ -42,7 +42,7 @@ _ASSIGNMENT = re.compile(r"\s{0,80}(?:export\s{1,80})?([A-Z][A-Z0-9_]{1,100})\s{
 
 
 def assignments(answer: str, places: Collection[str]) -> dict[tuple[str, str], str]:
-    """Return each value by file and name, without quotes; the last value of a repeated name counts.
+    """Return the value of each variable by file and name, without quotes; the last value of a repeated name counts.
 
     Raises Unreadable on truncated output, and on a row that is not an assignment in one of these files.
     """

@@ -12,9 +12,9 @@ case $w in *[Nn]'o such file'*|*[Nn]'ot a directory'*) return 1;; esac
 echo "$1: ${w##*: }" >&2; exit 2
 }
 """
-"""`there FILE`: 0 if it exists, 1 if not; a hidden file ends the shell with 2 and the kernel's reason.
+"""Defines `there FILE`: it returns 0 if the file exists, 1 if not, and exits with 2 and the reason if it is hidden.
 
 To get the kernel's reason, the shell itself opens the file: no program is started. A file that `test` found is not
 opened.
-`there FOLDER/.` checks whether the folder can be entered; `(there FILE)` lets the script continue.
+`there FOLDER/.` checks whether the folder can be entered. `(there FILE)` exits only a subshell; the script continues.
 """

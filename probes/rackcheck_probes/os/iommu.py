@@ -7,7 +7,7 @@ from rackcheck.model import text as read
 
 UNITS, TYPES = "/sys/class/iommu/*/uevent", "/sys/kernel/iommu_groups/*/type"
 MEMBERS = "/sys/kernel/iommu_groups/*/devices/*/class"
-"""The PCI functions of each group: groups exist even if an old kernel does not report their types."""
+"""Glob of the PCI functions in each group; it also finds groups whose type an old kernel does not report."""
 TRANSLATED = ("DMA", "DMA-FQ")
 
 
@@ -22,7 +22,7 @@ TRANSLATED = ("DMA", "DMA-FQ")
     },
 )
 def iommu(files: Files) -> Facts:
-    """Count the groups by type; a group that a virtual machine uses is neither passed through nor translated."""
+    """Count the groups by type; a group that a virtual machine uses counts as neither passed through nor translated."""
     units = tuple(name for (name,) in files.found(UNITS))
     yield "iommu.units", units
     typed = [number for (number,) in files.found(TYPES)]

@@ -43,7 +43,7 @@ BOOT = Shell(
     },
 )
 def journal(answer: str) -> Facts:
-    """Collect the Xids and SXids of the newest lines; if these do not reach back to the boot, there may be more."""
+    """Collect the Xids and SXids of the newest lines; raises Unreadable if these do not reach back to the boot."""
     log = journalctl.of_this_boot(answer)
     begins = journalctl.oldest(log)
     yield "log.boot.begins", begins

@@ -29,7 +29,7 @@ LEAVES = {"0": "emergencies", "1": "alerts", "2": "criticals", "3": "errors"}
     },
 )
 def journal_priorities(answer: str) -> Facts:
-    """Count the entries of each priority, if the newest entries reach back to the journal's start."""
+    """Count the entries of each priority; raises Unreadable if they do not reach back to the journal's start."""
     entries = journalctl.entries(answer)
     if not any(entry.begins for entry in entries):
         raise Unreadable("this boot's journal, or the part that was read, lacks its beginning", Reason.NOT_READ_FURTHER)

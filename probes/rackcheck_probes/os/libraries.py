@@ -46,7 +46,7 @@ FOLLOWED, END = "-- followed --", "-- end --"
     },
 )  # fmt: skip
 def libraries(answer: str) -> Facts:
-    """Read both listings; a folder that could not be listed may contain further libraries."""
+    """Read the listings of the libraries and of their targets; a folder that could not be listed may contain more."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END or FOLLOWED not in rows:
         raise Unreadable("the output was truncated")

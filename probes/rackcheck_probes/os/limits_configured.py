@@ -14,7 +14,7 @@ HELP = {
 
 
 def kind(name: str, side: str) -> Kind:
-    """Return the fact of one limit that the files set for every user but root."""
+    """Return the kind of the fact for a soft or hard limit that pam_limits sets for every user but root."""
     help_ = (
         f"{HELP[name]}: {side} limit that pam_limits sets for every user but root; services have limits of their own."
     )

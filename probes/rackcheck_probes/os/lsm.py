@@ -21,7 +21,7 @@ SELINUX, APPARMOR = "/sys/fs/selinux/enforce", "/sys/module/apparmor/parameters/
     },
 )
 def lsm(files: Files) -> Facts:
-    """Read the security file system, and the files of SELinux and of AppArmor's module."""
+    """Read securityfs, and the files of SELinux and AppArmor."""
     yield "os.selinux.enforcing", files.read(SELINUX, read.bit)
     yield "os.apparmor.enabled", files.read(APPARMOR, lambda content: read.flag(content.strip(), yes="Y", no="N"))
     yield "kernel.lsm", securityfs.read(files, MODULES, lambda content: tuple(read.line(content).split(",")))

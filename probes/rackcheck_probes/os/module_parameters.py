@@ -36,7 +36,7 @@ OPTIONS = re.compile(
     },
 )
 def module_parameters(files: Files) -> Facts:
-    """Read the existing parameters and the options; the last value of a repeated option counts."""
+    """Read parameters of loaded modules, and options in modprobe.d; the last value of a repeated option counts."""
     for module, names in NAMED.items():
         for name in names:
             place = PLACE.format(module, name)

@@ -16,7 +16,7 @@ PLACE = "/proc/sys/fs/file-nr"
     },
 )
 def open_files(files: Files) -> Facts:
-    """Read the allocated handles, the free handles among them, and the limit."""
+    """Read how many file handles are allocated, how many of these are free, and the limit."""
     match = re.fullmatch(r"([0-9]{1,20})\s+([0-9]{1,20})\s+([0-9]{1,20})", read.line(files.text(PLACE)))
     if match is None or int(match[3]) == 0:
         raise Unreadable(f"not three numbers: {files.text(PLACE)[:80]!r}")

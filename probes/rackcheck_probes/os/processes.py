@@ -8,7 +8,7 @@ from rackcheck import Class, Facts, Shell, integer, listing, probe, quantity
 from rackcheck.parse.host.os import process_states
 
 NAMES = 20
-"""Maximum number of names of hanging processes that a node returns."""
+"""Maximum number of hanging processes whose names are read from a node."""
 
 
 # `ps` is not used: the `ps` of busybox differs. `xargs` splits the list if it is too long; processes that ended
@@ -51,7 +51,7 @@ NAMES = 20
     },
 )
 def processes(answer: str) -> Facts:
-    """Read the processes of each state, the start of the oldest, and the names of processes in state D."""
+    """Count the processes by state; read the start of the oldest in each state, and the names of those in state D."""
     found = process_states.states(answer, NAMES)
     yield "os.processes.count", sum(found.counts.values())
     yield "os.processes.zombies", found.counts.get("Z", 0)

@@ -16,7 +16,7 @@ LEAVES = {"SecureBoot": "enabled", "SetupMode": "setup_mode"}
     },
 )
 def secure_boot(answer: str) -> Facts:
-    """Read each variable; all of them are absent without UEFI."""
+    """Read each UEFI variable about Secure Boot; all facts are absent without UEFI."""
     shown = efivars.variables(answer)
     for name, leaf in LEAVES.items():
         yield f"os.secure_boot.{leaf}", Absent("not booted by UEFI") if shown is None else efivars.yes(name, shown)

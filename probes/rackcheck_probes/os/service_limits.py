@@ -28,7 +28,7 @@ END = "-- end --"
     },
 )
 def service_limits(answer: str) -> Facts:
-    """Read the services that systemd has loaded; a service that is not loaded has no such facts."""
+    """Read the services that systemd has loaded; a service that is not loaded has no facts on restarts and limits."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the output was truncated")

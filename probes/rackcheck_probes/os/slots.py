@@ -17,7 +17,7 @@ from rackcheck_probes.os.dmi_table import SLOT, TABLE
     },
 )
 def slots(answer: str) -> Facts:
-    """Read each slot as the board describes it, which may differ from its wiring."""
+    """Read each slot from the DMI table, whose description of a slot may differ from the slot's wiring."""
     found = [s for s in dmidecode.structures(answer) if s.kind == SLOT]
     for name, structure in dmidecode.named(found, "Designation"):
         item = f"node.slot/{spell_key(name)}"

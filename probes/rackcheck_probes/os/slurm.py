@@ -62,7 +62,7 @@ def leaf(name: str) -> str:
     },
 )
 def slurm(answer: str) -> Facts:
-    """Read the version, then the relevant lines of each file; Slurm's names are case-insensitive."""
+    """Read the version, then the relevant lines of each file; the names of Slurm's parameters are case-insensitive."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
         raise Unreadable("the output was truncated")

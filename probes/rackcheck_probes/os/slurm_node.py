@@ -30,7 +30,7 @@ from rackcheck.parse.host.os import slurm
     },
 )
 def slurm_node(answer: str) -> Facts:
-    """Read `Key=value` words; the reason takes a whole line, which may contain blanks."""
+    """Read words such as `Key=value`; the value of `Reason` may contain blanks and takes the rest of its line."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
         raise Unreadable("the output was truncated")

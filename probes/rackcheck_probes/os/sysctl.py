@@ -13,7 +13,7 @@ NEVER = (
     f"{FOLDER}/net/core/netdev_rss_key",
     f"{FOLDER}/kernel/random/*",
 )
-"""Keys and seeds: never read, even if a profile names them."""
+"""Files with secret keys and random seeds, which are never read, even if a profile names them."""
 
 KNOWN: dict[str, Kind] = {
     "sysctl.vm.swappiness": integer("How readily the kernel swaps: 0 to 200."),
@@ -192,7 +192,7 @@ def place(path: str) -> str:
 
 
 def path_of(file: str) -> str:
-    """Return the fact path of a file; a path component that is not a plain word becomes a key."""
+    """Return the fact path of a file; a path segment that is not a plain word becomes the key of an item."""
     spelt = "sysctl"
     for part in file.removeprefix(f"{FOLDER}/").split("/"):
         spelt += f".{part}" if re.fullmatch(r"[a-z][a-z0-9_]*", part) else f"/{spell_key(part)}"
@@ -200,7 +200,7 @@ def path_of(file: str) -> str:
 
 
 def several(content: str) -> str:
-    """Return the file's line with single blanks between the words; an empty file is an empty setting."""
+    """Return the file's line with single blanks between the words; an empty file returns an empty text."""
     return " ".join(read.line(content).split()) if content.strip() else ""
 
 

@@ -4,7 +4,7 @@ from rackcheck import Absent, Facts, Files, Read, probe, text
 
 MAIN = "/etc/systemd/system.conf"
 MORE = tuple(f"{place}/systemd/system.conf.d/*.conf" for place in ("/usr/lib", "/run", "/etc"))
-"""Drop-ins, applied in the order of their names; a file overrides a file of the same name in an earlier folder."""
+"""Globs of drop-ins, applied in the order of their file names; of files with one name, the last folder's counts."""
 KEYS = {"NUMAPolicy": "numa_policy", "NUMAMask": "numa_mask", "CPUAffinity": "cpu_affinity"}
 
 
@@ -21,7 +21,7 @@ KEYS = {"NUMAPolicy": "numa_policy", "NUMAMask": "numa_mask", "CPUAffinity": "cp
     },
 )
 def systemd_conf(files: Files) -> Facts:
-    """Read system.conf and its drop-ins; a setting that is not set, or last set to an empty value, is absent."""
+    """Read system.conf and its drop-ins; a setting that is not set, or whose last value is empty, is absent."""
     drops = {name: glob.replace("*", name) for glob in MORE for (name,) in files.found(glob)}
     given: dict[str, str] = {}
     for place in ((MAIN,) if files.has(MAIN) else ()) + tuple(drops[name] for name in sorted(drops)):

@@ -4,7 +4,7 @@ from rackcheck import Facts, Shell, Unreadable, listing, probe
 from rackcheck.model import text as read
 
 NAMES = {"chronyd", "ntpd", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "ts2phc", "timemaster"}
-"""The names as the kernel shows them: the first 15 characters."""
+"""Process names of the programs as the kernel shows them, cut after 15 characters."""
 
 COMMAND = (
     "cat /proc/1/comm >/dev/null && { "

@@ -27,7 +27,7 @@ NONE = "systemd-timesyncd does not run"
     },
 )
 def timesyncd(answer: str) -> Facts:
-    """Read timedatectl's table, which has only the server's name before the server's first reply."""
+    """Read timedatectl's table; before the server's first reply, the table contains only the server's name."""
     rows = read.rows(answer)
     stopped = dict.fromkeys(timedatectl.LEAVES, Absent("systemd-timesyncd does not run"))
     value = stopped.items() if rows == [NONE] else timedatectl.status(rows).facts()

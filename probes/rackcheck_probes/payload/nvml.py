@@ -15,7 +15,7 @@ import pynvml as nvml
 SECONDS = 45
 GPUS = 64
 LINKS = 36
-"""Limits: seconds for the driver, GPUs of a node, and links of a GPU that are queried."""
+"""Time limit of the driver in seconds, and maximum number of GPUs per node and NVLinks per GPU that are queried."""
 
 REASONS = {
     nvml.NVML_ERROR_NO_PERMISSION: "denied",
@@ -73,7 +73,7 @@ LATE = {"unknown": "timeout", "detail": f"NVML gave no answer within {SECONDS} s
 
 
 def unknown(error: "nvml.NVMLError") -> "Any":
-    """Return why NVML returned no value."""
+    """Return the reason why NVML returned no value, in the JSON format of an unknown value."""
     return {"unknown": REASONS.get(error.value, "not collected"), "detail": f"NVML: {error}"}
 
 
@@ -100,7 +100,7 @@ def read_value(question: "Any", *given: "Any") -> "Any":
 
 
 def part(whole: "Any", *places: "Any") -> "Any":
-    """Return one part of a returned structure, by attribute or index."""
+    """Return one part of a queried structure, by attribute or index; return an absent or unknown structure as is."""
     if "value" not in whole:
         return whole
     value = whole["value"]
@@ -110,7 +110,7 @@ def part(whole: "Any", *places: "Any") -> "Any":
 
 
 def either(first: "Any", second: "Any") -> "Any":
-    """Return the first value, or the second if the first is unknown, for example because the driver is too old."""
+    """Return the first value; if it is unknown, for example with an old driver, query and return the second."""
     return first if "value" in first else second() if "unknown" in first else first
 
 
@@ -258,7 +258,7 @@ def processes(gpu: "Any") -> "Any":
 
 
 def peers(gpu: "Any", others: "list[Any]") -> "Any":
-    """Query whether this GPU can read the memory of each other GPU: 0 if it can, else NVML's number of the reason."""
+    """Query for each other GPU whether this GPU can read its memory: 0 if it can, else NVML's number of the reason."""
     return [nvml.nvmlDeviceGetP2PStatus(gpu, other, 0) for other in others]
 
 
@@ -459,7 +459,7 @@ def ask_all(values: "dict[str, Any]") -> "None":
 
 
 def ask_safely(values: "dict[str, Any]") -> "None":
-    """Query all values; a failure is recorded in `values`."""
+    """Query all values; if a query fails as a whole, the reason is recorded in `values` under `failed`."""
     try:
         ask_all(values)
     except nvml.NVMLError as error:

@@ -20,7 +20,7 @@ PORTS = ("Root Port", "Upstream Port", "Downstream Port")
 def pcie_atomics(answer: str) -> Facts:
     """Read the atomic operations of each function.
 
-    The facts are absent if the function is not PCI Express, or has no memory for atomic operations.
+    The facts are absent if the function is not PCI Express, or has no memory that an atomic operation could reach.
     """
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}.atomics"

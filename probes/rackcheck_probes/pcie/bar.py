@@ -7,7 +7,7 @@ DEVICES = "/sys/bus/pci/devices"
 
 
 def windows(files: Files, place: str) -> tuple[tuple[int, int], ...] | Unknown:
-    """Return a function's windows, or the reason why they could not be read."""
+    """Return size in bytes and flags of each of a function's BARs, or the reason why they could not be read."""
     try:
         return pci.windows(files.text(place))
     except Unreadable as error:
@@ -28,7 +28,7 @@ def windows(files: Files, place: str) -> tuple[tuple[int, int], ...] | Unknown:
     },
 )
 def pcie_bar(files: Files) -> Facts:
-    """Read the windows of each function's BARs; I/O ports are left out."""
+    """Read the size of each function's memory BARs; BARs of I/O ports are left out."""
     for (address,) in files.found(f"{DEVICES}/*/class"):
         item, place = f"pcie/{spell_key(address)}", f"{DEVICES}/{address}/resource"
         found = windows(files, place)

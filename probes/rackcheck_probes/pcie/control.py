@@ -36,7 +36,7 @@ FLAGS = {
         "Whether the function completes requests that have tags of 10 bits.",
     ),
 }
-"""By fact: the register, the flag's name in the register, and its meaning."""
+"""By fact: the register, the flag's name in lspci's output of the register, and the meaning of the flag."""
 
 
 @probe(

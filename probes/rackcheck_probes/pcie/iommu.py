@@ -18,7 +18,7 @@ UNTOLD = Unknown(Reason.NOT_COLLECTED, "this kernel does not report how the IOMM
     },
 )
 def pcie_iommu(files: Files) -> Facts:
-    """Read the groups and their members; each member's folder is a link to the function's folder."""
+    """Read the IOMMU groups; each group's folder contains a link to the folder of each PCI function in the group."""
     of = {address: group for group, address in files.found(MEMBERS)}
     for (address,) in files.found(DEVICES):
         item, group = f"pcie/{spell_key(address)}.iommu", of.get(address)

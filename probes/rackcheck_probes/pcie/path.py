@@ -40,7 +40,7 @@ def links(inputs: Inputs) -> Links:
     },
 )
 def pcie_path(inputs: Inputs) -> Facts:
-    """Follow the links of every function up to its root port."""
+    """Compare the links on the path from each PCI function up to its root port."""
     upstream, value = inputs.table("pcie", "upstream"), links(inputs)
     for address in upstream:
         item = f"pcie/{spell_key(address)}"

@@ -33,7 +33,7 @@ def pcie_resizable(answer: str) -> Facts:
 
 
 def largest(function: PciFunction) -> tuple[Reading, Reading]:
-    """Return in GiB the current size of the largest resizable BAR, and its maximum size."""
+    """Return the current and the maximum size of a function's largest resizable BAR, in GiB."""
     found = function.capability(RESIZABLE)
     if not isinstance(found, Capability):
         return found, found

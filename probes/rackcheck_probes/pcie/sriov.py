@@ -17,7 +17,7 @@ NAMES = ("sriov_totalvfs", "sriov_numvfs", "sriov_drivers_autoprobe", "physfn/ve
     },
 )
 def pcie_sriov(files: Files) -> Facts:
-    """Read each function's virtual functions; a virtual function has a link to its physical one."""
+    """Read how many virtual functions each function has; a function with a link `physfn` is virtual itself."""
     for (address,) in files.found(f"{DEVICES}/*/class"):
         item, folder = f"pcie/{spell_key(address)}", f"{DEVICES}/{address}"
         yield f"{item}.vf.total", files.read(f"{folder}/sriov_totalvfs", read.whole)

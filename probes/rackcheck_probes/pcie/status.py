@@ -11,7 +11,7 @@ BITS = {
     "fatal": ("FatalErr",),
     "unsupported": ("UnsupReq", "UnsuppReq"),
 }
-"""The names of each error in lspci's output; the second name is from lspci before 3.7."""
+"""By fact: the error's names in lspci's output; the second name is that of lspci before 3.7."""
 
 
 @probe(

@@ -32,7 +32,7 @@ LEAVES: dict[str, tuple[str, Callable[[str], Value], Kind]] = {
     "timeout": ("queue/io_timeout", block_queue.amount, quantity(
         "ms", "How long a request may take; absent on kernels that do not report it.")),
 }  # fmt: skip
-"""By fact: the file of the device's folder, its reader, and its meaning."""
+"""By fact: the file in the device's folder, the function that converts it, and the fact's kind."""
 
 
 @probe(
@@ -43,7 +43,7 @@ LEAVES: dict[str, tuple[str, Callable[[str], Value], Kind]] = {
     },
 )
 def block(files: Files) -> Facts:
-    """Read each device's queue."""
+    """Read the queue settings of each block device."""
     found = {name for file, _, _ in LEAVES.values() for (name,) in files.found(f"{FOLDER.format('*')}/{file}")}
     for name in filter(block_queue.is_disk, sorted(found, key=read.natural)):
         for leaf, (file, reader, _) in LEAVES.items():

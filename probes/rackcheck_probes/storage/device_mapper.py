@@ -16,7 +16,7 @@ ALL, NAME, UUID, SUSPENDED = (f"{FOLDER.format('*')}/{file}" for file in ("size"
     },
 )
 def device_mapper(files: Files) -> Facts:
-    """Read each mapping; its kind is the beginning of its UUID."""
+    """Read each mapping; its kind is the text before the first dash in its UUID."""
     for (device,) in files.found(NAME):
         item, folder = f"storage.device/{spell_key(device)}.mapping", FOLDER.format(device)
         place = f"{folder}/dm/uuid"

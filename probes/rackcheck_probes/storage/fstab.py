@@ -44,9 +44,9 @@ _ROW = re.compile(
 
 
 def unmounted(answer: str) -> tuple[str, ...] | None:
-    """Return the mount points that should be mounted at boot but are not, sorted; None without the file.
+    """Return the sorted mount points that should be mounted at boot but are not; None without /etc/fstab.
 
-    Swap has no mount point. Raises Unreadable on truncated output and on any unexpected row.
+    Swap is left out. Raises Unreadable on truncated output and on any unexpected row.
     """
     items = rows(answer)
     none = items[:1] == ["no fstab"]
@@ -60,5 +60,5 @@ def unmounted(answer: str) -> tuple[str, ...] | None:
 
 
 def _place(field: str) -> str:
-    """Return a mount point without a trailing slash."""
+    """Return a mount point without escapes and without a trailing slash."""
     return unescaped(field).rstrip("/") or "/"

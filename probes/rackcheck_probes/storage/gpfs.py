@@ -21,7 +21,7 @@ NONE = "no mmgetstate"
     },
 )
 def gpfs(answer: str) -> Facts:
-    """Read the row of this node by the header's names; values are percent-encoded."""
+    """Read this node's row by the column names in the header; values are percent-encoded."""
     rows = read.rows(answer)
     if rows == [NONE]:
         yield from ((f"storage.gpfs.{leaf}", Absent("not installed")) for leaf in ("state", "quorum"))

@@ -36,7 +36,7 @@ def lustre(files: Files) -> Facts:
 
 
 _WORDS = ("LBUG", "NOT HEALTHY", "healthy")
-"""The health words, the worst first: an unhealthy client may have healthy devices."""
+"""Health states, the worst first, because an unhealthy client may also print `healthy` for single devices."""
 
 
 def release(content: str) -> str:
@@ -48,7 +48,7 @@ def release(content: str) -> str:
 
 
 def health(content: str) -> str:
-    """Return the health state, which older clients write after the unhealthy device; raises Unreadable without one."""
+    """Return the worst health state in the text; raises Unreadable if the text contains no health state."""
     words = [word for word in _WORDS if word in content]
     if not words:
         raise Unreadable(f"not a health state of Lustre: {content[:80]!r}")

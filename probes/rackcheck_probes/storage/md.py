@@ -61,7 +61,7 @@ def md(files: Files) -> Facts:
 
 WORKS = {"clear": False, "inactive": False, "suspended": False, "broken": False, "readonly": True, "read-auto": True,
          "clean": True, "active": True, "write-pending": True, "active-idle": True}  # fmt: skip
-"""An array's states in the kernel's documentation of md, and whether data can be read in each state."""
+"""Maps each state of an array in the kernel's documentation of md to whether data can be read."""
 
 
 def works(content: str) -> bool:

@@ -20,7 +20,7 @@ COUNTS: dict[str, nvme.LogField] = {
     "time_too_hot": (("warning_temp_time",), float),
     "time_critical": (("critical_comp_time",), float),
 }
-"""By fact, the names of nvme-cli's versions; a data unit is 1000 times 512 bytes."""
+"""By fact: the field's names in different versions of nvme-cli, and its conversion; a data unit is 512000 bytes."""
 
 
 @probe(

@@ -7,7 +7,7 @@ LOCAL = (
     "bcachefs btrfs devtmpfs erofs exfat ext2 ext3 ext4 f2fs hfsplus iso9660 jfs ntfs3 overlay reiserfs squashfs tmpfs"
     " udf vfat xfs zfs"
 )
-"""Types that depend on no server or user program. Only these types are queried, because a dead server blocks a query.
+"""Filesystem types that need no server or user program; others are not queried, because a dead server blocks the query.
 
 With `-l`, df recognises only some of the network types, and others only if their source contains a colon
 (ME_REMOTE in gnulib's lib/mountlist.c).

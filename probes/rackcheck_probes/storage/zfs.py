@@ -21,7 +21,7 @@ from rackcheck.model import text as read
 KNOWN, VERSION = "/proc/filesystems", "/sys/module/zfs/version"
 STATES = "/proc/spl/kstat/zfs/*/state"
 MUTE = re.compile(r"0\.[0-7]\.")
-"""Versions that show a pool's state only in their tools."""
+"""Versions of ZFS whose kernel module does not show the states of pools; only the tools of ZFS do."""
 
 
 # Unverified on hardware: the files are those that Prometheus's node_exporter reads; their first version is from memory.

@@ -13,10 +13,10 @@ AMD, GPU = "0x1002", re.compile(r"0x03[0-9a-f]{4}|0x1200[0-9a-f]{2}")
 """AMD's vendor id, and the PCI classes of displays and of processing accelerators, such as an MI300X."""
 
 DEVICE = "/sys/bus/pci/drivers/amdgpu/{}"
-"""A file of a GPU that is bound to the driver, by PCI address: a link in sysfs, which globs follow."""
+"""Folder of a GPU that is bound to the driver, by PCI address: a symbolic link in sysfs, which globs follow."""
 
 GPUS = (BUS.format("vendor"), BUS.format("class"), DEVICE.format("*") + "/vendor")
-"""The files that identify the GPUs: those of the bus, and those of the driver."""
+"""Globs of the files that identify the GPUs: on the PCI bus, and among the devices bound to the driver."""
 
 NOT_RUN = Unknown(Reason.NOT_READY, "not bound to amdgpu")
 
@@ -37,7 +37,7 @@ def gpus(files: Files) -> Iterator[tuple[str, str, bool]]:
 
 @dataclass(frozen=True)
 class SysfsFact:
-    """One value that the driver provides: its file below the device's folder, its reader, and its fact."""
+    """One value of the driver: the file in the device's folder, the function that converts it, and the fact's kind."""
 
     file: str
     convert: Callable[[str], Value]
@@ -45,7 +45,7 @@ class SysfsFact:
 
 
 SysfsTable = Mapping[str, SysfsFact]
-"""Facts of one GPU by their path below it."""
+"""Maps the end of each fact's path, after `gpu.amd/KEY.`, to how the fact is read."""
 
 
 def gives(table: SysfsTable) -> dict[str, Kind]:

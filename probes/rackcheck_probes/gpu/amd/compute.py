@@ -14,7 +14,7 @@ from rackcheck_probes.gpu.amd.topology import FILES, parts
     },
 )
 def amd_compute(files: Files) -> Facts:
-    """Read each GPU's nodes in the topology; a GPU that the compute driver does not list has none."""
+    """Read each GPU's compute nodes in KFD's topology; a GPU that KFD does not list has 0 compute nodes."""
     for address, found in parts(files).items():
         item, nodes = f"gpu.amd/{spell_key(address)}", list(found.values())
         gone = Absent("the compute driver does not list the GPU")
