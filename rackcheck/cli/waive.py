@@ -110,7 +110,7 @@ def waive(given: WaiveOptions) -> int:
 
 
 def _new(file: Path) -> str:
-    """Return the initial, empty text of a new file; raises UserError if a file with this name is never read."""
+    """Return the empty text of a new waiver file; raises UserError if a file with this name would never be read."""
     waivers.named(file)
     return ""
 

@@ -10,7 +10,7 @@ GROUP = "rackcheck.rules"
 
 
 def called(name: str) -> Called:
-    """Return the rule of this name, with its package; raises LookupError, with a message for the user, if it fails."""
+    """Return the rule of this name, with its package; raises LookupError, with a message, if it cannot be loaded."""
     points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, _package(point)))
     found = [point for point in points if point.name == name]
     if not found:

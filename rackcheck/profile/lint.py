@@ -181,7 +181,7 @@ def _needs(rule: Rule, profile: Profile, at: LayerPlaces) -> Iterator[LintFindin
 
 
 def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Yield a finding if no value passes a clause, or if a `where` or `when` decides the result of the rule."""
+    """Yield a finding if no value passes a clause, or if its `where` or `when` lets a rule never fail or never pass."""
     named, given = ("where", rule.look.where) if rule.look is not None else ("when", rule.when)
     mode = rule.look.mode if rule.look is not None else ""
     for clause in (*rule.clauses, *((given,) if given is not None else ())):

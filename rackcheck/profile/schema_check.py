@@ -22,7 +22,7 @@ MEANT: Mapping[str, str] = {
     "parameters": "params", "checks": "rules", "tests": "rules", "name": "profile", "roles": "role",
     "stage": "phase", "burnin": "burn-in",
 }  # fmt: skip
-"""Keys of other tools, each with rackcheck's key of the same meaning; their spelling is not similar."""
+"""Words of other tools, each with rackcheck's word of the same meaning; their spelling is not similar."""
 
 FEW = 5
 """Maximum number of keys of a table whose complete form is shown in a message."""

@@ -57,7 +57,7 @@ def _without(rule: Rule, pins: set[tuple[Path, str]]) -> Rule:
 
 
 def order(ctx: CompileContext, rules: Mapping[str, Rule], found: Layers) -> None:
-    """Check that the `needs` of each rule name rules of the same scope, and that no rule needs itself in a circle."""
+    """Check that the `needs` of each rule name rules of the same scope, and that `needs` form no circle."""
     tables = found.rules
     for rule in rules.values():
         for need in texts(tables[rule.id], "needs"):

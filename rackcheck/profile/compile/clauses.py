@@ -102,7 +102,7 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
 
 
 def _siblings(ctx: CompileContext, within: Path | None, fact: Path) -> Siblings | None:
-    """Return how the siblings of an item are found that have the same fact; None if the fact may validly be absent."""
+    """Return how to find the siblings of an item that have this fact; None if the fact may validly be absent."""
     whole = fact if within is None else within.item(EVERY) + fact
     entry = ctx.catalogue.find(whole)
     return None if entry is None or entry.kind.final else siblings_of(ctx.catalogue, whole)

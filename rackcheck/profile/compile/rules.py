@@ -59,7 +59,7 @@ def _refs(ctx: CompileContext, table: YamlMapping) -> tuple[str, ...]:
 
 
 def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
-    """Return the selection of a rule; None if it has none, or a wrong one. Problems are added to the context."""
+    """Return the selection of a rule; None if the rule has no selection or a wrong one (a problem is then added)."""
     modes = [mode for mode in LOOKS if mode in table.items]
     if len(modes) > 1:
         ctx.note(table.keys[modes[1]], f"`{modes[0]}` and `{modes[1]}`: a rule has at most one selection")
