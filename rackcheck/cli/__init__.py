@@ -1,4 +1,4 @@
-"""The command line: commands are loaded when they are called, so that help is fast."""
+"""The command line; a command's module is loaded only when the command is called, so that help is fast."""
 
 import gc
 import os
@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 
 
 class _Lazy(click.Group):
-    """Loads the module of a command when the command is called; listing the commands loads none."""
+    """A group of commands, which loads the module of a command when the command is called, not when it is listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(COMMANDS)

@@ -197,7 +197,7 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
 
 
 SKEW = timedelta(minutes=5)
-"""How far the clock of a run may be ahead of the local clock."""
+"""Maximum time by which the start of a run may be later than the local clock."""
 
 
 def _later(time: str) -> str:
@@ -205,7 +205,10 @@ def _later(time: str) -> str:
 
 
 def _require_scope(found: Acceptance, stored: store.Stored) -> None:
-    """Reject a run of another profile: facts that this run did not read would be unknown in the newest reading."""
+    """Raise UserError if a run was made with a profile that is not the acceptance's profile and does not extend it.
+
+    Such a run may lack facts that the rules of the acceptance need, so its nodes would become unknown.
+    """
     own = stored.head.get("profile")
     lineage = own.get("lineage") if isinstance(own, dict) else None
     names = [str(step).partition("@")[0] for step in lineage] if isinstance(lineage, list) else []
@@ -219,7 +222,7 @@ def _require_scope(found: Acceptance, stored: store.Stored) -> None:
 
 
 def _same_machines(found: Acceptance, run: str, machines: Mapping[str, str]) -> None:
-    """Reject a run in which a node has a different system serial than before; rework runs are not checked."""
+    """Raise UserError if a node of a run has another system serial number than in earlier runs of the acceptance."""
     others = [node for node, serial in machines.items() if found.machines.get(node, serial) != serial]
     if others:
         was, now_ = clean(found.machines[others[0]], 80), clean(machines[others[0]], 80)

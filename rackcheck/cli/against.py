@@ -1,4 +1,4 @@
-"""`rackcheck diff NODE peers|before|RUN`: a node compared with its peers, with itself in an earlier or accepted run."""
+"""`rackcheck diff NODE peers|before|RUN`: compare a node with its peers, or with itself in another run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ def _peers(
     mine: ComparedFacts | None = None,
     role: str = "",
 ) -> Reference:
-    """Compute the majority values of the other nodes of a role; the stated number of nodes includes this node."""
+    """Return the majority values of the other nodes of a role; the displayed number of nodes includes this node."""
     roles = _roles(source)
     role = role or roles.get(node, ROLE)
     others = [name for name in nodes if name != node and roles.get(name, ROLE) == role]
@@ -141,7 +141,7 @@ def _read(stored: store.Stored, node: str) -> bool:
 
 
 def _covering(stored: store.Stored) -> Covering | None:
-    """Load the rules of the run's own profile; None if it cannot be loaded."""
+    """Return which rules of the run's own profile read which facts; None if the profile cannot be loaded."""
     try:
         job = stored_job(stored)
     except UserError as error:

@@ -190,7 +190,7 @@ def _chosen(given: AuditOptions, joined: Acceptance | None) -> cli_choices.Chose
 
 
 def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:
-    """Show progress."""
+    """Pass the events of a run on, and show the progress with each event."""
     for event in events:
         watch(event)
         yield event
@@ -199,7 +199,10 @@ def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:
 def _again(
     stored: store.Stored, given: AuditOptions, files: tuple[File, ...] | None, planes: frozenset[Plane]
 ) -> Summary:
-    """Judge a stored run by its own profile, waivers and planes, or by the options; offline, writes nothing."""
+    """Judge a stored run again, by its own profile, waivers and planes unless the options name others.
+
+    Contacts no node and writes nothing.
+    """
     waived = None if files is None else tuple(waiver for file in files for waiver in file.waivers)
     job = stored_job(stored, given.profile, cli_choices.pairs(given.values), given.folders, waived, LAW)
     if planes != cli_choices.PLANES:
@@ -212,7 +215,7 @@ def _again(
 
 
 def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
-    """Report nodes whose outcome differs from the stored outcome, because the law or rackcheck has changed."""
+    """Yield notes on nodes whose outcome differs from the stored one, because the law or rackcheck has changed."""
     began, now = stored.started(), {each.node: each for each in summary.everyone}
     turned: dict[tuple[str, str, str], list[str]] = {}
     for was in stored.judged():
@@ -228,7 +231,10 @@ def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
 
 
 def _captured(kept: Captured, given: AuditOptions, files: tuple[File, ...], planes: frozenset[Plane]) -> Summary:
-    """Judge a capture, which contains no profile, by the profile of the options; offline, writes nothing."""
+    """Judge a capture by the profile that the options name, because a capture contains no profile.
+
+    Contacts no node and writes nothing.
+    """
     waived = [waiver for file in files for waiver in file.waivers]
     job = captures.judging(kept, given.profile, cli_choices.pairs(given.values), given.folders, waived)
     if planes != cli_choices.PLANES:

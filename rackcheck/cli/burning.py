@@ -33,7 +33,7 @@ class _Seen:
     temp: dict[str, float] = field(default_factory=dict)
 
     def take(self, node: str, record: Mapping[str, Any]) -> str:
-        """Add a record of a node; returns a line for an error record, else ""."""
+        """Add a record of a node; returns the line to print if the record is an error, else ""."""
         of, t = record.get("of"), record.get("t")
         if isinstance(t, int | float):
             self.t = max(self.t, min(float(t), 1e6))
@@ -69,7 +69,7 @@ class _Seen:
 
 @contextmanager
 def watching(tier: Tier, nodes: int, *, quiet: bool) -> Iterator[Watch]:
-    """Show the progress; yields a function that takes each event."""
+    """Show the progress while the context is open; yields a function to call with each event."""
     seen = _Seen(tier, nodes)
     if quiet:
         yield lambda _: None

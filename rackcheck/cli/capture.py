@@ -1,4 +1,4 @@
-"""`rackcheck capture`: all answers of nodes and their BMCs, in a folder for bug reports, tests and the simulator."""
+"""`rackcheck capture`: writes all answers of nodes and BMCs to a folder, for bug reports, tests and the simulator."""
 
 import secrets
 import shlex
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rackcheck.transport.redfish.trace import Trace
 
 SALT = 32
-"""Number of random bytes from which stand-ins are derived; the bytes are never stored."""
+"""Number of random bytes from which replacements of identities are derived; the bytes are never stored."""
 
 
 @click.command(epilog="Exit: 0 all planes answered, 2 usage error, 3 a plane did not answer, 130 interrupted.")
@@ -99,7 +99,11 @@ def capture(
 
 @dataclass
 class _Taking:
-    """A capture in progress: whether a plane did not answer, the identities to replace, and the HTTP traces by node."""
+    """A capture in progress.
+
+    `silent` is whether a plane did not answer, `found` are the identities to replace, `hosts` maps host names to node
+    names, and `traces` are the HTTP traces by node.
+    """
 
     job: Job
     anonymise: bool
@@ -110,7 +114,7 @@ class _Taking:
     traces: dict[str, "Trace"] = field(default_factory=dict)
 
     def ask(self, folder: Path, watch: Watch, stop: threading.Event) -> dict[str, Any]:
-        """Read every node, and write each answer as it arrives; on a write error, stop cleanly and raise OSError."""
+        """Read every node, and write each answer as it arrives; after a write error, end cleanly and raise OSError."""
         writer = captured.CaptureWriter(folder, self.job.nodes)
         failed: OSError | None = None
         for event in drive(self.job, self._ask, stop):
@@ -126,7 +130,7 @@ class _Taking:
         return writer.finish(self._head())
 
     def anonymised(self, plain: Path, folder: Path) -> dict[str, Any]:
-        """Write the plain capture again, with identities replaced."""
+        """Write the plain capture a second time, with all identities replaced."""
         old = captured.load(plain)
         nodes = {node.name: node for node in self.job.nodes}
         ways = [node.host for node in nodes.values() if not node.is_local]

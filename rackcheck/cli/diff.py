@@ -23,7 +23,7 @@ from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
 KEYS = frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT})
-"""Keys of a filter for differences."""
+"""The filter keys that `rackcheck diff --where` accepts."""
 
 
 @click.command(epilog="Exit: 0 no difference, 1 they differ, 2 usage error, 3 no difference and something is unknown.")
@@ -71,19 +71,22 @@ def _is_run(word: str) -> bool:
 
 
 def of_change(change: Change, *nodes: str) -> FilterRow:
-    """Return a change of these nodes as a row for a filter."""
+    """Return a changed fact of these nodes in the form to which a filter is applied."""
     has = {"fact": (change.path,), "class": (change.cls.value,), "plane": (change.plane,), "node": nodes}
     return FilterRow(has, f"{words.change_text(change)} {' '.join(nodes)}")
 
 
 def of_turn(turn: Turn, *nodes: str) -> FilterRow:
-    """Return a changed verdict of these nodes as a row for a filter; `state` matches the old and the new verdict."""
+    """Return a changed verdict of these nodes in the form to which a filter is applied.
+
+    The filter key `state` matches the old and the new verdict.
+    """
     has = {"rule": (turn.rule,), "state": tuple(filter(None, (turn.before, turn.after))), "node": nodes}
     return FilterRow(has, f"{words.turn(turn)} {' '.join(nodes)}")
 
 
 def of_moved(one: Moved, changes: Mapping[str, Iterable[Change]]) -> Iterator[FilterRow]:
-    """Yield each identity of a moved part, at its old and its new position, as a row for a filter."""
+    """Yield the identities of a moved part, at its old and new position, in the form to which a filter is applied."""
     for node, item in (one.was, one.now):
         changed = {change.path: change for change in changes.get(node, ())}
         for word, name in one.ids:
@@ -107,7 +110,10 @@ def _narrowed(found: pair.RunPair, where: Where) -> pair.RunPair:
 
 
 def _narrowed_changes(found: pair.RunPair, where: Where) -> DriftChanges:
-    """Keep what the filter selects; a fact that the filter names is listed even if a move explains its change."""
+    """Return the moved parts and the other changes that the filter selects.
+
+    A changed fact that the filter selects is listed even if the move of a part explains the change.
+    """
     moved, rest = found.sorted_out()
     if not where:
         return moved, rest

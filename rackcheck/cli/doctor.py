@@ -32,7 +32,7 @@ COLUMNS = 80
 
 
 USER = "rackcheck"
-"""The default user of the sudoers list."""
+"""Default of `--user`: the user for whom `--sudoers` prints the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,10 @@ def doctor(given: DoctorOptions) -> int:
 def _plan(
     name: str | None, values: tuple[str, ...], folders: tuple[Path, ...], planes: Collection[Plane]
 ) -> tuple[Plan, Profile | None]:
-    """Return the reads that a profile needs on these planes; without a profile, all reads."""
+    """Return the plan of the probes that a profile needs on these planes, and the profile.
+
+    Without a profile, the plan contains all probes of these planes, and the profile is None.
+    """
     if name is None:
         if values:
             raise click.UsageError("--set needs a profile: -p NAME")

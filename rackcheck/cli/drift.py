@@ -22,7 +22,7 @@ from rackcheck.views.terminal import Line
 CLASSES = (*STEADY, Class.MEASUREMENT)
 
 DriftChanges = tuple[tuple[Moved, ...], Mapping[str, tuple[Change, ...]]]
-"""Moved parts, and the other changes by node."""
+"""The moved parts, and the other changes by node."""
 
 
 @click.command(epilog="Exit: 0 no drift, 1 drift, 2 usage error, 3 no drift and something is unknown.")
@@ -80,7 +80,8 @@ def chosen(names: str | None) -> tuple[Class, ...]:
 def compared(before: str, after: str, classes: tuple[Class, ...], percent: float = 0.0) -> pair.RunPair:
     """Compare two runs or acceptances; changes of a measurement by up to `percent` are ignored.
 
-    The index is used if it is usable and has both runs; otherwise their folders are read.
+    The index is used if it contains both runs and no measurements are compared; otherwise the folders of the runs are
+    read.
     """
     old, new = readings(before), readings(after)
     if set(classes) <= set(STEADY):
@@ -106,7 +107,7 @@ def _indexed(side: pair.ComparedRun) -> str:
 
 
 def lines(found: pair.RunPair, rows: DriftChanges) -> Iterator[str]:
-    """Yield the differences, one line for all nodes that share a difference; then list separately what is unknown."""
+    """Yield one line for each difference, with all its nodes: known differences first, then what is unknown."""
     moved, changes = rows
     for what, nodes in (("new", found.new), ("missing", found.missing)):
         if nodes:

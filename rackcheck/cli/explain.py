@@ -23,7 +23,7 @@ BUILT_IN = "built in: part of every profile, which may drop it with a reason, bu
 
 
 def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the id of a rule, if -p precedes it."""
+    """Complete the id of a rule, if the command line already contains `-p NAME`."""
     name = ctx.params.get("profile")
     if not isinstance(name, str):
         return []
@@ -91,7 +91,7 @@ def _section(head: str, lines: list[Line]) -> Iterator[Line]:
 
 
 def _weight(rule: Rule) -> Iterator[str]:
-    """Describe the effect of a failure, and the roles and phase of the rule."""
+    """Yield lines on the effect of a failure, and on the roles and the phase of the rule."""
     if rule.from_memory or rule.severity.value == "advisory":
         why = "all its sources have the confidence `from memory`" if rule.from_memory else "it is an advisory"
         yield f"otherwise it warns: {why}"

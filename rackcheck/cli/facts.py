@@ -38,7 +38,7 @@ from rackcheck.views.evidence import NodeReplies
 from rackcheck.views.summary import several
 
 KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
-"""Keys of a filter for facts."""
+"""The filter keys that `rackcheck facts --where` accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class _Came:
 
 
 def _subject(path: str, leaf: Leaf) -> FilterRow:
-    """Return a fact as a row for a filter; a comparison applies only to the facts that it names."""
+    """Return a fact in the form to which a filter is applied; comparisons apply only to the facts that they name."""
     own = paths.parse(path)
 
     def read(pattern: FactPath) -> tuple[Reading, ...]:
@@ -135,14 +135,17 @@ def _subject(path: str, leaf: Leaf) -> FilterRow:
 
 
 def _fits(pattern: FactPath, path: FactPath) -> bool:
-    """Whether a path matches a pattern."""
+    """Whether a path matches a pattern, in which the item key `*` matches any key."""
     pairs = zip(pattern.segments, path.segments, strict=False)
     same = all(p.word == s.word and (p.key == s.key or (p.key == EVERY and s.key)) for p, s in pairs)
     return same and len(pattern.segments) == len(path.segments)
 
 
 def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unknown]) -> Tree:
-    """Add facts of silent planes as unknown: the facts that the user named, else all facts of planes that failed."""
+    """Add the facts of planes that did not answer, as unknown.
+
+    If the user named facts (`words`), only these are added; otherwise all facts of the planes in `troubles`.
+    """
     values = dict(tree.leaves)
     for entry in known().catalogue.entries.values():
         bare = entry.pattern.partition("/*")[0]
@@ -194,12 +197,12 @@ def _stored(name: str, run: str) -> _Came:
 
 
 def _whole(stored: store.Stored, answer: Answered) -> Answered:
-    """Load the raw answer of one node; the answers of other nodes are not read."""
+    """Return an answer with its raw contents, which are loaded from the stored run."""
     return replace(answer, capture=stored.capture(answer.digest, answer.plane)) if answer.digest else answer
 
 
 def _collected(tree: Tree) -> Tree:
-    """Keep the facts that a stored run collected."""
+    """Return the tree without the facts that the stored run did not collect."""
     return Tree({p: leaf for p, leaf in tree.leaves.items() if not _not_collected(leaf)}, tree.silent)
 
 
@@ -231,7 +234,7 @@ def show_tree(
 
 
 def _words(leaf: Leaf) -> tuple[str, str]:
-    """Return the value and the source of a fact, for one line."""
+    """Return the value and the source of a fact as texts on one line."""
     match leaf.reading:
         case Unknown(reason, detail):
             return f"unknown: {reason.value}" + (f" ({detail})" if detail else ""), leaf.source
@@ -242,7 +245,7 @@ def _words(leaf: Leaf) -> tuple[str, str]:
 
 
 def _hint(tree: Tree, word: str) -> str:
-    """Name the item that has a number as its index, `gpu/module-7` for `gpu/0`; else the facts of a similar name."""
+    """Format a hint for an unknown fact: the item with this index (`gpu/module-7` for `gpu/0`), else similar facts."""
     collection, _, number = word.partition(".")[0].partition("/")
     named = (f"{collection}/{paths.spell_key(key)}" for key in tree.keys(collection))
     item = next((name for name in named if number and tree.numbered(name) == f"{collection}/{number}"), None)

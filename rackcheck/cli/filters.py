@@ -61,7 +61,7 @@ def wrong_where(text: str, error: FilterError) -> str:
 
 
 def _filters(keys: frozenset[str]) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Complete the last term of a filter: its key, a value of a closed set, a fact to compare."""
+    """Return a function that completes the last term of a filter: its key, its value, or a fact to compare."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         before, blank, last = incomplete.rpartition(" ")

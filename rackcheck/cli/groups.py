@@ -22,7 +22,7 @@ from rackcheck.views.summary import COUNTED, Finding, Summary, exit_code, severa
 from rackcheck.views.terminal import OUTCOMES, STYLES, Line, why, within
 
 KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
-"""Keys of a filter for groups: the keys of nodes, and the keys of findings."""
+"""The filter keys that `rackcheck groups --where` accepts: keys of nodes, and keys of findings."""
 
 HEAD = ("#", "verdict", "nodes", "where", "rule", "expected", "actual", "hint")
 _WHERE = "Only these groups: 'rack:r03 state:fail rule:bios.*'; node terms also limit the nodes listed in each group."
@@ -66,7 +66,7 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
 
 
 def _row(group: FindingGroup, summary: Summary) -> FilterRow:
-    """Return a group as a row for a filter."""
+    """Return a group in the form to which a filter is applied."""
     known = {finding.rule.id: finding.rule for finding in summary.findings}
     rules = [known[rule] for rule in group.rules if rule in known]
     words = {
@@ -82,7 +82,7 @@ def _row(group: FindingGroup, summary: Summary) -> FilterRow:
 
 
 def _facts(group: FindingGroup, rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Return the fact patterns of the rules, and the items of the evidence."""
+    """Return the values of the filter key `fact` for a group: the items of its evidence, and the facts of its rules."""
     items = [each.item for each in group.about.evidence] if isinstance(group.about, Finding) else []
     return tuple(dict.fromkeys([*items, *(str(fact) for rule in rules for fact in rule.facts())]))
 

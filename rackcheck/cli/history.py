@@ -24,13 +24,13 @@ from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
 HistoryGroup = dict[str, Any]
-"""Consecutive runs without a change: the newest and the oldest of them, their number, and their description."""
+"""Consecutive runs without a change: the newest and the oldest run, the number of runs, and a description."""
 
 RUN_KEYS = frozenset({"run", "profile"})
 NODE_KEYS = RUN_KEYS | {"rule", "state", "fact", "class", "plane", TEXT}
 RULE_KEYS = RUN_KEYS | {"state", "node", TEXT}
 KEYS = NODE_KEYS | RULE_KEYS
-"""Keys of a filter for the history of a node or of a rule."""
+"""The filter keys that `rackcheck history --where` accepts, for a node or for a rule."""
 
 
 @click.command(epilog="Exit: 0 success, 2 usage error.")
@@ -66,7 +66,7 @@ def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool
 
 
 def _kind(db: sqlite3.Connection, name: str, kind: str | None) -> str:
-    """Return "rule" or "node" for a name; raises UserError with the nearest name."""
+    """Return whether a name is a "rule" or a "node"; raises UserError, with the nearest name, if it is neither."""
     known = {one: queries.names(db, one) for one in ("rule", "node") if kind in {None, one}}
     for one, names in known.items():
         if name in names:
@@ -76,7 +76,7 @@ def _kind(db: sqlite3.Connection, name: str, kind: str | None) -> str:
 
 
 def _wanted(run: queries.IndexedRun, where: Where) -> bool:
-    """Whether a run passes the terms of the filter that are about runs."""
+    """Whether a run matches those terms of the filter that have the key `run` or `profile`."""
     return where.about(RUN_KEYS).holds(FilterRow({"run": (run.name,), "profile": (run.profile,)})) is True
 
 
@@ -147,7 +147,7 @@ def _rule(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Itera
 
 
 def _chosen(day: queries.Day, where: Where) -> queries.Day:
-    """Keep the nodes and verdicts of a run that the filter selects."""
+    """Return the results of a rule in a run, only for the nodes and verdicts that the filter selects."""
     kept = {
         status: tuple(n for n in nodes if where.holds(FilterRow({"state": (status,), "node": (n,)}, f"{status} {n}")))
         for status, nodes in day.nodes.items()

@@ -1,4 +1,4 @@
-"""Ctrl-C, or another signal to end, while nodes are read."""
+"""Handles Ctrl-C and other signals that end a run while nodes are read."""
 
 import signal
 import threading
@@ -35,7 +35,7 @@ def stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
 
 
 def heed_ends() -> None:
-    """Treat SIGTERM and SIGHUP (cron, CI, a closed terminal) like Ctrl-C, since a BMC keeps abandoned sessions."""
+    """Treat SIGTERM and SIGHUP (from cron, CI or a closed terminal) like Ctrl-C, so that no BMC sessions stay open."""
     for number in ENDS:
         if signal.getsignal(number) is signal.SIG_DFL:  # keep what nohup or a shell's trap has set
             signal.signal(number, signal.default_int_handler)

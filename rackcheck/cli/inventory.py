@@ -138,7 +138,7 @@ def _nodes(count: int) -> str:
 
 
 def _open(text: str, origin: str) -> list[str]:
-    """Return the mistakes that are left in an imported inventory."""
+    """Return messages about what must still be corrected in an imported inventory."""
     try:
         parse(text, origin, Path())
     except BadFile as error:

@@ -103,7 +103,7 @@ def _typed(path: Path) -> str:
 
 
 def _readings(run: str) -> Iterator[_Read]:
-    """Read every machine of a run, a capture or an acceptance; in an acceptance, its newest reading counts."""
+    """Yield every machine of a run, a capture or an acceptance; of an acceptance, each machine's newest reading."""
     kept = captures.find(run)
     if kept is not None:
         yield from _captured(kept)
@@ -163,7 +163,7 @@ def _tell_silent(found: Sequence[_Read]) -> None:
 
 
 def _samples(found: Sequence[_Read]) -> list[LearnedRun]:
-    """Give each machine a name, which contains the run if several runs were read."""
+    """Return the machines with their names; each name contains the run if several runs were read."""
     several_runs = len({one.run for one in found}) > 1
     return [LearnedRun(f"{one.node.name} of {one.run}" if several_runs else one.node.name, one.tree) for one in found]
 
@@ -175,7 +175,7 @@ def _origin(found: Sequence[_Read]) -> str:
 
 
 def _version(found: Sequence[_Read]) -> str:
-    """Return the day of the newest reading, so that the same runs give the same file."""
+    """Return the version of the profile: the day of the newest reading, so that the same runs give the same file."""
     days = [one.time[:10] for one in found if re.fullmatch(r"\d{4}-\d\d-\d\d", one.time[:10])]
     return max(days, default="1")
 

@@ -23,7 +23,7 @@ from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line, within
 
 FACT_KEYS = frozenset({"fact", "class", TEXT})
-"""Keys of a filter for the facts on which nodes deviate."""
+"""The filter keys of `rackcheck odd --where` that select facts."""
 
 MOST = 20
 """Maximum number of nodes, and of deviations, that are shown without `--all`."""
@@ -31,7 +31,7 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What is shown of a run: its roles, limited by the filter, and the nodes that may match the filter."""
+    """What is shown of a run: its roles, limited by the filter, and the nodes for which the filter is undecided."""
 
     roles: tuple[RoleMajority, ...]
     unsure: tuple[str, ...]
@@ -92,7 +92,7 @@ def _shown(subject: Run, census: Census, where: Where, role: str | None) -> _Sho
 
 
 def _narrowed(each: RoleMajority, left: frozenset[str], about: Where) -> RoleMajority:
-    """Keep these nodes and facts; the count of nodes with the usual value does not change."""
+    """Limit the result of a role to these nodes and facts; counts of nodes with the usual value do not change."""
     deviations = {d: replace(d, nodes=tuple(n for n in d.nodes if n in left)) for d in each.deviations if _is(d, about)}
     odd = []
     for one in each.odd:
@@ -163,7 +163,7 @@ def _dark(count: int) -> str:
 
 
 def _silent(dark: dict[str, int]) -> Iterator[Line]:
-    """For nodes that are not odd by their known facts, list the number of unknown facts."""
+    """Yield lines with the number of unknown facts, for nodes that are not odd by their known facts."""
     for count, names in groups(dark, dark.__getitem__):
         yield Line(((f"  {fold(names)}: ", "bold cyan"), (f"? {_dark(count)}", "magenta")))
 

@@ -18,7 +18,10 @@ OptionsT = TypeVar("OptionsT")
 
 
 def collected(kind: type[OptionsT]) -> Callable[[Callable[[OptionsT], int]], Callable[..., int]]:
-    """Pass a command its options as one frozen value of type `kind`; this must be the command's lowest decorator."""
+    """Return a decorator that passes a command all its options as one value of the class `kind`.
+
+    It must be the lowest decorator of the command.
+    """
 
     def made(command: Callable[[OptionsT], int]) -> Callable[..., int]:
         @wraps(command)
@@ -69,7 +72,7 @@ def note_closed() -> None:
 
 
 def complete_facts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the path of a fact up to its first key, since keys differ by node."""
+    """Complete the path of a fact up to its first item key, because item keys differ between nodes."""
     from rackcheck.probe.registry import registry  # noqa: PLC0415
 
     bare = dict.fromkeys(pattern.partition("/*")[0] for pattern in registry().catalogue.entries)
@@ -82,7 +85,7 @@ def complete_planes(_ctx: click.Context, _param: click.Parameter, incomplete: st
 
 
 def profile_option(*, required: bool = False) -> Callable[[F], F]:
-    """`-p NAME`."""
+    """Return a decorator that adds the option `-p NAME` to a command."""
     words = "Profile: a name (rackcheck profile list) or a file."
     return click.option(
         "-p", "--profile", metavar="NAME", required=required, shell_complete=complete_profiles, help=words,
@@ -91,14 +94,14 @@ def profile_option(*, required: bool = False) -> Callable[[F], F]:
 
 
 def set_option(command: F) -> F:
-    """`--set NAME=VALUE`."""
+    """Add the option `--set NAME=VALUE` to a command."""
     return click.option(
         "--set", "values", multiple=True, metavar="NAME=VALUE", help="Set a param of the profile to its site value."
     )(command)
 
 
 def profile_path_option(command: F) -> F:
-    """`--profile-path FOLDER`."""
+    """Add the option `--profile-path FOLDER` to a command."""
     kind = click.Path(exists=True, file_okay=False, path_type=Path)
     return click.option(
         "--profile-path",
@@ -110,7 +113,7 @@ def profile_path_option(command: F) -> F:
 
 
 def inventory_option(command: F) -> F:
-    """`-i FILE`."""
+    """Add the option `-i FILE` to a command."""
     kind = click.Path(path_type=Path, dir_okay=False)
     return click.option(
         "-i",
@@ -137,7 +140,7 @@ def complete_racks(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def rack_option(command: F) -> F:
-    """`--rack sim:NAME`."""
+    """Add the option `--rack sim:NAME` to a command."""
     words = (
         "Use a simulated rack, over real SSH and HTTPS, instead of an inventory; rackcheck sim list shows the racks."
     )
@@ -145,7 +148,7 @@ def rack_option(command: F) -> F:
 
 
 def waivers_option(command: F) -> F:
-    """`--waivers FILE`."""
+    """Add the option `--waivers FILE` to a command."""
     words = "File of waivers (may be repeated)."
     kind = click.Path(path_type=Path, dir_okay=False)
     return click.option("--waivers", "waiver_files", multiple=True, metavar="FILE", type=kind, help=words)(command)
@@ -158,19 +161,19 @@ def _acceptances(_ctx: click.Context, _param: click.Parameter, incomplete: str) 
 
 
 def accept_option(command: F) -> F:
-    """`--accept NAME`."""
+    """Add the option `--accept NAME` to a command."""
     words = "Use the profile of an acceptance, and add the run to it."
     return click.option("--accept", metavar="NAME", shell_complete=_acceptances, help=words)(command)
 
 
 def timeout_option(command: F) -> F:
-    """`--timeout SECONDS`."""
+    """Add the option `--timeout SECONDS` to a command."""
     words = "Time limit for one plane of one node, in seconds (default: 60 for the operating system, 180 for a BMC)."
     return click.option("--timeout", "seconds", type=Seconds(1, 3600), help=words)(command)
 
 
 def deadline_option(command: F) -> F:
-    """`--deadline SECONDS`."""
+    """Add the option `--deadline SECONDS` to a command."""
     words = "Time limit for the whole run, in seconds; facts not collected by then are unknown (default: none)."
     return click.option("--deadline", type=Seconds(1, LONGEST_WAIT), help=words)(command)
 
@@ -187,32 +190,32 @@ class Seconds(click.FloatRange):
 
 
 def again_option(command: F) -> F:
-    """`--again SECONDS`."""
+    """Add the option `--again SECONDS` to a command."""
     words = "Read twice, SECONDS apart, for rules with `steady` and `rate`; without it such rules are not judged."
     return click.option("--again", metavar="SECONDS", type=Seconds(1, LONGEST_WAIT), help=words)(command)
 
 
 def json_option(command: F) -> F:
-    """`--json`."""
+    """Add the option `--json` to a command."""
     return click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")(command)
 
 
 def run_argument(command: F) -> F:
-    """The RUN argument."""
+    """Add the argument RUN to a command."""
     return click.argument("run", shell_complete=complete_runs)(command)
 
 
 def newest_run_argument(command: F) -> F:
-    """The RUN argument; default: the newest run."""
+    """Add the argument RUN to a command; its default is the newest run."""
     return click.argument("run", metavar="[RUN]", default="last", shell_complete=complete_runs)(command)
 
 
 def probe_argument(command: F) -> F:
-    """The PROBE argument."""
+    """Add the argument PROBE to a command."""
     return click.argument("name", metavar="PROBE", shell_complete=_probes)(command)
 
 
 def from_option(command: F) -> F:
-    """`--from RUN`."""
+    """Add the option `--from RUN` to a command."""
     words = "Read a stored run (id, folder or `last`) instead of nodes."
     return click.option("--from", "run", metavar="RUN", shell_complete=complete_runs, help=words)(command)

@@ -76,7 +76,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """The check of one profile: a line with its counts, notes, findings, and whether it is rejected."""
+    """The result of checking one profile: a line with its counts, notes, findings, and whether it is rejected."""
 
     name: str
     head: str
@@ -133,7 +133,7 @@ def _lines(loaded: Profile, waived: Iterable[Waiver]) -> list[Line]:
 
 
 def _machines(loaded: Profile) -> str:
-    """Describe the machines of a profile."""
+    """Describe the machines to which a profile applies."""
     if loaded.fragment:
         meant = f"; did you mean {loaded.meant}?" if loaded.meant else ""
         return f"a fragment: it gives no verdict on a machine{meant}"

@@ -86,14 +86,14 @@ def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
 
 
 def _with(profile: Profile, place: str, given: Mapping[str, str], folders: tuple[Path, ...]) -> Profile:
-    """Load a profile again with the site values that set params of this profile."""
+    """Load a profile again with the site values for params that it has; without any, return the profile as it is."""
     own = {name: value for name, value in given.items() if name in profile.params}
     return library.load(place, known().catalogue, own, folders) if own and place else profile
 
 
 @dataclass(frozen=True)
 class _Found:
-    """The differences of two profiles; a pair is the value in A and the value in B, "" for no value."""
+    """The differences of two profiles; each pair contains the value in A and the value in B, "" for no value."""
 
     only_old: tuple[Rule, ...]
     only_new: tuple[Rule, ...]
@@ -127,7 +127,7 @@ def _compared(old: Profile, new: Profile) -> _Found:
 
 
 def _machines(profile: Profile) -> dict[str, str]:
-    """Return the machines of a profile by key; none for a fragment."""
+    """Return the `applies-to` of a profile as texts by key; empty for a fragment."""
     return {} if profile.fragment else {key: ", ".join(globs) for key, globs in profile.applies_to.items()}
 
 
@@ -180,7 +180,10 @@ def _section(head: str, lines: Iterable[str]) -> Iterator[Line]:
 
 
 def _listed(rules: Iterable[Rule], dropped: Mapping[str, str]) -> Iterator[str]:
-    """List rules, one line for each area; a rule that the other side dropped has its own line, with the reason."""
+    """Yield lines with the ids of rules, one line for all rules with the same first part.
+
+    A rule that the other profile dropped has its own line, with the reason.
+    """
     areas: dict[str, list[str]] = {}
     for rule in rules:
         if rule.id in dropped:

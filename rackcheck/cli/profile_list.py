@@ -20,7 +20,7 @@ PARTS = {
     "profile": "for audits: rackcheck audit -p NAME",
     "fragment": "to include in a profile (include: [NAME]); no verdict of their own",
 }
-"""The kinds of files, in the order of the list, and the use of each."""
+"""The kinds of profile files, in the order in which they are listed, each with its use."""
 
 SHIPPED = "shipped"
 

@@ -32,7 +32,7 @@ from rackcheck.views.summary import Summary, exit_code, several
 from rackcheck.views.terminal import OUTCOMES, Line, why, within
 
 KEYS = NODE_KEYS | {TEXT, "state"}
-"""Keys of a filter for nodes in racks."""
+"""The filter keys that `rackcheck rack --where` accepts."""
 
 MODES = (Mode.STATE, Mode.TEMPERATURE, Mode.POWER)
 """Modes that need only one run; the mode `drift` needs a second run."""
@@ -108,7 +108,10 @@ def _row(
     outcomes: Mapping[str, Outcome],
     trees: Mapping[str, Tree],
 ) -> Row:
-    """Return a node as a row for a filter; its `state` is its outcome, `unknown` if it was not judged."""
+    """Return a node in the form to which a filter is applied.
+
+    Its value for the filter key `state` is its outcome, or `unknown` if it was not judged.
+    """
     place, shape, tree = subject.places[node], shapes.get(subject.places[node].rack), trees.get(node)
     words = {
         "node": node, "rack": place.rack, "row": shape.row if shape is not None else "", "role": place.role,
@@ -145,7 +148,7 @@ def _lines(
 
 
 def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:
-    """List the nodes that do not pass, or have no number, one line for each kind, failures first."""
+    """Yield one line for each kind of nodes that do not pass, or have no measured value; failures come first."""
     odd = [node for node, cell in cells.items() if cell.word != Outcome.PASS.value and not cell.sign.isdigit()]
     gathered = groups(odd, lambda node: _kind(cells[node]))
     for (sign, style, kind), nodes in sorted(gathered, key=lambda group: group[0][2] != Outcome.FAIL.value):
@@ -155,12 +158,12 @@ def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:
 
 
 def _kind(cell: Cell) -> tuple[str, str, str]:
-    """Return what cells on one line have in common: symbol, style, and the word up to a colon (an unknown's reason)."""
+    """Return what nodes on one line have in common: the symbol, the style, and the text up to the first colon."""
     return cell.sign, cell.style, cell.word.partition(": ")[0]
 
 
 def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
-    """List the racks, and the fleet, that were judged as a whole and do not pass: no node's symbol shows this."""
+    """Yield lines on racks and the fleet that do not pass as a whole, because no node's symbol shows this."""
     outcomes = {group.node: group.outcome for group in summary.groups if group.outcome is not Outcome.PASS}
     for outcome, names in groups(outcomes, outcomes.__getitem__):
         message = f"{signs.status(OUTCOME[outcome])} {outcome.value}"

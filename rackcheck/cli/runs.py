@@ -21,10 +21,10 @@ from rackcheck.views.terminal import Line
 RunRow = tuple[str, str, str, str, str, str, str, str]
 
 WIDE = 100
-"""Minimum width of the terminal, in characters, for a column of times."""
+"""Minimum width of the terminal, in characters, at which the times of runs are always shown."""
 
 SLOW = 8
-"""Progress is printed if at least this many runs must be read."""
+"""Minimum number of runs to read at which progress is printed."""
 
 
 @click.group()
@@ -81,7 +81,7 @@ def _indexed(limit: int) -> tuple[list[RunRow], int]:
 
 
 def progress(done: int, of: int) -> None:
-    """Print the progress of reading many runs, about ten times; `of` is their number."""
+    """Print about ten times how many of the `of` runs have been read; print nothing if they are few."""
     if of >= SLOW and (done == of or done % max(1, of // 10) == 0):
         note(f"{done} of {of} runs read into the index")
 

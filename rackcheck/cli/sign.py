@@ -30,7 +30,7 @@ def _bundles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
 
 
 def bundle_argument(command: F) -> F:
-    """The BUNDLE argument: a folder, or the name of a stored bundle."""
+    """Add the argument BUNDLE to a command: a folder, or the name of a stored bundle."""
     return click.argument("bundle", metavar="BUNDLE", shell_complete=_bundles)(command)
 
 

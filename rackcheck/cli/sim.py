@@ -142,7 +142,7 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
 
 
 def _machine(named: str) -> str:
-    """Return the folder of a machine: a shipped one, a folder, a stored run; raises UserError."""
+    """Return the folder of a shipped machine, of a stored run, or at a path; raises UserError if there is none."""
     from rackcheck.run import store  # noqa: PLC0415
     from rackcheck.sim.machine import shipped  # noqa: PLC0415
 
@@ -178,7 +178,7 @@ def _ways_in(place: Path) -> Iterable[Line]:
 
 
 def _ssh(node: Node) -> list[str]:
-    """Return the command that logs in to a node with the rack's own known hosts, not the user's."""
+    """Return the `ssh` command that logs in to a node, with the simulated rack's known hosts instead of the user's."""
     known = f'"{node.ssh.known_hosts}"' if " " in node.ssh.known_hosts else node.ssh.known_hosts
     return [
         "ssh", "-o", f"UserKnownHostsFile={known}", "-p", str(node.ssh.port), "-i", node.ssh.key,

@@ -1,4 +1,4 @@
-"""`rackcheck tui`: the TUI, found by its entry point, so that this package does not depend on it."""
+"""`rackcheck tui`: opens the TUI, which is found by its entry point, so that the CLI does not depend on it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

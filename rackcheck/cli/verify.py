@@ -21,7 +21,7 @@ from rackcheck.views import machine
 from rackcheck.views.terminal import STYLES, Line, within
 
 UNBROKEN = 1 << 20
-"""Width of an output that is not a terminal, so that no line is wrapped."""
+"""Width that is used for an output other than a terminal, so that no line is wrapped."""
 
 SHOWN = 20
 """Maximum number of faults that are shown; --json lists all of them."""

@@ -110,13 +110,13 @@ def waive(given: WaiveOptions) -> int:
 
 
 def _new(file: Path) -> str:
-    """Return the empty text of a new file; raises UserError if files with this name are never read as waivers."""
+    """Return the empty text of a new waiver file; raises UserError if a file with this name would never be read."""
     waivers.named(file)
     return ""
 
 
 def _one_line(option: str, words: str) -> None:
-    """Reject characters that a document cannot print: line breaks, other control characters, broken bytes."""
+    """Reject a text with characters that a document cannot print, such as line breaks or invalid bytes."""
     wrong = next((c for c in words if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}), None)
     if wrong is not None:
         what = "a line break" if wrong in "\n\r\v\f\x85\u2028\u2029" else f"the control character {visible(wrong)}"
@@ -160,7 +160,7 @@ def _chosen(nodes: str, judged: dict[str, Verdict], rule: str) -> list[str]:
 def _grouped(
     rule: Rule, nodes: list[str], judged: dict[str, Verdict], items: tuple[str, ...], words: tuple[str, str, str, str]
 ) -> list[Waiver]:
-    """Build one waiver for all nodes with the same finding."""
+    """Build the waivers: one waiver for all nodes with the same finding."""
     groups: dict[tuple[Pin, ...], list[str]] = {}
     # A count is one finding. The items listed after it are only for review: to waive an item would have no effect.
     most = 1 if rule.look is not None and rule.look.mode == "count" else None

@@ -1,7 +1,7 @@
-"""How to fix a trouble: a sentence, and the exact commands to type; pure.
+"""Describes how to fix each trouble that doctor finds: a sentence, and the exact commands to type. Pure.
 
-No command contains a secret: if a command needs a password, it prompts for it. `NODE` and similar placeholders stand
-for several nodes.
+No command contains a secret: if a command needs a password, it prompts for it. In a command for several nodes,
+placeholders such as `NODE` replace the values that differ.
 """
 
 import shlex
@@ -21,7 +21,7 @@ PACKAGES = {
     "systemctl": "systemd", "tail": "coreutils", "timedatectl": "systemd", "timeout": "coreutils", "tr": "coreutils",
     "uname": "coreutils", "uniq": "coreutils", "wc": "coreutils", "xargs": "findutils", "zpool": "zfsutils-linux",
 }  # fmt: skip
-"""Debian's package of a program, as `dpkg -S` prints it; dnf finds a program by its path."""
+"""Maps programs to their Debian packages, as `dpkg -S` prints them; dnf needs no names, it finds programs by path."""
 
 ADMIN = frozenset({"dcb", "dkms", "dmidecode", "ethtool", "ip", "lspci", "nvme", "rdma", "zpool"})
 """Programs that RHEL and its relatives install in /usr/sbin; they install all others in /usr/bin."""
@@ -31,19 +31,21 @@ MAKERS = {
     "mlxfwmanager": "NVIDIA's firmware tools (MFT)", "mlxlink": "NVIDIA's firmware tools (MFT)",
     "mmgetstate": "IBM Storage Scale", "nvidia-smi": "NVIDIA's driver",
 }  # fmt: skip
-"""Programs that are in a device vendor's software, and in no distribution."""
+"""Maps programs that no distribution contains to the vendor's software that contains them."""
 
 DAEMONS = {"lldpctl": "lldpd", "scontrol": "munged", "smartctl": "smartd"}
-"""Programs whose package, or a dependency, installs a daemon and a unit that starts it (read in Debian 12: lldpd
-1.0.16, slurm-client 22.05 with munge 0.5.15, smartmontools 7.3). They are listed, but no install command is given: only
-a site that runs the daemon should install them.
+"""Maps programs to the daemon that is installed and started together with them.
+
+The program's package or a dependency installs the daemon and a unit that starts it (read in Debian 12: lldpd 1.0.16,
+slurm-client 22.05 with munge 0.5.15, smartmontools 7.3). No install command is shown for these programs: only a site
+that runs the daemon should install them.
 """
 
 APT_ONLY = frozenset({"apt-config"})
-"""Programs that have no use on a system without apt."""
+"""Programs that are useful only on a system with apt."""
 
 BMC = ("bmc:", '  url: "https://{node}-bmc"', "  user: audit", "  password: env:RACKCHECK_BMC_PASSWORD")
-"""A BMC's entry in an inventory, as lines to paste; `{node}` is the node's own name."""
+"""The lines that describe a BMC in an inventory, ready to paste; `{node}` stands for the node's name."""
 
 HOST_KEYS = "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub"
 
@@ -58,7 +60,7 @@ class Advice:
 
 
 def together(places: Sequence[PlaneAddress]) -> PlaneAddress:
-    """Merge addresses that differ: NODE replaces the node's name; a value that still differs becomes a placeholder."""
+    """Merge the addresses of several nodes: NODE replaces node names; values that still differ become placeholders."""
     if len(places) == 1:
         return places[0]
     return PlaneAddress(
@@ -80,7 +82,7 @@ def advice(finding: PlaneTrouble, place: PlaneAddress) -> Advice:
 
 
 def _ssh(place: PlaneAddress, command: str, *, loud: bool = False) -> str:
-    """Format the command that runs `command` on a node; an address without a port is this machine."""
+    """Format the SSH command that runs `command` on a node; for an address without a port (this machine), `command`."""
     if not place.port:
         return command
     port = ["-p", place.port] if place.port != "22" else []

@@ -1,4 +1,4 @@
-"""Reads a BMC's identity and our role in one short session, and measures how long a GET takes."""
+"""Reads a BMC's identity and the role of rackcheck's account in one short session, and times each GET."""
 
 import threading
 import time
@@ -64,7 +64,7 @@ def _look_around(session: "Session", root: Body, user: str) -> Heard:
 
 @contextmanager
 def _watched(session: "Session", stop: threading.Event) -> Iterator[None]:
-    """Cut slow requests from another thread, and close the session at the end."""
+    """Watch a session from another thread, which ends requests that are too slow; close the session at the end."""
     done = threading.Event()
 
     def watch() -> None:

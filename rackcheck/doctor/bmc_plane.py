@@ -1,4 +1,4 @@
-"""The BMC plane in doctor: the BMC's identity and our role, from its resources; pure."""
+"""The BMC plane in doctor: reads the BMC's identity and the role of rackcheck's account from its resources. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -12,22 +12,25 @@ from rackcheck.model.resource import ROOT, Body, Resource
 from rackcheck.probe.plan import Plan
 
 LINKS = ("Managers/*", "Systems", "Chassis", "AccountService/Accounts")
-"""The resources that contain a BMC's identity and our role."""
+"""The links to the resources that contain a BMC's identity and the role of rackcheck's account."""
 
 ACCOUNTS = 16
-"""Maximum number of accounts that are read to find our own, with one GET each."""
+"""Maximum number of accounts that are read to find rackcheck's own account, with one GET each."""
 
 
 _OURS = ("Managers", "Systems", "Chassis")
-"""First segments of the URIs of all the machine's resources that rackcheck reads."""
+"""First URI segments, below the service root, of the resources that describe the machine."""
 
 
 _WHY = {Reason.DENIED: Trouble.BMC_ROLE, Reason.TIMEOUT: Trouble.SLOW, Reason.NOT_READY: Trouble.BMC_BUSY}
-"""The trouble if a resource is unknown for this reason; with any other reason, only this resource is missing."""
+"""Maps the reason why a resource is unknown to a trouble; for any other reason, the trouble is BMC_GAP."""
 
 
 def next_account(bodies: Mapping[str, Body | Unknown], user: str) -> str | None:
-    """Return the next account to read to find our role, first the one with our name; None once our account is read."""
+    """Return the URI of the next account to read, to find the role of `user`; None if it is found, or none is left.
+
+    The account whose URI ends with the name of the user comes first.
+    """
     if role(bodies, user):
         return None
     try:
@@ -44,13 +47,13 @@ def next_account(bodies: Mapping[str, Body | Unknown], user: str) -> str | None:
 
 
 def role(bodies: Mapping[str, Body | Unknown], user: str) -> str:
-    """Return our user's role, from its account; empty if it is not reported."""
+    """Return the role of `user` from its account; empty if the BMC does not report it."""
     accounts = (body for body in bodies.values() if isinstance(body, Mapping) and body.get("UserName") == user)
     return next((clean(body["RoleId"], 30) for body in accounts if isinstance(body.get("RoleId"), str)), "")
 
 
 def read(bodies: Mapping[str, Body | Unknown], user: str, seconds: Sequence[float]) -> Controller:
-    """Read the BMC's identity; a value that is not reported is empty."""
+    """Return the BMC's identity from its resources; a value that the BMC does not report is empty."""
     docs = Documents(bodies)
     root = next(_at(docs, ""), None)
     managers = list(_at(docs, "Managers/*"))
@@ -64,7 +67,7 @@ def read(bodies: Mapping[str, Body | Unknown], user: str, seconds: Sequence[floa
 
 
 def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTrouble]:
-    """Yield the resources that could not be read although the login succeeded, and the probes that need them."""
+    """Yield troubles for resources that could not be read although the login succeeded, with the affected probes."""
     gone: dict[Trouble, dict[str, Unknown]] = {}
     for uri, body in bodies.items():
         if isinstance(body, Unknown) and uri.startswith(tuple(f"{ROOT}/{word}" for word in _OURS)):
@@ -78,7 +81,7 @@ def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTr
 
 
 def _at(docs: Documents, link: str) -> Iterator[Resource]:
-    """Yield the resources of a link that were read."""
+    """Yield the resources at a link; nothing if they could not be read."""
     try:
         yield from docs.at(link)
     except (Unreadable, Missing):

@@ -1,4 +1,4 @@
-"""The values of doctor's findings: troubles of a plane, the plane's system or BMC, and its address."""
+"""The data classes of doctor's findings: troubles of a plane, the plane's system or BMC, and its address."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -43,7 +43,7 @@ class Trouble(StrEnum):
 
 
 NO_INVENTORY = "no inventory: nodes were given by name only"
-"""Why a plane is missing if there is no inventory."""
+"""The message for a plane that is missing because there is no inventory."""
 
 
 class Grant(StrEnum):
@@ -71,7 +71,7 @@ class PlaneAddress:
     known: str = ""
     alias: str = ""
     public: str = ""
-    """The file with the public half of the key, if there is one."""
+    """The file of the public key that belongs to `key`; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class PlaneTrouble:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The operating system of a node; seconds until the login, and seconds for the script."""
+    """The operating system of a node; `login` and `script` are how many seconds the login and the script took."""
 
     name: str
     kernel: str
@@ -123,5 +123,5 @@ class PlaneVisit:
 
     @property
     def lost(self) -> frozenset[str]:
-        """Return the probes that have no data."""
+        """Return the probes that have no data because of the findings."""
         return frozenset(probe for finding in self.findings for probe in finding.lost)

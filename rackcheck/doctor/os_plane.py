@@ -29,14 +29,14 @@ FILES = 20
 PYTHON = "python3"
 
 _REFUSED = frozenset({Reason.DENIED, Reason.UNREACHABLE})
-"""Reasons that can mean missing root rights: with any other reason, the command itself did run."""
+"""Reasons for an unknown fact that can mean missing root rights; with any other reason, the command did run."""
 
 _WHO = (
     'echo "uid $(id -u)"; echo "user $(id -un)"; echo "kernel $(uname -sr)"; echo "sent $RACKCHECK_SENT"; '
     "sed -n 's/^PRETTY_NAME=/name /p' /etc/os-release 2>/dev/null"
 )
 _ON_BUS = "0x10de0x03"
-"""Part of a command that searches the PCI bus for NVIDIA GPUs first, and needs no python3 if there is no GPU."""
+"""Text in each command that first searches the PCI bus for NVIDIA GPUs, and needs no python3 if there is none."""
 
 _NO_GPU = (
     "(cd /sys/bus/pci/devices 2>/dev/null || exit 1; for d in *; do "
@@ -128,12 +128,15 @@ class Questions:
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:
-        """Return the folders that some commands add to PATH to find their program, quoted for the shell."""
+        """Return the shell assignments `PATH=$PATH:FOLDER` with which some commands find their program."""
         shells = (named(probe.ask.command) for probe in self.plan.probes if isinstance(probe.ask, Shell))
         return tuple(dict.fromkeys(path for text in shells for path in re.findall(r"\bPATH=\$PATH:[\w/.-]+", text)))
 
     def read(self, capture: NodeCapture) -> tuple[tuple[PlaneTrouble, ...], System | None, float | None]:
-        """Parse the outputs; return the findings, the system, and the time on our clock when the script was sent."""
+        """Parse the outputs; return the findings, the system, and the time on our clock when the script was sent.
+
+        The time is None if it is not reported.
+        """
         answer = capture.output(self._looks)
         if not isinstance(answer, Output) or not re.search(r"^asked all$", answer.out, re.MULTILINE):
             return (self._silent(answer),), None, None
@@ -156,7 +159,7 @@ class Questions:
         return tuple(found), system, float(sent) if re.fullmatch(r"[0-9]{1,12}\.[0-9]{2}", sent) else None
 
     def _missing(self, out: str) -> Iterable[PlaneTrouble]:
-        """Yield the missing programs that a probe needs; a probe needs none if its device is missing."""
+        """Yield a trouble with the missing programs that probes need; a probe whose device is missing needs none."""
         names = set(re.findall(r"^missing (\S+)$", out, re.MULTILINE))
         idle = set(re.findall(r"^idle ([0-9]+)$", out, re.MULTILINE))
         at_work = {"", *(where for n, where in enumerate(self._wheres) if str(n) not in idle)}
@@ -167,7 +170,7 @@ class Questions:
             yield PlaneTrouble(Trouble.NO_TOOL, "", tools, lost)
 
     def _unread(self, capture: NodeCapture) -> Iterable[PlaneTrouble]:
-        """Yield the files that an audit cannot read; nothing if the check did not finish."""
+        """Yield troubles for files that an audit cannot read, and for checks of files that did not finish."""
         for ask, globs in self._files.items():
             refused = file_access.refused(capture.output(ask), globs)
             blind = globs if isinstance(refused, Unknown) else refused.values()
@@ -180,7 +183,7 @@ class Questions:
                 yield PlaneTrouble(Trouble.NO_READ, "", tuple(refused)[:FILES], lost)
 
     def _silent(self, answer: Output | Unknown) -> PlaneTrouble:
-        """Return why doctor's own command has no output; then tools and root rights are unknown too."""
+        """Return the trouble if doctor's own command has no complete output; tools and root rights are then unknown."""
         message = str(answer) if isinstance(answer, Unknown) else f"status {answer.status}: {answer.err.strip()}"
         reason = answer.reason if isinstance(answer, Unknown) else Reason.TIMEOUT if answer.status in LATE else None
         trouble = {Reason.TOOL_MISSING: Trouble.NO_FRAME, Reason.TIMEOUT: Trouble.SLOW}.get(reason, Trouble.CUT)  # type: ignore[arg-type]
@@ -207,7 +210,7 @@ class Questions:
         return found
 
     def _some(self, capture: NodeCapture, denied: dict[str, None]) -> bool:
-        """Return whether a command ran as root and had output; if its tool or device is missing, this is not proven."""
+        """Return whether any command ran as root and had output; a missing tool or device proves nothing."""
         asks = (probe.ask for probe in root_probes(self.plan.probes) if probe.name not in denied)
         return any(_answered(capture.output(ask), ask.ok) for ask in asks if isinstance(ask, Shell))
 

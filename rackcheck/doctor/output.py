@@ -20,10 +20,10 @@ FORMAT = 1
 MARGIN = 2
 
 NOT_THERE = {Plane.OS: "no host in the inventory", Plane.BMC: "no BMC in the inventory"}
-"""Why a plane of a node is not visited, if no rule needs that plane: the node may be ready with its other planes."""
+"""Messages for nodes whose plane is not visited, because the inventory lacks it and no profile requires it."""
 
 STATES = 8
-"""Maximum number of groups of nodes with the same system that are shown for one plane; the document has all."""
+"""Maximum number of groups of nodes with the same system that are shown for one plane; the JSON document has all."""
 
 ROWS = 20
 """Maximum number of rows in the closing table of troubles, so that the table fits on a screen."""
@@ -114,7 +114,7 @@ def _blind(gap: Blind, ward: Ward, width: int) -> Iterator[Line]:
 
 
 def _gaps(what: tuple[str, ...], ward: Ward) -> Iterator[str]:
-    """Yield what will be unknown, shortened for a screen: rules by their first word, and a whole plane as one entry."""
+    """Yield what will be unknown, shortened for a screen: rules by their first part, and a whole plane as one item."""
     if ward.profile is not None:
         yield from what if len(what) <= RULES else _families(what)
         return

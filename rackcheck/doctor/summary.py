@@ -51,7 +51,7 @@ class Ward:
     catalogue: Catalogue = field(default_factory=Catalogue)
     interrupted: bool = False
     collected: frozenset[Plane] = frozenset(Plane)
-    """The planes that an audit would collect."""
+    """The planes that an audit would read."""
 
     @cached_property
     def by_node(self) -> Mapping[str, tuple[PlaneVisit, ...]]:

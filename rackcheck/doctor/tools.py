@@ -1,4 +1,4 @@
-"""Finds the programs that a command needs, each with its condition: the words in command position except builtins."""
+"""Finds the programs that a shell command needs, each with the condition under which the command needs it."""
 
 import re
 from collections.abc import Iterator
@@ -47,16 +47,16 @@ def looked_for(command: str) -> tuple[str, ...]:
 
 
 _OWN = re.compile(r"(?:[a-z_]+\(\) \{\n(?:[^}\n].*\n)*\}\n)*")
-"""The functions at the beginning of a command; each ends with a brace on a separate line."""
+"""Matches the functions at the beginning of a command; each ends with a brace on a separate line."""
 
 _GUARD = re.compile(r"(?P<where>[^\n;&|]+) \|\| \{ echo '?[\w ]+'?; exit 0; \}\n")
-"""A line that ends a command with a message if there is no file or folder to read."""
+"""Matches a line that ends a command early, with a message, if there is no file or folder to read."""
 
 _BRANCHES = re.compile(
     r"if (?P<where>[^\n;&]+); then (?P<body>[^\n]*?); (?:else (?P<other>[^\n]*?); )?fi(?P<after>(?:\n| |;).*)?",
     re.DOTALL,
 )
-"""A command that begins with an `if`; a command with an `if` further inside is not split."""
+"""Matches a command that begins with an `if`; a command with an `if` further inside is not split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def needs(ask: Shell) -> tuple[Need, ...]:
 
 
 def _ends(command: str, tool: str) -> bool:
-    """Return whether a command fails after a failed search for a program."""
+    """Return whether a command exits with 127 if its search for this program fails."""
     return re.search(rf"\bcommand -v {re.escape(tool)} >/dev/null \|\| \{{ [^}}]*\bexit 127", command) is not None
 
 

@@ -11,7 +11,7 @@ SESSIONS = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
 
 
 def of_ssh(stage: ConnectStage, why: Unknown, *, known: bool) -> Trouble:
-    """Return the trouble of a connection that ended at this stage; `known` is whether we have a key of this host."""
+    """Return the trouble of a connection that ended at this stage; `known` is whether known_hosts has the host."""
     match stage:
         case ConnectStage.NAME:
             return Trouble.NO_NAME

@@ -25,7 +25,7 @@ def scope(profile: Profile, role: str, planes: frozenset[Plane] = frozenset(Plan
 
 
 def blind(rules: Iterable[Rule], catalogue: Catalogue, lost: Collection[str]) -> tuple[str, ...]:
-    """Return, in the profile's order, the rules that read a fact of a lost probe, and the rules that depend on them.
+    """Return, in the profile's order, the rules that read a fact of a probe without data, and rules that need them.
 
     A rule that is not applicable (n/a) because of a condition is included, since the condition itself is unknown.
     """

@@ -1,4 +1,4 @@
-"""Connects once to every plane, in parallel and with short time limits; troubles are findings, nothing is raised."""
+"""Connects once to every plane, in parallel and with short time limits; a trouble is a finding, not an exception."""
 
 import threading
 import time
@@ -116,7 +116,7 @@ class Doctor:
         return PlaneAddress(node.name, target.host, str(target.port), user, key, known, target.alias, public)
 
     def _hindered(self, node: Node, plane: Plane) -> tuple[Trouble, str] | None:
-        """Return the trouble on our side that prevents a visit to this plane, if any; found without a connection."""
+        """Return the trouble in the inventory or on this machine that prevents a visit to this plane, if any."""
         lost = [reference for reference in references(node, plane) if reference in self.lost]
         if lost:
             return Trouble.SECRET, f"{lost[0]}: {self.lost[lost[0]]}"
@@ -180,5 +180,5 @@ def _key(target: Target, node: Node) -> tuple[str, str]:
 
 
 def _knows(target: Target) -> bool:
-    """Return whether we have any key of this host: a new host needs different advice than a changed key."""
+    """Return whether known_hosts has any key of this host: a new host needs different advice than a changed key."""
     return bool(known_hosts.load(target.known_hosts).keys(target.alias or target.host, target.port))

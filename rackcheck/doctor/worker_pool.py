@@ -10,7 +10,7 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 GOODBYE = 3.0
-"""Time, in seconds, that running jobs have after an interrupt, for example to close a BMC's session."""
+"""Seconds that running jobs have to end after an interrupt, for example to close a BMC's session."""
 
 POLL = 0.1
 """Seconds between two checks of the clock."""

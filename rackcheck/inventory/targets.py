@@ -20,7 +20,7 @@ _GROUP = re.compile(r"@(?:(?P<kind>[^,!&^@:\s\[\]]*):)?(?P<name>(?:\[[^\]]*\]|[^
 """A group as written in a target: `@name`, `@rack:a01`, `@role:compute`."""
 
 _AT = re.compile(r"(?:^|[,!&^\s])@")
-"""The start of a group in a target; the @ of `user@host` is not the start of a group."""
+"""Matches the start of a group in a target; the @ of `user@host` does not start a group."""
 
 
 def found(file: Path | None) -> Path | None:

@@ -22,7 +22,7 @@ def mistakes(node: Node) -> Iterator[tuple[str, str]]:
 
 
 def host(text: str) -> str:
-    """Return why a text is not a valid host; the text returned is empty if the host is valid."""
+    """Return why a text is not a valid host; empty if it is valid."""
     shown = clean(text, 80)
     if "://" in text:
         return f"{shown!r} is a URL; a host must be a name or an address"

@@ -9,7 +9,7 @@ from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 
 HEAD = ("nodes", "count", "role", "host", "bmc", "rack", "u")
-"""The columns of the folded table."""
+"""The columns of the table in which identical nodes share one row."""
 
 InventoryRow = tuple[str, ...]
 

@@ -1,1 +1,1 @@
-"""Profiles: documents, schema, layers, library, lint, editor help."""
+"""Reads, checks, merges, compiles and explains profiles of rules."""

@@ -1,6 +1,7 @@
 """Compares two versions of a rule: whether the newer one is weaker, stricter or different. Pure.
 
-If that cannot be decided, the change is "different": an overlay is never called stricter if it might accept more.
+A change whose direction cannot be decided is "different". So a rule that might accept more values is never called
+stricter.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,14 +31,14 @@ class Difference:
 
 
 LESS = frozenset({"at-least", "above", "warn-below"})
-"""Operators for which a larger number is stricter."""
+"""Operators whose rule becomes stricter if the operand becomes larger."""
 
 MORE = frozenset({"at-most", "below", "warn-above", "spread", "rate"})
-"""Operators for which a smaller number is stricter."""
+"""Operators whose rule becomes stricter if the operand becomes smaller."""
 
 
 def differences(before: Mapping[str, Rule], after: Mapping[str, Rule]) -> Iterator[Difference]:
-    """Compare the rules that two profiles share, in the newer one's order."""
+    """Yield the differences of the rules that two profiles share, in the order of the newer profile."""
     for rule_id, rule in after.items():
         old = before.get(rule_id)
         if old is None or old.digest == rule.digest:
@@ -107,7 +108,10 @@ def _look(old: RuleSelection | None, new: RuleSelection | None) -> Iterator[tupl
 
 
 def _across(old: Across | None, new: Across | None) -> Iterator[tuple[Lean, str]]:
-    """Compare `across`; a changed quorum is DIFFERENT: a larger quorum is harder to reach, so it decides less often."""
+    """Compare the `across` parts of two versions of a rule.
+
+    A changed quorum is DIFFERENT, not STRICTER: a larger quorum is reached less often, so the rule decides less often.
+    """
     if old is None or new is None or old.role != new.role:
         yield Lean.DIFFERENT, "compares other nodes"
         return

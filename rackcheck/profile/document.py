@@ -22,7 +22,7 @@ MARK = "\ufeff"
 """A byte order mark: accepted at the start of a file, an error inside it."""
 
 OPEN_QUOTE = "while scanning a quoted scalar"
-"""PyYAML's error context for a quote that is not closed."""
+"""The context in PyYAML's error for a quoted text whose closing quote is missing."""
 
 SHOWN = 20
 """Maximum number of errors reported at once."""
@@ -87,7 +87,7 @@ class YamlMapping:
     place: SourcePlace
 
     def get(self, key: str) -> "YamlNode | None":
-        """Return the node at a key, if it is there."""
+        """Return the node at a key, or None if there is none."""
         return self.items.get(key)
 
 
@@ -95,7 +95,10 @@ YamlNode = Scalar | YamlSequence | YamlMapping
 
 
 QUICK = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""PyYAML's C parser. It is ten times as fast as the Python parser, accepts more texts, and has terse errors."""
+"""PyYAML's C loader, or its Python loader if PyYAML was built without C.
+
+The C loader is ten times as fast, accepts more texts, and gives shorter error messages.
+"""
 
 
 def read(text: str, file: str, *, ours: bool = False) -> YamlNode:
@@ -152,7 +155,7 @@ def plain(node: YamlNode) -> object:
 
 
 class _Builder:
-    """Builds the tree from parser events without recursion, so that the depth limit applies."""
+    """Builds the tree from parser events, without recursion; nesting deeper than DEPTH is an error."""
 
     def __init__(self, file: str) -> None:
         self.file = file

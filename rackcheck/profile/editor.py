@@ -1,7 +1,7 @@
-"""The schema for editors: the grammar's schema, extended with every word that an editor can offer.
+"""Builds the JSON Schema of a profile for editors: the schema that profiles must match, extended with words to offer.
 
-It accepts everything that the grammar's schema accepts: each list of words is in an `anyOf` beside `{}`, which accepts
-anything. rackcheck itself never reads this schema; `rackcheck profile schema` prints it.
+The words reject nothing: each list of words is in an `anyOf` beside `{}`, which accepts anything. rackcheck itself
+never reads this schema; `rackcheck profile schema` prints it.
 """
 
 import json
@@ -18,16 +18,19 @@ from rackcheck.profile.editor_words import EditorWords, shipped
 from rackcheck.profile.schema import LOOKS, VALUE, Schema, profile
 
 MANY = 40
-"""Maximum number of facts with the same first word for which an editor still shows one list."""
+"""Maximum number of facts in a list of choices before the list is split.
+
+If more facts share their first path segment, there is one list for each second segment.
+"""
 
 ITEM = f"/{EVERY}."
-"""Separates a collection's path from the path of a fact below the collection's items."""
+"""The text between a collection's path and the path of a fact of its items."""
 
 CHOICES = ("is", "is-not")
 LISTS = ("one-of", "none-of")
 TRUTH = (True, False)
 TYPED: Schema = {"type": ["string", "object", "number", "boolean"]}
-"""The types of every `fact`: nothing is rejected; an editor that inserts the key inserts the first type."""
+"""The JSON types of a `fact`; an editor that inserts the key starts with a value of the first type."""
 
 LEAVES = ("all-of", "any-of")
 
@@ -63,7 +66,7 @@ def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
 
 
 def _fill_rule(rule: Schema) -> None:
-    """Add the choices to a rule's schema, by the collection it selects from."""
+    """Add the choices to a rule's schema; the facts offered depend on the collection that the rule selects from."""
     keys = rule["properties"]
     _add_help(keys, {**editor_texts.RULE, **editor_texts.TEST})
     for leaf in (keys["where"], keys["when"], *(keys[key]["items"] for key in LEAVES)):
@@ -87,20 +90,20 @@ def _fill_rule(rule: Schema) -> None:
 
 
 def _rule_of(name: str) -> Schema:
-    """Return the schema of a rule for which the editor offers this definition's facts, also in each of its tests."""
+    """Return the schema of a rule whose own test, `where`, `all-of` and `any-of` offer the facts of this definition."""
     leaf = _ref(name)
     keys = {"fact": TYPED | {"allOf": [leaf]}, "where": leaf} | {key: {"items": leaf} for key in LEAVES}
     return {"allOf": [leaf], "properties": keys}
 
 
 def _looks_at(path: str) -> Schema:
-    """Return the schema of a rule that selects from this collection, for any keys of the items above the collection."""
+    """Return a schema that a rule matches if it selects from this collection; each `*` in the path matches any item."""
     spelt = re.escape(path).replace(re.escape(f"/{EVERY}"), "/.+")
     return {"patternProperties": {f"^({'|'.join(LOOKS)})$": {"pattern": f"^{spelt}$"}}}
 
 
 def _leaf(facts: Mapping[str, Entry], defs: dict[str, Schema], name: str, *, item: bool = False) -> Schema:
-    """Return the choices for a test of one of these facts; the facts become a separate definition."""
+    """Return the choices for a test of one of these facts; the list of facts is added to `defs` under its own name."""
     defs[f"{name}-facts"] = _offered(facts)
     beside = [f".{path}" for path, entry in facts.items() if item and _alike(entry)]
     others = [_ref("node-facts"), *([_choice(beside)] if beside else ())]
@@ -110,7 +113,7 @@ def _leaf(facts: Mapping[str, Entry], defs: dict[str, Schema], name: str, *, ite
 
 
 def _closed(facts: Mapping[str, Entry]) -> Iterable[Schema]:
-    """Yield the allowed words of each fact that has a fixed list of words."""
+    """Yield schemas that offer the allowed words as operands, for the facts that have a fixed list of words."""
     spoken: dict[tuple[Any, ...], list[str]] = {}
     for path, entry in facts.items():
         words = TRUTH if entry.kind.type is Type.FLAG else tuple(map(_bare, entry.kind.words))
@@ -125,12 +128,12 @@ def _closed(facts: Mapping[str, Entry]) -> Iterable[Schema]:
 
 
 def _bare(word: str) -> str | int:
-    """Return a whole number as an integer, so that an editor writes no quotes; rackcheck reads both as text."""
+    """Return a word that is a whole number as an integer, so that editors add no quotes; rackcheck reads it as text."""
     return int(word) if re.fullmatch(r"0|[1-9]\d{0,8}", word) else word
 
 
 def _areas(facts: Iterable[str]) -> list[str]:
-    """Return a wildcard for each word that has facts below it."""
+    """Return the wildcard `SEGMENT.*` for each first path segment of these facts that is not a collection."""
     return list(dict.fromkeys(f"{path.split('.')[0]}.{EVERY}" for path in facts if "/" not in path.split(".")[0]))
 
 
@@ -139,7 +142,7 @@ def _alike(entry: Entry) -> bool:
 
 
 def _offered(facts: Mapping[str, Entry]) -> Schema:
-    """Offer paths with their help, in lists that are short enough for an editor to show."""
+    """Return a schema that offers paths with their help, split into lists that are short enough for an editor."""
     first = Counter(_words(path, 1) for path in facts)
     second = Counter(_words(path, 2) for path in facts)
     groups: dict[str, dict[str, str]] = {}
@@ -159,7 +162,7 @@ def _help(entry: Entry) -> str:
 
 
 def _choice(words: Iterable[Any], helps: Iterable[str] = ()) -> Schema:
-    """Offer words, each with its help if it has one; any other word is accepted too."""
+    """Return a schema that offers words, each with its help if it has one, and accepts any other word."""
     found: Schema = {"enum": list(words)}
     rows = list(helps)
     if rows:
@@ -198,7 +201,7 @@ def _json(value: object) -> str:
 
 
 def main() -> None:
-    """Write the schema that ships: `python -m rackcheck.profile.editor FOLDER`."""
+    """Write the schema that is shipped with rackcheck: `python -m rackcheck.profile.editor FOLDER`."""
     import sys  # noqa: PLC0415  only when generating
     from pathlib import Path  # noqa: PLC0415
 

@@ -17,7 +17,7 @@ FILE: Mapping[str, str] = {
     "rules": "Rules by id. In an overlay a rule contains only its changes.",
     "waivers": "Accepted findings, each with a responsible person; `rackcheck waive` writes them.",
 }
-"""Keys of the whole file."""
+"""Help texts of the top-level keys of a profile file."""
 
 APPLIES: Mapping[str, str] = {
     "product": "Globs for the machine's product, as DMI or the BMC's systems report it: DGXH100*.",
@@ -26,14 +26,14 @@ APPLIES: Mapping[str, str] = {
     "device": "PCI ids, at least one of which a part must have: vendor or vendor:device, without 0x: 10de:2330.",
     "role": "The role of the nodes that the profile is for; default: compute.",
 }
-"""Keys of `applies-to`."""
+"""Help texts of the keys of `applies-to`."""
 
 PARAM: Mapping[str, str] = {
     "type": "The kind of value, for users.",
     "default": "Used until a site sets another value; `unset` makes every rule that uses the param n/a.",
     "about": "Its description, for users.",
 }
-"""Keys of a param."""
+"""Help texts of the keys of a param."""
 
 RULE: Mapping[str, str] = {
     "title": "A statement that is true if the rule passes.",
@@ -63,7 +63,7 @@ RULE: Mapping[str, str] = {
     "any-of": "Tests, at least one of which must pass.",
     "call": "A rule written in Python, from an installed package.",
 }
-"""Keys of a rule that are not operators."""
+"""Help texts of the keys of a rule that are not operators."""
 
 TEST: Mapping[str, str] = {
     "is": "The fact is this value; for a list only `none`, an empty list.",
@@ -89,11 +89,11 @@ TEST: Mapping[str, str] = {
     "steady": "true: the fact is the same in two readings of a run.",
     "rate": "The fact grows by at most this rate between two readings of a run.",
 }
-"""Operators."""
+"""Help texts of the operators."""
 
 ACROSS: Mapping[str, str] = {
     "role": "The role whose nodes are compared; default: compute.",
     "facts": "Facts on which the nodes must agree; a final * means all configuration and version facts below.",
     "except": "Facts that may differ.",
 }
-"""Keys of `across`."""
+"""Help texts of the keys of `across`."""

@@ -1,4 +1,4 @@
-"""Words that an editor offers besides facts: the profiles, sources and roles of some folders."""
+"""Words that an editor offers besides facts: names of profiles, ids of sources, and roles, from profile folders."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,31 +12,31 @@ from rackcheck.profile.layers import entries, texts, version_of, word
 
 @dataclass(frozen=True)
 class EditorWords:
-    """Words that an editor offers besides facts: ids with their descriptions."""
+    """Words that an editor offers besides facts."""
 
     profiles: Mapping[str, str] = field(default_factory=dict)
-    """NAME@VERSION of each profile, with its title."""
+    """Maps NAME@VERSION of each profile to its title."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Ids of sources, with their titles."""
+    """Maps the id of each source to its title."""
     roles: tuple[str, ...] = ()
 
 
 ROLES = ("any", "compute")
-"""Roles that rackcheck itself gives a meaning."""
+"""Roles with a meaning of their own: `any` is every node, and `compute` is the default role."""
 
 
 def shipped() -> EditorWords:
-    """Return the shipped words: the same on every machine and for every user."""
+    """Return the words of the shipped profiles, which are the same on every machine and for every user."""
     return words([library.shipped("profiles")])
 
 
 def here(extra: Sequence[Path] = ()) -> EditorWords:
-    """Return all words that can be resolved on this machine."""
+    """Return the words of all profile folders of this machine, and of the `extra` folders."""
     return words([folder for _, folder in library.folders(extra)])
 
 
 def words(folders: Sequence[Path]) -> EditorWords:
-    """Read the profiles and sources of these folders; the first folder wins, and unreadable files are skipped."""
+    """Read the profiles and sources in these folders; the first of equal names counts, unreadable files are skipped."""
     profiles: dict[str, str] = {}
     sources: dict[str, str] = {}
     roles = dict.fromkeys(ROLES)

@@ -1,4 +1,4 @@
-"""Finds the floors among a rule's operands, and compares each with the peak of the part."""
+"""Finds the floors of a rule (minimum values that it requires), and compares them with the peaks of hardware parts."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,10 +17,13 @@ from rackcheck.profile.physical_limits import ANY, Peak, closest, of, slip
 from rackcheck.profile.physical_limits import peaks as read_peaks
 
 FLOORS = frozenset({"at-least", "above", "warn-below", "within"})
-"""Operators that set a minimum. The values of `is` and `one-of` must be possible too."""
+"""Operators that require a minimum.
+
+The values of `is` and `one-of` are also compared with the peak, because they must be possible.
+"""
 
 NAMED_BY = frozenset({"name", "model", "product", "type", "device", "part", "architecture", "board"})
-"""A fact whose path ends in one of these words names a part."""
+"""Last path segments of facts whose value names a hardware part, such as its model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +38,31 @@ class Floor:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys from the clause to the floor."""
+        """The dictionary keys that lead from the clause to the minimum: the operator, and `of` for `within`."""
         return (self.test.op, "of") if isinstance(self.test.operand, Within) else (self.test.op,)
 
     @property
     def for_any_part(self) -> bool:
-        """Whether the profile names no part of the table, so that the peak is the peak of the table's fastest part."""
+        """Whether the peak applies to every part, because the profile names no part that the table contains."""
         return any(ANY in peak.parts for peak in self.peaks)
 
     @property
     def most(self) -> float:
-        """The highest peak, in the unit of the fact."""
+        """The highest of the peaks, in the unit of the fact."""
         return max(self._numbers())
 
     @property
     def least(self) -> float:
-        """The lowest peak, in the unit of the fact."""
+        """The lowest of the peaks, in the unit of the fact."""
         return min(self._numbers())
 
     @property
     def too_high(self) -> bool:
-        """Whether the floor exceeds the peak of every part that the profile is for."""
+        """Whether the floor exceeds all of the peaks."""
         return all(peak.passed_by(self.number, self.clause.kind.unit) for peak in self.peaks)
 
     def text(self) -> str:
-        """Format how the floor compares to the peak."""
+        """Format a message that the floor is above the peak, or that it is so low that it can hardly fail."""
         name = self.clause.kind.unit
         most = max(self.peaks, key=lambda peak: peak.in_unit(name) or 0.0)
         share = self.number / self.most
@@ -70,7 +73,7 @@ class Floor:
         return f"floor {asked} is {share:.2g} of the peak of {can}: it can hardly fail"
 
     def meant(self, written: str) -> str:
-        """Format, as the end of a message, the unit with which the number as written (`400 GB/s`) would be possible."""
+        """Format a hint with the unit in which the written number would be possible (Gb/s for GB/s); empty if none."""
         try:
             quantity = unit.parse(written)
         except BadUnit:
@@ -84,12 +87,12 @@ class Floor:
 
 
 def below(floor: Floor, part: int) -> bool:
-    """Whether a floor is less than 1/`part` of the lowest peak."""
+    """Whether a floor is a minimum below 1/`part` of the lowest peak."""
     return floor.test.op in FLOORS and 0 < floor.number < floor.least / part
 
 
 def floors(rule: Rule, profile: Profile, table: Sequence[Peak]) -> Iterator[Floor]:
-    """Yield every floor of a rule for which the table has a peak."""
+    """Yield every floor of a rule whose fact has a peak in the table."""
     for clause in rule.clauses:
         if clause.kind.type is not Type.QUANTITY:
             continue
@@ -103,18 +106,18 @@ def floors(rule: Rule, profile: Profile, table: Sequence[Peak]) -> Iterator[Floo
 
 @cache
 def shipped_peaks() -> tuple[Peak, ...]:
-    """Read the table of physical peaks that ships."""
+    """Read the table of physical peaks that is shipped with rackcheck."""
     return read_peaks(json.loads((files("rackcheck") / "peaks.json").read_text("utf-8")))
 
 
 def as_written(node: YamlNode | None, profile: Profile) -> str:
-    """Return an operand as written, or a param's value; empty if it is not a single value."""
+    """Return an operand as the file writes it, or for `$name` the param's value; empty if it is not a single value."""
     text = node.text if isinstance(node, Scalar) else ""
     return (profile.params.get(text[1:]) or "") if text.startswith("$") else text
 
 
 def words_of(rule: Rule, profile: Profile) -> tuple[str, ...]:
-    """Return the words by which a rule names its parts, or its profile names parts if the rule names none."""
+    """Return the part names for which a rule tests; if it tests for none, those of all rules and of `applies-to`."""
     own = tuple(_named(rule))
     if own:
         return own

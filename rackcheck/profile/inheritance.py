@@ -10,7 +10,7 @@ from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, Ya
 from rackcheck.profile.layers import Layers, Pile, texts, version_of, word
 
 Finder = Callable[[str, SourcePlace], YamlMapping]
-"""Returns a profile's file by its name; the location is where the name is used."""
+"""A function that returns a profile's file by name; the location says where the name is used, for error messages."""
 
 DEPTH = 8
 """Maximum nesting of fragments, so that profiles stay readable and the loader's work is limited."""
@@ -47,14 +47,14 @@ def layers(table: YamlMapping, find: Finder, built_in: YamlMapping | None = None
 
 @dataclass
 class _Shelf:
-    """The files found so far; `heights` contains the nesting depth of fragments below each merged file."""
+    """The files found so far; `heights` maps each merged file to the number of levels of fragments below it."""
 
     find: Finder
     tables: dict[str, YamlMapping] = field(default_factory=dict)
     heights: dict[str, int] = field(default_factory=dict)
 
     def parents(self, table: YamlMapping) -> list[YamlMapping]:
-        """Return a profile with its parents, the oldest first."""
+        """Return a profile and all its parents, the oldest parent first."""
         chain, names = [table], [word(table, "profile")]
         while isinstance(parent := chain[-1].get("extends"), Scalar):
             wanted = parent.text.partition("@")[0]
@@ -66,9 +66,9 @@ class _Shelf:
         return chain[::-1]
 
     def fragments(self, chain: Sequence[YamlMapping]) -> Iterator[YamlMapping]:
-        """Yield the fragments that the first profile of a chain includes, except the fragments of its parents.
+        """Yield the fragments that the first profile of a chain includes, except those that earlier calls have yielded.
 
-        The other profiles of the chain are its children.
+        `chain` is the profile, followed by the profiles that extend it.
         """
         names = [word(table, "profile") for table in reversed(chain)]
         before = set(self.heights)
@@ -76,10 +76,10 @@ class _Shelf:
         yield from (self.tables[name] for name in self.heights if name not in before and name != names[-1])
 
     def _climb(self, table: YamlMapping, way: tuple[str, ...], above: frozenset[str]) -> None:
-        """Record a file after everything it includes.
+        """Record a file after all files that it includes.
 
-        `way` are the steps that lead to the file, `above` the names of the files in these steps. The file must not
-        include any file in `above`.
+        `way` are the names that lead from the profile to this file, for error messages. `above` are the same names as a
+        set: the file must not include any of them.
         """
         height = 0
         for ref in texts(table, "include"):
@@ -101,7 +101,7 @@ class _Shelf:
         self.heights[word(table, "profile")] = height
 
     def _found(self, ref: Scalar, how: str) -> YamlMapping:
-        """Find the file of NAME or NAME@VERSION; cached. Raises BadFile if the file has another version."""
+        """Find the file of NAME or NAME@VERSION; cached. Raises BadFile if the file has another name or version."""
         wanted, versioned, version = ref.text.partition("@")
         if wanted not in self.tables:
             self.tables[wanted] = self.find(wanted, ref.place)

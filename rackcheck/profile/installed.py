@@ -10,7 +10,7 @@ GROUP = "rackcheck.rules"
 
 
 def called(name: str) -> Called:
-    """Return the rule of this name, with its package; raises LookupError with a text for the user."""
+    """Return the rule of this name, with its package; raises LookupError, with a message, if it cannot be loaded."""
     points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, _package(point)))
     found = [point for point in points if point.name == name]
     if not found:
@@ -30,5 +30,5 @@ def called(name: str) -> Called:
 
 
 def _package(point: EntryPoint) -> str:
-    """Return a distribution's name and version; another version of the distribution may judge differently."""
+    """Return the name and version of the package that offers a rule: another version may judge differently."""
     return f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.module

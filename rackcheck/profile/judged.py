@@ -1,8 +1,8 @@
-"""Which facts need a rule: a broken machine passes if no rule reads a sign of its damage.
+"""Finds facts that can show damage but that no rule reads: a damaged machine would then pass.
 
-A fact needs a rule if it counts, if it comes from a log, or if it states the health of a part. It is judged if a
-rule of severity blocker or major of a profile reads it, directly or through a fact that is derived from it. The
-facts that are not judged are listed in `profiles/unjudged.csv`, each with one of three reasons.
+A fact needs a rule if it is a counter, if it comes from a log, or if it states the health of a part. It is judged if a
+blocker or major rule reads it, directly or through a fact that is derived from it. The facts that are exempt are listed
+in `profiles/unjudged.csv`, each with one of three reasons.
 """
 
 import csv
@@ -25,10 +25,10 @@ SIGNS = frozenset(
         *("degraded_bandwidth", "route_unhealthy", "faults", "mismatches", "power_fault"),
     }
 )
-"""Last words of facts that state damage, whatever their class."""
+"""Last path segments of facts that show damage, even if the fact is not a counter."""
 
 NEVER = frozenset({"uncorrected", "fatal", "nonfatal", "critical", "critical_warning", "health", "failure_predicted"})
-"""Last words of facts that are never exempt."""
+"""Last path segments of facts that must not be in the list of exemptions."""
 
 
 class Exempt(StrEnum):
@@ -41,7 +41,7 @@ class Exempt(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """Why one fact needs no rule; `judged` is the fact that is judged in its place, for a part of one."""
+    """Why one fact needs no rule; if it is a part of another fact, `judged` is the other fact, which a rule judges."""
 
     reason: Exempt
     judged: str = ""
@@ -56,13 +56,13 @@ def needs_rule(entry: Entry) -> bool:
 
 
 def exemptions() -> Mapping[str, Exemption]:
-    """Return the facts that need no rule, by their pattern; raises ValueError for a reason outside the closed set."""
+    """Return the exempt facts by their path pattern; raises ValueError if a reason is not a value of `Exempt`."""
     with (shipped("profiles") / UNJUDGED).open(encoding="utf-8", newline="") as opened:
         return {row["fact"]: Exemption(Exempt(row["reason"]), row["judged"]) for row in csv.DictReader(opened)}
 
 
 def judges(profiles: Iterable[Profile], joins: Iterable[Join]) -> Mapping[str, tuple[str, ...]]:
-    """Return, by the pattern of a fact, the ids of the blocker and major rules that read it."""
+    """Map the path pattern of each fact to the ids of the blocker and major rules that read it."""
     inputs = [(join.gives, (*join.needs, *join.also)) for join in joins]
     found: dict[str, dict[str, None]] = {}
     for profile in profiles:
@@ -73,7 +73,7 @@ def judges(profiles: Iterable[Profile], joins: Iterable[Join]) -> Mapping[str, t
 
 
 def _read(rule: Rule, inputs: Iterable[tuple[Mapping[str, object], tuple[str, ...]]]) -> frozenset[str]:
-    """Return the patterns of the facts that a rule reads, and of the facts that these are derived from."""
+    """Return the path patterns of the facts that a rule reads, and of all facts from which those are derived."""
     found = {str(path.pattern) for path in rule.facts()}
     more = found
     while more:
@@ -83,7 +83,7 @@ def _read(rule: Rule, inputs: Iterable[tuple[Mapping[str, object], tuple[str, ..
 
 
 def unjudged(catalogue: Catalogue, judged: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the patterns of the facts that need a rule, and have neither a rule nor an exemption."""
+    """Return the path patterns of the facts that need a rule, but have neither a rule nor an exemption."""
     spared = exemptions()
     wanting = (entry.pattern for entry in catalogue.entries.values() if needs_rule(entry))
     return tuple(sorted(pattern for pattern in wanting if pattern not in judged and pattern not in spared))

@@ -20,13 +20,13 @@ FORMS = (
     (("across",), ("across", "agree")),
     (("call",), ("call",)),
 )
-"""The kinds of rules: the keys that define each kind, with all keys that belong to the kind."""
+"""The three kinds of rules: for each kind, the keys that define it, and all keys that belong to it."""
 
 MACHINE = frozenset({"product", "board", "cpu", "device"})
 """Keys of `applies-to` that name a machine; one matching key is enough."""
 
 BEGUN = 3
-"""Minimum length of a prefix that is treated as an unfinished word."""
+"""Minimum number of characters of a text that is treated as the beginning of a longer word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Pile:
         self.built_in = frozenset(self.rules)
 
     def lay(self, table: YamlMapping) -> None:
-        """Merge a profile's own entries over the layers so far."""
+        """Merge a profile's own rules, params and machines over the layers so far."""
         for rule_id, written in _written(table, "rules"):
             rule = written.node
             assert isinstance(rule, YamlMapping)
@@ -104,7 +104,7 @@ class Pile:
         self.applies |= applies
 
     def add(self, fragment: YamlMapping) -> None:
-        """Add a fragment's rules and params without changing existing ones."""
+        """Add a fragment's rules and params; it is a problem if the fragment changes or drops an existing one."""
         name = word(fragment, "profile")
         for rule_id, written in _written(fragment, "rules"):
             rule = written.node
@@ -158,7 +158,11 @@ def _written(table: YamlMapping, key: str) -> Iterator[tuple[str, LayerEntry]]:
 
 
 def rule_over(under: YamlMapping | None, over: YamlMapping) -> YamlMapping:
-    """Merge a rule key by key; a new selection or fact replaces the old one and its filters or operators."""
+    """Merge a rule over its older version, key by key.
+
+    A new selection also replaces the old filters, a new fact the old operators, and a new kind of rule all keys of the
+    old kind.
+    """
     if under is None:
         return over
     gone: set[str] = set()
@@ -173,7 +177,7 @@ def rule_over(under: YamlMapping | None, over: YamlMapping) -> YamlMapping:
 
 
 def _whole(param: YamlNode) -> YamlNode:
-    """Return a param in its full form; a bare value is the default."""
+    """Return a param as a table; a bare value becomes the table's `default`."""
     return (
         YamlMapping({"default": param}, {"default": param.place}, param.place) if isinstance(param, Scalar) else param
     )
@@ -187,7 +191,7 @@ def _param_over(under: YamlNode | None, over: YamlNode) -> YamlNode:
 
 
 def _defined(param: YamlNode) -> tuple[str, str]:
-    """Return what identifies a param: its type and default, without its description."""
+    """Return a param's type and default, which must be equal wherever several files declare the param."""
     table = _whole(param)
     assert isinstance(table, YamlMapping)
     return word(table, "type", "none"), word(table, "default", "unset")
@@ -199,33 +203,34 @@ def version_of(table: YamlMapping) -> str:
 
 
 def entries(table: YamlMapping, key: str) -> Mapping[str, YamlNode]:
-    """Return the entries of a table inside a table, empty if there is none."""
+    """Return the entries of the table at a key; empty if there is no table."""
     node = table.get(key)
     return node.items if isinstance(node, YamlMapping) else {}
 
 
 def word(table: YamlMapping, key: str, default: str = "") -> str:
-    """Return a single value at a key, or the default."""
+    """Return the text of a single value at a key; if there is none, the default."""
     node = table.get(key)
     return node.text if isinstance(node, Scalar) else default
 
 
 def texts(table: YamlMapping, key: str) -> tuple[Scalar, ...]:
-    """Return the values at a key: one, or a list of them."""
+    """Return the values at a key, which may be one value or a list."""
     return listed(table.get(key))
 
 
 def listed(node: YamlNode | None) -> tuple[Scalar, ...]:
-    """Return the values of a node: one, or a list of them."""
+    """Return the values of a node, which may be one value or a list."""
     if isinstance(node, Scalar):
         return (node,)
     return tuple(i for i in node.items if isinstance(i, Scalar)) if isinstance(node, YamlSequence) else ()
 
 
 def did_you_mean(word: str, words: list[str]) -> str:
-    """Format the nearest known word as the end of a message; empty if none is near.
+    """Format the hint `; did you mean WORD?` with the known word that is most similar; empty if none is similar.
 
-    Words with the same prefix are nearest, then words with the same parts in another order. Case is ignored.
+    Words that begin with the given text are preferred, then words with the same parts in another order. Case is
+    ignored.
     """
     small = word.casefold()
     known = {each.casefold(): each for each in words}

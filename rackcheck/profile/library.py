@@ -1,4 +1,4 @@
-"""Finds and loads profiles and schemas, with the kind of folder that contains each."""
+"""Finds profiles in the profile folders, and loads them with their parents, fragments and sources."""
 
 import os
 import re
@@ -24,17 +24,17 @@ from rackcheck.profile.schema import sources as sources_schema
 from rackcheck.profile.schema_check import conform
 
 SOURCES = "sources.yaml"
-"""The file beside profiles with the sources that they cite."""
+"""Name of the file in a profile folder that contains the sources which profiles cite."""
 
 BUILT_IN = "built-in.yaml"
-"""The file beside the shipped profiles with the rules that every profile has."""
+"""Name of the file among the shipped profiles that contains the rules of every profile."""
 
 _SOURCE = ("title", "section", "publisher", "date", "confidence")
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileFile:
-    """A profile's file, and the kind of folder it was found in."""
+    """A profile's file; `origin` is the kind of folder it was found in, or `file` if the user named the file."""
 
     name: str
     path: Path
@@ -42,13 +42,13 @@ class ProfileFile:
 
 
 def shipped(kind: str) -> Path:
-    """Return the shipped folder: inside the package in a wheel, beside it in a clone."""
+    """Return a folder that is shipped with rackcheck: inside the package in a wheel, beside it in a git clone."""
     inside = Path(str(files("rackcheck"))) / kind
     return inside if inside.is_dir() else Path(__file__).parents[2] / kind
 
 
 def folders(extra: Sequence[Path] = ()) -> list[tuple[str, Path]]:
-    """Return the folders searched for profiles, in order of precedence."""
+    """Return the folders that are searched for profiles, each with its kind, the highest precedence first."""
     home = os.environ.get("RACKCHECK_HOME")
     user = Path(home) if home else platformdirs.user_config_path("rackcheck")
     places = [("--profile-path", folder) for folder in extra]
@@ -57,7 +57,7 @@ def folders(extra: Sequence[Path] = ()) -> list[tuple[str, Path]]:
 
 
 def profiles(extra: Sequence[Path] = ()) -> dict[str, ProfileFile]:
-    """Return every profile by name; the first folder that contains it wins."""
+    """Return every profile by name; if several folders contain a name, the first folder counts."""
     found: dict[str, ProfileFile] = {}
     for origin, folder in folders(extra):
         for path in _files(folder):
@@ -75,7 +75,7 @@ def seems_fragment(found: ProfileFile) -> bool:
 
 
 def _files(folder: Path) -> Sequence[Path]:
-    """Return the profiles of a folder; empty if the folder is missing or not readable."""
+    """Return the YAML files of a profile folder; empty if the folder is missing or not readable."""
     try:
         return sorted(path for path in folder.iterdir() if path.suffix == ".yaml")
     except OSError:  # `closed` reports the folder and the reason
@@ -83,7 +83,7 @@ def _files(folder: Path) -> Sequence[Path]:
 
 
 def closed() -> Iterator[str]:
-    """Yield which profile folders are skipped, and why."""
+    """Yield a message for each profile folder that exists but cannot be read."""
     for _, folder in folders():
         try:
             next(folder.iterdir(), None)
@@ -94,7 +94,7 @@ def closed() -> Iterator[str]:
 
 
 def find(name: str, extra: Sequence[Path] = ()) -> ProfileFile:
-    """Find a profile by name or by file; raises UserError with the nearest name."""
+    """Find a profile by name or by file path; if there is none, raises UserError with the most similar name."""
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.exists():
@@ -119,7 +119,7 @@ def load(
 def load_laid(
     name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
 ) -> tuple[Profile, Layers]:
-    """Load a profile with the layers it consists of; raises UserError or BadFile."""
+    """Load a profile, and return it with the layers it was merged from; raises UserError or BadFile."""
     found = find(name, extra)
     files: dict[str, str] = {}
     problems: list[Problem] = []
@@ -154,7 +154,7 @@ def load_laid(
 
 
 def _built_in(catalogue: Catalogue) -> YamlMapping | None:
-    """Return the built-in rules if the catalogue has their facts: a catalogue made by a test has none."""
+    """Return the built-in rules; None if the catalogue lacks one of their facts, as the catalogues of tests do."""
     table = _built_in_table()
     facts = (word(rule, "fact") for rule in entries(table, "rules").values() if isinstance(rule, YamlMapping))
     return table if all(catalogue.find(parse(fact)) is not None for fact in facts) else None
@@ -170,7 +170,7 @@ def _built_in_table() -> YamlMapping:
 
 
 def _meant(name: str, extra: Sequence[Path]) -> str:
-    """Return the profile that the user may have meant by a fragment's name, from the heads of all profiles."""
+    """Return the profile that a user who named a fragment probably meant; empty if none can be guessed."""
     heads = {each: text_of(found.path) for each, found in profiles(extra).items()}
     whole = {each: frozenset(_below(each, heads)) for each, text in heads.items() if not _FRAGMENT.search(text)}
     return meant(name, whole)
@@ -181,7 +181,7 @@ _BELOW = re.compile(r"^(?:extends: *([a-z0-9_.-]+)|include: *\[([^]]*)\])", re.M
 
 
 def _below(name: str, heads: Mapping[str, str]) -> Iterator[str]:
-    """Yield what a profile extends and includes, recursively, by text search without loading."""
+    """Yield the names of all profiles that a profile extends or includes, at any depth; found by text search."""
     todo, seen = [name], {name}
     while todo:
         for parent, included in _BELOW.findall(heads.get(todo.pop(), "")):
@@ -200,7 +200,7 @@ def _refs(table: YamlMapping) -> Iterator[str]:
 
 
 def _cited(sources: Iterable[Source]) -> str:
-    """Format the sources that a profile cites, as a file."""
+    """Format the sources that a profile cites as the text of a sources file."""
     import json  # noqa: PLC0415  a JSON text is a YAML text
 
     listed = {s.id: {name: getattr(s, name) for name in _SOURCE} for s in sources}
@@ -236,7 +236,10 @@ def _ships(path: Path) -> bool:
 
 @lru_cache(maxsize=256)
 def _shipped(name: str) -> str:
-    """Return the text of a shipped profile; the copies in runs are parsed in the same way if they are identical."""
+    """Return the text of a shipped profile, empty if there is none.
+
+    A copy in a stored run that is identical to it is parsed by the fast parser, too.
+    """
     try:
         return text_of(shipped("profiles") / name)
     except UserError:
@@ -244,7 +247,7 @@ def _shipped(name: str) -> str:
 
 
 def _shown(path: Path) -> str:
-    """Return a file's short name: its relative path if it is below the working folder, else its last part."""
+    """Return a file's path relative to the working folder if the file is below it, else the file's name."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:

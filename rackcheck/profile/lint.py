@@ -1,7 +1,7 @@
 """Checks a profile that loads for rules that cannot pass, that contradict themselves, or that cannot fail.
 
 The loader reports errors that make a file invalid. This module reports valid keys that have no effect or are probably
-mistakes: an error if nothing can pass or nothing can fail, a warning if a person should check, a hint if a text is
+mistakes. It reports an error if nothing can pass or fail, a warning if a person should check, and a hint if a text is
 missing that shipped profiles have.
 """
 
@@ -22,7 +22,7 @@ from rackcheck.profile.satisfiable import can_fail, can_hold
 EVERY_ROLE = "any"
 
 NO_REASON = frozenset({"", "true", "yes", "null", "~"})
-"""Values of `drop` that show it was mistaken for a switch."""
+"""Values of `drop` which show that it was used as a switch, without a reason."""
 
 LOW = 2
 """A floor below 1/LOW of the peak needs a written reason."""
@@ -125,7 +125,7 @@ def _of_fragment(laid: Layers, at: LayerPlaces) -> Iterator[LintFinding]:
 
 
 def _verdict(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Yield a finding for a profile that no node can pass: only its own blocker or major rules are evidence."""
+    """Yield a finding if the profile cannot give a node a verdict, because it has no own blocker or major rule."""
     own = [rule for rule in profile.rules if rule.scope is Scope.NODE]
     decided = {rule.phase for rule in own if rule.severity.decides}
     if not decided:
@@ -181,7 +181,7 @@ def _needs(rule: Rule, profile: Profile, at: LayerPlaces) -> Iterator[LintFindin
 
 
 def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Yield a finding for a clause that no value passes, or for a `where` or `when` that decides the result alone."""
+    """Yield a finding if no value passes a clause, or if its `where` or `when` lets a rule never fail or never pass."""
     named, given = ("where", rule.look.where) if rule.look is not None else ("when", rule.when)
     mode = rule.look.mode if rule.look is not None else ""
     for clause in (*rule.clauses, *((given,) if given is not None else ())):
@@ -209,14 +209,14 @@ def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
 
 
 def _quorum(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Yield a finding for a quorum of 100 %: no node can fail, because a single deviation leaves no quorum."""
+    """Yield a finding for a quorum of 100 %: no node can fail, because a single differing node breaks the quorum."""
     if rule.across is not None and rule.across.quorum >= 100 and not rule.unset:
         text = "a `quorum` of 100 % can never fail a node: a differing node breaks the quorum, so all nodes are unknown"
         yield LintFinding(at.key(rule.id, "agree", "quorum"), Level.ERROR, text, rule.id)
 
 
 def _silent(look: RuleSelection | None) -> bool:
-    """Whether a selection by itself cannot fail: it may be empty, and no number of items is expected."""
+    """Whether the number of items cannot fail a rule: it has no selection, or one that may be empty and of any size."""
     return look is None or (look.mode == "each" and look.allow_empty and look.expect_count is None)
 
 
@@ -262,7 +262,10 @@ def _floors(rule: Rule, profile: Profile, at: LayerPlaces, table: Sequence[Peak]
 
 
 def _key(clause: Clause, rule: Rule, at: LayerPlaces) -> tuple[str | int, ...]:
-    """Return the path of keys to a clause's operators: in `where` or `when`, a fact's map, a list, or beside `fact`."""
+    """Return the keys that lead from a rule to a clause: `where`, `when`, `fact`, or a list's key and an index.
+
+    Empty if the clause's operators are keys of the rule itself.
+    """
     if rule.look is not None and clause is rule.look.where:
         return ("where",)
     if clause is rule.when:

@@ -1,4 +1,4 @@
-"""Peak values of parts, from the physics of their design; a floor in a profile must not exceed them."""
+"""Physical peak values of hardware parts; a floor in a profile must not exceed the peak."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from rackcheck.model.operator import glob
 from rackcheck.model.unit import BadUnit, Quantity
 
 ANY = "*"
-"""Stands in place of a part's name: the peak applies to every part."""
+"""Used instead of a part's name if the peak applies to every part."""
 
 ROUNDED = 1.02
-"""Published peaks have two or three digits (2.00 TB/s for 2.039): numbers up to this factor above are accepted."""
+"""Factor by which a number may exceed a published peak, because published peaks are rounded (2.00 for 2.039 TB/s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Peak:
 
 
 def peaks(document: Any) -> tuple[Peak, ...]:
-    """Read the shipped table (described by its schema); raises BadUnit and KeyError on a wrong one."""
+    """Read the peaks from the shipped table's JSON document; raises BadUnit or KeyError if the table is wrong."""
     return tuple(
         Peak(
             tuple(group["facts"]),
@@ -64,7 +64,7 @@ def peaks(document: Any) -> tuple[Peak, ...]:
 
 
 def of(table: Iterable[Peak], fact: str) -> list[Peak]:
-    """Return the peaks of a fact, for all parts."""
+    """Return the peaks that apply to a fact, for all parts."""
     return [peak for peak in table if any(glob(pattern, fact) for pattern in peak.facts)]
 
 
@@ -83,9 +83,10 @@ def closest(of_fact: Sequence[Peak], words: Sequence[str]) -> tuple[Peak, ...]:
 
 
 def slip(number: float, written: str, most: float, wanted: str) -> str:
-    """Return the unit that was probably meant, in which the number is near the peak; empty if there is no such unit.
+    """Return the unit that was probably meant: one in which the number is near the peak; empty if there is none.
 
-    `most` is the peak in the unit `wanted`. Of several units, the unit with the most similar name wins: Gb/s for GB/s.
+    `most` is the peak in the unit `wanted`. Of several such units, the unit with the most similar name is returned:
+    Gb/s for GB/s.
     """
     near: list[tuple[int, str]] = []
     for other in unit.UNITS:

@@ -8,11 +8,11 @@ from rackcheck.profile.document import BadFile, Scalar, YamlMapping, read
 KEY, BY = "reviewed", "reviewed-by"
 
 _ODD = re.compile(r"^\s*[\"{?]", re.MULTILINE)
-"""A line whose key may be written with escapes; without such lines, a text search finds every key."""
+"""Matches a line whose YAML key may be written in a form that a text search does not find, such as with escapes."""
 
 
 def unreviewed(files: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of the profiles that wait for a review, among these files (name to text).
+    """Return the names of the profiles that wait for a review; `files` maps names to texts.
 
     A profile waits if it has the key `reviewed`, true or false, and no `reviewed-by`. A profile without `reviewed` was
     written by a person and does not wait; nor does a text that is not YAML. Parents are treated like any other file.

@@ -19,7 +19,7 @@ class LayerPlaces:
         return written[-1].place if written else self.laid.head.place
 
     def node(self, rule_id: str, *keys: str | int) -> YamlNode | None:
-        """Return the node below these keys of a merged rule; None if there is none."""
+        """Return the YAML node to which these keys lead in a merged rule; None if there is none."""
         node: YamlNode | None = self.laid.rules.get(rule_id)
         for key in keys:
             if isinstance(node, YamlMapping) and isinstance(key, str):
@@ -31,12 +31,12 @@ class LayerPlaces:
         return node
 
     def key(self, rule_id: str, *keys: str | int) -> SourcePlace:
-        """Return the location of the value at these keys of a rule; if there is none, the location of the rule."""
+        """Return the location of the value to which these keys of a rule lead; if there is no value, of the rule."""
         node = self.node(rule_id, *keys) if keys else None
         return self.rule(rule_id) if node is None else node.place
 
     def param(self, name: str) -> SourcePlace:
-        """Return the location where a param is declared."""
+        """Return the location where a param is first declared."""
         written = self.laid.params_written.get(name)
         return written[0].place if written else self.laid.head.place
 
@@ -50,12 +50,15 @@ class LayerPlaces:
         return self.laid.head.keys.get(key, self.laid.head.place)
 
     def of_site(self, rule_id: str) -> bool:
-        """Whether a rule uses a param: its value then comes from the site."""
+        """Whether a rule uses a param, so that a site can set one of its values."""
         rule = self.laid.rules.get(rule_id)
         return rule is not None and any(text.startswith("$") for text in _texts(rule))
 
     def used(self) -> frozenset[str]:
-        """Return every param used by any layer's rules, also dropped ones: a child need not use its parent's params."""
+        """Return every param that a rule of any layer uses, including rules that were dropped or replaced.
+
+        A param of a parent is not reported as unused only because a child dropped the rule that uses it.
+        """
         texts = (text for written in self.laid.rules_written.values() for each in written for text in _texts(each.node))
         return frozenset(text[1:] for text in texts if text.startswith("$"))
 

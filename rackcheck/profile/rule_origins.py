@@ -75,7 +75,7 @@ class Explained:
 
 
 def explain(rule_id: str, profile: Profile, laid: Layers, catalogue: Catalogue, values: Mapping[str, str]) -> Explained:
-    """Explain a rule of a profile loaded with the site's `values`; raises UserError with the nearest id."""
+    """Explain a rule of a profile loaded with the site's `values`; raises UserError with the nearest id if unknown."""
     if rule_id not in laid.rules_written:
         near = did_you_mean(rule_id, list(laid.rules_written))
         hint = near or f"; rackcheck profile show {profile.name} lists them"
@@ -130,10 +130,10 @@ def _written_value(key: str, node: YamlNode, written: LayerEntry) -> WrittenValu
 
 
 def _taker(key: str, news: Mapping[str, WrittenValue]) -> WrittenValue:
-    """Return the new key that removes this one.
+    """Return the new key, with its value, that removed an old key.
 
-    A new selection removes the old selection's filters, a new fact the old fact's operators; or a key turns the rule
-    into another kind of rule.
+    A new selection removes the old selection's filters, and a new fact the old fact's operators. A key of another kind
+    of rule removes all keys of the old kind.
     """
     group = LOOKS if key in {*LOOKS, *NARROWING} else LEAVES
     makes = [name for names, _ in FORMS for name in names]

@@ -16,7 +16,7 @@ from rackcheck.model.profile import Clause
 
 _TRIED = frozenset({"is", "is-not", "one-of", "none-of", "at-least", "at-most", "above", "below", "within", "present"})
 _OTHER = "\x00another word"
-"""A text that represents every text that no test names."""
+"""Stands for any text that no test mentions."""
 
 
 def can_hold(clauses: Sequence[Clause]) -> bool | None:
@@ -34,7 +34,7 @@ def can_fail(given: Clause, judged: Clause) -> bool | None:
 
 
 def _holds(clause: Clause, reading: Value | None) -> bool:
-    """Whether a reading passes; None means absent."""
+    """Whether a reading passes a clause; the reading None means that the fact is absent."""
     for test in clause.tests:
         if test.op in WARNING:
             continue
@@ -81,7 +81,7 @@ def _values(test: Test) -> Iterator[Value]:
 
 
 def _numbers(operands: Iterable[Value], kind: Kind) -> Iterator[Value]:
-    """Yield every operand, one number between each two neighbours, and one beyond each end."""
+    """Yield numbers to try: every operand, a number between each two neighbours, and a number beyond each end."""
     given = [o for o in operands if isinstance(o, (int, float))]
     if kind.type is Type.INTEGER:
         # Whole numbers stay integers: a float cannot represent twenty digits.

@@ -1,6 +1,7 @@
-"""The JSON Schemas of the files that people write, generated from the grammar's own tables, without `oneOf`.
+"""The JSON Schemas of the files that users write, built from the lists of operators, severities and phases.
 
-Values may be texts, numbers or booleans, because editors convert YAML values; rackcheck reads each value as text.
+They use no `oneOf`. A value may be a text, a number or a boolean, because editors convert YAML values; rackcheck reads
+each value as text.
 """
 
 from typing import Any
@@ -82,10 +83,10 @@ RULE: Schema = {
 }
 
 LOOKS = ("each", "any", "no", "count")
-"""Ways to select from a collection; a rule has at most one."""
+"""Keys that select items from a collection; a rule has at most one of them."""
 
 NARROWING = ("where", "expect-count", "allow-failing", "allow-empty")
-"""Keys that narrow and count the items of a selection."""
+"""Keys that filter the items of a selection, or state how many there must be and how many may fail."""
 
 
 def table(properties: Schema, *, required: tuple[str, ...] = (), **more: Any) -> Schema:
@@ -123,13 +124,13 @@ def operators() -> Schema:
 
 
 def clause(judged: Schema | None = None) -> Schema:
-    """The schema of a leaf: a fact and its operators, by default without the operators that compare siblings."""
+    """The schema of one test: a fact with its operators, by default without the operators that compare siblings."""
     plain = {op: shape for op, shape in operators().items() if op not in SIBLINGS}
     return table({"fact": VALUE} | (judged or plain), required=("fact",), minProperties=2)
 
 
 def rule() -> Schema:
-    """The schema of one rule; a rule of an overlay may contain any part of a rule."""
+    """The schema of one rule; no key is required, because a rule of an overlay contains only its changes."""
     leaves: Schema = {"type": "array", "items": clause(), "minItems": 1}
     whole = clause(operators())
     fact: Schema = whole | {"type": ["string", "object"]}
@@ -315,7 +316,7 @@ FILES = {"inventory": inventory, "rack-type": rack_type, "sources": sources, "wa
 
 
 def main() -> None:
-    """Write the schemas that ship: `python -m rackcheck.profile.schema FOLDER`."""
+    """Write the schemas that are shipped with rackcheck: `python -m rackcheck.profile.schema FOLDER`."""
     import json  # noqa: PLC0415  only when generating
     import sys  # noqa: PLC0415
     from pathlib import Path  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Checks a file against its schema; reports every deviation with line and column, in the terms of the file."""
+"""Checks a file against its schema, and reports every deviation with line and column, in words for users."""
 
 import difflib
 import re
@@ -22,19 +22,19 @@ MEANT: Mapping[str, str] = {
     "parameters": "params", "checks": "rules", "tests": "rules", "name": "profile", "roles": "role",
     "stage": "phase", "burnin": "burn-in",
 }  # fmt: skip
-"""Names that other tools use for our keys; their spelling differs too much for a search by similarity."""
+"""Words of other tools, each with rackcheck's word of the same meaning; their spelling is not similar."""
 
 FEW = 5
-"""Maximum number of keys of a table for which a message shows the whole table."""
+"""Maximum number of keys of a table whose complete form is shown in a message."""
 
 MANY = 16
-"""Maximum number of keys of a table for which a message lists all keys, if no key is similar."""
+"""Maximum number of keys of a table that are all listed in a message, if none of them is similar to the wrong key."""
 
 PLAINLY: Mapping[str, str] = {"drop": "; it is the reason, in words"}
-"""Explanation of a key's value, for keys that do not explain themselves."""
+"""Explanations of what a key's value must be, for keys whose name does not show it."""
 
 LISTED: Mapping[str, str] = {"is": "one-of", "is-not": "none-of"}
-"""For an operator that takes one value, the operator that takes a list."""
+"""Maps each operator that takes one value to the operator that takes a list."""
 
 
 def conform(node: YamlNode, schema: Schema) -> YamlMapping:
@@ -109,7 +109,7 @@ def _name(path: list[str | int]) -> str:
 
 
 def _as_wanted(node: YamlNode, error: Any) -> str:
-    """Format the correct form of a value of the wrong type, if it is obvious."""
+    """Format a hint on the correct form of a value that has the wrong type; empty if no form is obvious."""
     other = LISTED.get(str(error.absolute_path[-1])) if error.absolute_path else None
     if isinstance(node, YamlSequence) and other:
         return f"; `{other}` takes a list"
@@ -126,7 +126,7 @@ def _as_wanted(node: YamlNode, error: Any) -> str:
 
 
 def _spelt(error: Any) -> str:
-    """Format the error for a text of invalid form: what it must be, and the nearest valid text."""
+    """Format the error for a text that does not match its pattern: what it must be, and the nearest valid text."""
     message = f"{error.instance!r}; it is {_wanted(error.schema)}"
     small = str(error.instance).casefold()
     changes = ((r"^0x|(?<=:)0x", ""), (r"[^a-z0-9_.-]+", "-"), (r"[^a-z0-9]+", "_"))
@@ -141,7 +141,7 @@ def _wanted(schema: Schema) -> str:
 
 
 def _stranger(key: str, known: list[str], name: str) -> str:
-    """Format the error for an unknown key; `name` is the table it is in, empty outside of profiles."""
+    """Format the error for an unknown key; `name` is the table that contains the key, empty outside of profiles."""
     hint = _near(key, known)
     if not hint and name and key in rule()["properties"]:
         hint = f"; it is a rule's key, and {name} does not take it"

@@ -29,20 +29,20 @@ THREADS = 64
 """Maximum number of planes that are read at the same time."""
 
 GOODBYE = 3.0
-"""Seconds that open requests have to close their sessions when a run is stopped."""
+"""Maximum seconds that a stopped run waits until open requests have ended and closed their sessions."""
 
 
 FIRST, AGAIN = 1, 2
 """The numbers of the first and the second reading of a plane."""
 
 PlaneQueue = tuple[Plane, int]
-"""A plane, and the number of the reading."""
+"""A plane, and the number of its reading: FIRST or AGAIN."""
 
 _Times = tuple[float, float]
 """Start and end of a plane's request, in seconds of the monotonic clock."""
 
 Collect = Callable[[Node, Plane, Job, threading.Event], Answered]
-"""Reads one plane of one node; errors are returned in the result, and no exception is raised."""
+"""A function that reads one plane of one node; it returns errors in its result, and raises no exception."""
 
 
 def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:

@@ -30,7 +30,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class NodeRequested:
-    """A plane of a node is being read; for progress display."""
+    """A plane of a node is being read; this event is only for progress display."""
 
     node: str
     plane: Plane
@@ -83,7 +83,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """A preliminary outcome of a node, without rules that compare it with other nodes; for progress display."""
+    """A preliminary outcome of a node, without rules that compare it with other nodes; only for progress display."""
 
     judged: Judged
 
@@ -99,7 +99,7 @@ class RunDone:
 
 @dataclass(frozen=True, slots=True)
 class Burning:
-    """Output of a burn-in on a node since the last event; for progress display."""
+    """Output of a burn-in on a node since the last event; only for progress display."""
 
     node: str
     records: tuple[Mapping[str, Any], ...] = field(repr=False)
@@ -197,7 +197,7 @@ def outcome_json(judged: Judged) -> dict[str, Any]:
 
 
 def judged_from_json(doc: Mapping[str, Any]) -> Judged:
-    """Read a stored judgement."""
+    """Return the event `judged` from its stored JSON object."""
     verdicts = tuple(
         Verdict(
             v["rule"],

@@ -16,7 +16,7 @@ from rackcheck.run.event import RunStarted
 
 
 def now() -> str:
-    """Return the current time in UTC, in seconds."""
+    """Return the current time in UTC to the second, in the form 2026-11-21T10:00:00Z."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

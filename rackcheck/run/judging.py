@@ -114,7 +114,10 @@ class Judging:
         self._silences = Silences() if any(str(fact) == FACT for rule in fleet for fact in rule.facts()) else None
 
     def _judged_together(self) -> list[tuple[NodeGroup, list[Rule]]]:
-        """Return the racks and the fleet with their rules; built-in fleet rules also apply to a subset of the nodes."""
+        """Return the racks and the fleet with their rules.
+
+        If not all nodes are read, the built-in fleet rules are judged on the nodes that are read.
+        """
         rules = self.job.profile.rules if self.job.profile is not None else ()
         found: list[tuple[NodeGroup, list[Rule]]] = []
         for group in groups(self.job.seats, self._asked):
@@ -211,7 +214,7 @@ class Judging:
         return granted(self.job.waivers, rules, name, self.job.day) if self.job.waivers else {}
 
     def _role(self, node: Node) -> _Role:
-        """Return the rules for nodes with the role and the planes of this node."""
+        """Return the rules for nodes that have the role of this node and the same planes to read."""
         assert self.job.profile is not None
         planes = self._asked_of(node)
         key = node.role, planes
@@ -249,7 +252,10 @@ class Judging:
         return large_enough(rule.across, len(self._asked.intersection(expected)), len(expected))
 
     def _polls(self, one: Node) -> dict[str, Poll]:
-        """Return the votes of the nodes of a role by rule; only nodes that a rule applies to take part in its vote."""
+        """Return the votes on each rule by the nodes with this node's role.
+
+        A node to which a rule does not apply has no vote on it.
+        """
         trees = {node.name: self._votes[node.name] for node in self.job.nodes if node.role == one.role}
         expected = sum(seat.role == one.role for seat in self.job.seats)
         found: dict[str, Poll] = {}
@@ -338,7 +344,7 @@ def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
 
 
 def of_profile(profile: Profile) -> ProfileFit:
-    """Return the default fit of a profile; if the profile is a fragment, it fits no machine."""
+    """Return the fit of a profile that has not been compared with a machine; a fragment fits no machine."""
     if not profile.fragment:
         return ProfileFit()
     meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"

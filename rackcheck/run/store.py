@@ -223,7 +223,7 @@ def _inflated(path: Path) -> bytes:
 
 
 def find(run: str) -> Stored:
-    """Find a run by its id or folder; `last` is the newest run, without runs that read nodes of an earlier run again.
+    """Find a run by its id or folder; `last` is the newest run that does not repeat nodes of an earlier run.
 
     Raises UserError with the most similar id if there is no such run.
     """

@@ -64,7 +64,7 @@ class Prepared:
         """Run the audit; store and yield each event. Raises UserError if the run cannot be created.
 
         Each yielded event `answered` has the digest of its reply. `tell` is called with errors that affect the stored
-        run but not the verdicts. `drive` runs the job instead of the usual audit.
+        run but not the verdicts. If `drive` is given, it runs the job instead of the usual audit.
         """
         texts = {file.name: file.text for file in self.files}
         with store.RunWriter(self.folder, head(self), self.profile.files, texts) as writer:
@@ -147,7 +147,7 @@ def _second(profile: Profile, seconds: float | None, deadline: float | None) -> 
 
 
 Drive = Callable[[Job, threading.Event], Iterator[Event]]
-"""Runs a job, and yields its events until the job is done or stopped."""
+"""A function that runs a job, and yields its events until the job is done or stopped."""
 
 
 def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:

@@ -260,7 +260,7 @@ class RunSession:
         return known().catalogue.near(fact)
 
     def since(self, node: str, rule: str) -> str:
-        """Return a text with the verdict of a rule on a node, and the first run since which the verdict is the same."""
+        """Return a text with the verdict of a rule on a node, and since which run it is the same; empty if unknown."""
         found = since(node, rule, self.run_of(node)) or since(node, rule)
         if found is None:
             return ""

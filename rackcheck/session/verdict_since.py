@@ -25,7 +25,7 @@ def since(node: str, rule: str, at: str = "") -> Since | None:
     """Return the first run since which a rule has the same verdict as in the run `at`.
 
     The default for `at` is the newest run that judged the rule. Runs that did not judge the rule are skipped. Returns
-    Returns None if no run in the index judged the rule, or if the index cannot be used.
+    None if no run in the index judged the rule, or if the index cannot be used.
     """
     try:
         with file.opened(file.place()) as db:

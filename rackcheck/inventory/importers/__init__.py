@@ -24,7 +24,7 @@ SIZE = 32 << 20
 
 
 def text_of(path: Path) -> str:
-    """Read a file to be imported; raises UserError."""
+    """Read a file to be imported; raises UserError if it cannot be read."""
     try:
         with safe_read.opened(path) as file:
             return drained(file, str(path))
@@ -33,7 +33,7 @@ def text_of(path: Path) -> str:
 
 
 def drained(stream: BinaryIO, name: str) -> str:
-    """Read a stream as UTF-8 text, with or without a byte order mark; raises UserError."""
+    """Read a stream as UTF-8 text, with or without a byte order mark; raises UserError if it is too long or invalid."""
     raw = stream.read(SIZE + 1)
     if len(raw) > SIZE:
         raise UserError(f"{name} is longer than {SIZE >> 20} MiB")

@@ -30,7 +30,7 @@ _WORDS = {
     "rack_unit": "u",
     "rack_position": "u",
 }
-"""Variables with the same meaning as a key of rackcheck's inventory."""
+"""Maps variables of Ansible to the keys of rackcheck's inventory that have the same meaning."""
 
 _NAME = re.compile(r"\{\{\s*inventory_hostname\s*\}\}")
 """The only template that is resolved, because its meaning is unambiguous; `ansible-inventory` resolves no templates."""

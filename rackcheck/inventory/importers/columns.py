@@ -25,14 +25,14 @@ _WORDS = {
     "bmc_password": "bmc.password", "bmc_pass": "bmc.password", "ipmi_password": "bmc.password",
     "bmc_fingerprint": "bmc.fingerprint", "bmc_ca": "bmc.ca",
 }  # fmt: skip
-"""Column headers (in lower case, with _ for blanks and hyphens), and the inventory key of each."""
+"""Maps column headers (in lower case, with _ for blanks and hyphens) to keys of the inventory."""
 
 _NUMBERS = {
     "u": re.compile(r"(?:[Uu]\s?)?([0-9]{1,9})"),
     "height": re.compile(r"([0-9]{1,9})(?:\s?[Uu])?"),
     "ssh.port": re.compile(r"([0-9]{1,9})"),
 }
-"""Numbers as spreadsheets write them: `17` or `U17` for a rack unit, `8` or `8U` for a height."""
+"""Patterns of numbers as spreadsheets contain them: `17` or `U17` for a rack unit, `8` or `8U` for a height."""
 
 COLUMNS = 200
 """Maximum number of columns."""

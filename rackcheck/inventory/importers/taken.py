@@ -20,7 +20,7 @@ MEMBERS = 1_000_000
 """Maximum number of group memberships in one import."""
 
 SHOWN = 20
-"""Maximum number of names of one kind in a note."""
+"""Maximum number of invalid names, and of ignored keys, that a note lists."""
 
 SSH_PASSWORD = "env:RACKCHECK_SSH_PASSWORD"
 BMC_PASSWORD = "env:RACKCHECK_BMC_PASSWORD"
@@ -29,7 +29,7 @@ _ROLE = re.compile(r"[a-z][a-z0-9-]*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _PORT = re.compile(PORT["pattern"])
 _CHECKS: Mapping[str, Callable[[str], str]] = {"host": unreachable.host, "bmc.fingerprint": unreachable.fingerprint}
-"""For each key, the function that returns why a value is invalid."""
+"""Maps a key to the function that returns why a value is invalid for it."""
 
 _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"env:.+|file:.+|keyring:.+/.+|prompt:.*")
@@ -46,7 +46,7 @@ class Taken:
 
 
 class ImportedNodes:
-    """Collects nodes; if an inventory cannot contain a value, one note lists all nodes with this kind of value."""
+    """Collects nodes; if an inventory cannot contain some value, one note lists all nodes with such a value."""
 
     def __init__(self, source: str) -> None:
         self.source = source

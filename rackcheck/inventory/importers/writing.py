@@ -67,7 +67,7 @@ def _rank(word: tuple[str, str]) -> tuple[int, str]:
 def _nameless(text: str, name: str) -> str:
     """Replace a node's name in a text by `{node}` where it is a whole word.
 
-    A name of digits is not replaced, because addresses contain numbers.
+    A name that consists only of digits is not replaced, because addresses contain numbers.
     """
     if name.isdigit():
         return text

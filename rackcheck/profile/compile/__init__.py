@@ -1,4 +1,4 @@
-"""Compiles a file's tree to a typed profile: merges parents, fills in params, reads facts and operands by kind."""
+"""Compiles a merged profile to a typed profile: fills in params, and reads each operand by the kind of its fact."""
 
 import hashlib
 import json
@@ -18,13 +18,13 @@ from rackcheck.profile.schema_check import deviations
 # A profile's other rules take precedence over consensus, which only judges facts that no rule pins. Pure.
 
 PINS = frozenset({"is", "one-of", "like", "matches", "same-as", "within", "mask"})
-"""Operators that state which values are right, not only which are wrong."""
+"""Operators that name the correct values of a fact, in contrast to operators that only exclude or limit values."""
 
 
 def unpinned(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """Remove from each rule across nodes the facts that another rule always pins on all of these nodes.
+    """Remove from each rule that compares nodes the facts whose value another rule always tests on the same nodes.
 
-    Only the profile and its params decide: a rule with an unset param or a condition pins nothing.
+    A rule with an unset param or a `when` condition does not count, because it does not always test the value.
     """
     found = tuple(rules)
     pins = {(fact, role) for rule in found for fact in _pinned(rule) for role in rule.roles}
@@ -57,7 +57,7 @@ def _without(rule: Rule, pins: set[tuple[Path, str]]) -> Rule:
 
 
 def order(ctx: CompileContext, rules: Mapping[str, Rule], found: Layers) -> None:
-    """Check that `needs` name rules of the same scope and contain no cycle."""
+    """Check that the `needs` of each rule name rules of the same scope, and that `needs` form no circle."""
     tables = found.rules
     for rule in rules.values():
         for need in texts(tables[rule.id], "needs"):
@@ -96,7 +96,10 @@ def compile_profile(
     values: Mapping[str, str],
     known: Sequence[Problem] = (),
 ) -> Profile:
-    """Read every rule; raises BadFile with all problems at once, including the `known` ones of the files."""
+    """Compile all rules of a merged profile; raises BadFile with all problems together.
+
+    `known` are the problems found when the files were read; they are reported too.
+    """
     ctx = CompileContext(catalogue, sources, _params(found, values))
     rules = unpinned(_built_in(rule_of(ctx, i, table), found) for i, table in found.rules.items())
     ctx.problems += known
@@ -124,7 +127,7 @@ def compile_profile(
 
 
 def _built_in(rule: Rule, found: Layers) -> Rule:
-    """Mark a built-in rule: its unknown verdicts do not decide, because the profile did not require the rule."""
+    """Mark a built-in rule, and make its unknown verdicts minor, because the profile did not require the rule."""
     return replace(rule, built_in=True, unknown_is_minor=True) if rule.id in found.built_in else rule
 
 
@@ -144,9 +147,10 @@ def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def read_profile(node: YamlNode) -> tuple[YamlMapping, list[Problem]]:
-    """Return a profile file's table without the rules that do not match the schema, and the problems of these rules.
+    """Return a profile file's table without the rules that violate the schema, and the problems of these rules.
 
-    The other rules can then be compiled, and all problems reported together. Raises BadFile if the head is wrong.
+    The other rules can still be compiled, so that all problems are reported together. Raises BadFile if a key outside
+    `rules` violates the schema.
     """
     found = list(deviations(node, profile_schema()))
     spoilt = {path[1] for path, _ in found if len(path) > 1 and path[0] == "rules"}

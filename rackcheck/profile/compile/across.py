@@ -14,11 +14,14 @@ from rackcheck.profile.layers import LEAVES, did_you_mean, texts, word
 from rackcheck.profile.schema import LOOKS, NARROWING
 
 HALF, WHOLE = 50.0, 100.0
-"""Bounds of a quorum, in % of the expected nodes; a quorum must be above the first."""
+"""Bounds of a quorum, in % of the expected nodes: more than HALF, and at most WHOLE."""
 
 
 def across_of(ctx: CompileContext, table: YamlMapping) -> Across | None:
-    """Read which nodes a rule compares, and on which facts; a wrong entry is reported and the rest is still read."""
+    """Return the nodes and facts that a rule compares; None without `across`, or if its quorum is wrong.
+
+    A wrong fact is added to the problems, and the other facts are still read.
+    """
     node, agree = table.get("across"), table.get("agree")
     if not isinstance(node, YamlMapping):
         if agree is not None:
@@ -65,9 +68,9 @@ def _quorum(ctx: CompileContext, table: YamlMapping, agree: YamlNode | None) -> 
 
 
 def _shared(ctx: CompileContext, node: Scalar) -> Iterator[AgreedFact]:
-    """Yield the fact; if the last segment is `*`, yield all configuration and version facts below it.
+    """Yield the fact at a path; for a path that ends in `.*`, all configuration and version facts below it.
 
-    Views are skipped: a view only repeats other facts, and a machine without the view lacks no fact.
+    Facts that are views are skipped: a view only repeats another fact, and not every machine has it.
     """
     if node.text.endswith(".*"):
         below = node.text.removesuffix("*")

@@ -62,7 +62,10 @@ def _count(ctx: CompileContext, table: YamlMapping, operators: list[str], given:
 
 
 def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, plain_only: str) -> Clause:
-    """Read one fact with its operators; `plain_only` is the key (`no`, `where`) that forbids warnings. Raises Bad."""
+    """Read one fact with its operators as a clause; raises Bad if the fact cannot be used here.
+
+    `plain_only` is the key (`no`, `where` or `when`) that forbids operators that warn or compare two readings; else "".
+    """
     node = table.items["fact"]
     assert isinstance(node, Scalar)
     entry, path = ctx.fact(node, within)
@@ -99,7 +102,7 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
 
 
 def _siblings(ctx: CompileContext, within: Path | None, fact: Path) -> Siblings | None:
-    """Return the siblings that have the same fact, if an absent fact can mean that it was not reported."""
+    """Return how to find the siblings of an item that have this fact; None if the fact may validly be absent."""
     whole = fact if within is None else within.item(EVERY) + fact
     entry = ctx.catalogue.find(whole)
     return None if entry is None or entry.kind.final else siblings_of(ctx.catalogue, whole)

@@ -14,16 +14,16 @@ from rackcheck.profile.layers import did_you_mean
 T = TypeVar("T")
 
 GROUPS = frozenset({Scope.RACK.value, Scope.FLEET.value})
-"""First words of facts of a rack or of the fleet."""
+"""First path segments of the facts of a rack and of the fleet; all other facts belong to a node."""
 
 
 class Bad(Exception):
-    """A part of a rule cannot be read; the problem has already been added."""
+    """Raised if a part of a rule cannot be read; the problem has already been added to the context."""
 
 
 @dataclass
 class CompileContext:
-    """The context of a rule; a problem does not stop the reading, it is added to `problems`.
+    """The context in which rules are read; problems are collected in `problems` and do not stop the reading.
 
     `unset` and `scope` belong to the current rule: the params without a value that it uses, and its scope.
     """
@@ -36,7 +36,7 @@ class CompileContext:
     scope: Scope = Scope.NODE
 
     def note(self, place: SourcePlace, text: str) -> None:
-        """Add a problem; all are reported at once."""
+        """Add a problem at a location of a file; all problems are reported together."""
         self.problems.append(Problem(place, text))
 
     def quiet(self, read: Callable[[], T]) -> T | None:
@@ -47,7 +47,10 @@ class CompileContext:
             return None
 
     def given(self, node: Scalar) -> str | None:
-        """Return an operand's text; for `$name` the param's value, None if the site has not set it."""
+        """Return an operand's text, or for `$name` the param's value; None if the param has no value.
+
+        Raises Bad for a param that the profile does not have.
+        """
         if not node.text.startswith("$"):
             return node.text
         name = node.text[1:]
@@ -59,7 +62,10 @@ class CompileContext:
         return self.params[name]
 
     def fact(self, node: Scalar, within: Path | None) -> tuple[Entry, Path]:
-        """Find a fact in the catalogue; inside a selection its path starts at the item."""
+        """Return the catalogue entry and the path of a fact; raises Bad if no probe provides it or its scope is wrong.
+
+        With a collection `within`, the written path starts at an item of the collection.
+        """
         try:
             path = paths.parse(node.text)
         except paths.BadPath as error:
@@ -79,7 +85,7 @@ class CompileContext:
         return entry, path if within is None else within + path
 
     def held(self, place: SourcePlace, whole: Path) -> bool:
-        """Return whether a fact has the rule's scope; if not, add a problem (a fact of a rack in a rule of a node)."""
+        """Return whether a fact has the scope of the rule; if not, add a problem."""
         first = whole.segments[0].word
         holder = Scope(first) if first in GROUPS else Scope.NODE
         if holder is not self.scope:

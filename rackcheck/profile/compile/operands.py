@@ -10,7 +10,7 @@ from rackcheck.profile.document import Scalar, YamlMapping, YamlNode, YamlSequen
 
 
 def test_of(ctx: CompileContext, op: str, node: YamlNode, kind: Kind) -> Test | None:
-    """Read one operator; None if a param has no value, or if a problem has been added."""
+    """Return an operator with its operand; None if its param has no value, or if a problem has been added."""
     try:
         operator.allowed(op, kind)
         operand = _operand(ctx, op, node, kind)

@@ -59,7 +59,7 @@ def _refs(ctx: CompileContext, table: YamlMapping) -> tuple[str, ...]:
 
 
 def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
-    """Read the selection of a rule, if it has one; a wrong key is reported and the rest is still read."""
+    """Return the selection of a rule; None if the rule has no selection or a wrong one (a problem is then added)."""
     modes = [mode for mode in LOOKS if mode in table.items]
     if len(modes) > 1:
         ctx.note(table.keys[modes[1]], f"`{modes[0]}` and `{modes[1]}`: a rule has at most one selection")
@@ -112,11 +112,14 @@ def _whole(ctx: CompileContext, table: YamlMapping, key: str) -> int | None:
 # The digest by which a waiver pins a rule: it covers all keys that decide the verdict, not the descriptive keys.
 
 UNJUDGED = frozenset({"title", "why", "fix", "refs"})
-"""Keys that do not affect a verdict; the digest separately covers whether all sources are `from memory`."""
+"""Keys of a rule that the digest leaves out, because they do not affect a verdict.
+
+`refs` has one effect, which the digest covers separately: whether all sources are `from memory`.
+"""
 
 
 def rule_digest(table: YamlMapping, params: Mapping[str, str | None], *, from_memory: bool, package: str = "") -> str:
-    """Return the SHA-256 of a merged rule, with the values of the params it uses and the package it calls."""
+    """Return the SHA-256 of a merged rule, its params' values, and the name and version of the package it calls."""
     judged = {key: plain(node) for key, node in table.items.items() if key not in UNJUDGED}
     named = {text[1:] for text in _texts(judged) if text.startswith("$")}
     values = {name: params[name] for name in sorted(named) if name in params}
@@ -140,7 +143,7 @@ def _texts(node: object) -> Iterator[str]:
 
 
 def called_of(ctx: CompileContext, table: YamlMapping) -> Called | None:
-    """Find the called rule and the facts that it declares; a wrong name is reported and the rest is still read."""
+    """Return the Python rule that `call` names, or None without `call`; if there is no such rule, add a problem."""
     node = table.get("call")
     if not isinstance(node, Scalar):
         return None

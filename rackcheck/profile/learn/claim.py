@@ -1,6 +1,6 @@
 """Turns the values of one fact on several machines into the claim of a rule, or a reason why there is no rule.
 
-Pure. The class of the fact decides. A claim is true on every machine it was learned from.
+Pure. The class of the fact decides which claim is possible. A claim is true on every machine it was learned from.
 """
 
 import math
@@ -16,7 +16,7 @@ from rackcheck.model.fact import Class, Value
 from rackcheck.model.operator import BadOperand, Test, Within
 
 ENOUGH = 3
-"""Minimum number of machines or runs for the median and spread of a measurement."""
+"""Minimum number of machines or runs from which a median and a spread of a measurement are computed."""
 
 LONGEST = 200
 """Maximum number of characters of a text, and of a path, in a rule."""
@@ -25,7 +25,10 @@ MEMBERS = 40
 """Maximum number of members of a list in a rule."""
 
 SHARE = 0.02
-"""Minimum half-width of a band, as a share of the median; three times the median absolute deviation may be wider."""
+"""Minimum half-width of a band, as a share of the median; the band is wider if the values spread more.
+
+The half-width is three times the median absolute deviation, if that is larger.
+"""
 
 _ERRORS = re.compile(
     r"error|fault|fail|correct|panic|oops|crash|fatal|malformed|checksum|medium|machine check|\bbad\b|\bs?xids?\b"
@@ -53,7 +56,7 @@ class Why(StrEnum):
 
 
 class Doubt(StrEnum):
-    """Why a fact became a question: the values do not decide, so a person must decide."""
+    """Why a person must decide about a fact: its values do not lead to a rule, so the fact becomes a question."""
 
     DIFFER = "differ"
     OUTSIDE = "are not all within the band around their median"
@@ -63,7 +66,10 @@ class Doubt(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A rule's claim about a fact: an operator and its operand as in a profile; the tuple of `within` is (of, by)."""
+    """A rule's claim about a fact: an operator and its operand, as a profile writes them.
+
+    The operand of `within` is the pair (of, by).
+    """
 
     op: str
     operand: str | tuple[str, ...]
@@ -105,7 +111,7 @@ def counts_errors(path: str, kind: Kind) -> bool:
 
 
 def spelt(value: float, kind: Kind) -> str:
-    """Format a quantity without loss: in its own unit, or if that text is long, in the unit with the shortest text."""
+    """Format a quantity without loss, in its own unit; if that needs more than 12 characters, in the shortest unit."""
     if math.isinf(value):
         return "unlimited"
     own = _exact(value, kind.unit, kind)
@@ -159,7 +165,7 @@ def _quoted(text: str) -> str:
 
 
 def _measured(kind: Kind, found: Sequence[Value], machines: int) -> Claim | Doubt | Why:
-    """Return a band around the median if the fact is a rate of work; a momentary state gets no rule."""
+    """Return a band around the median for a rate (per second) that does not depend on load; else why there is none."""
     numbers = [float(value) for value in found if isinstance(value, (int, float)) and math.isfinite(value)]
     if not kind.unit.endswith("/s") or _IDLE.search(kind.help) or len(numbers) < len(found):
         return Why.MEASUREMENT
@@ -179,7 +185,7 @@ def _rounded(number: float, kind: Kind) -> str:
 
 
 def _up(number: float) -> float:
-    """Round up to three digits: a band is never narrower than measured."""
+    """Round up to three significant digits, so that a band is never narrower than measured."""
     step = 10.0 ** (math.floor(math.log10(number)) - 2)
     return math.ceil(number / step) * step
 

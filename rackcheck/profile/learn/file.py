@@ -1,6 +1,7 @@
-"""Writes a learned profile as a file for a person to read and edit; text from a node cannot break out of its value.
+"""Writes a learned profile as a file for a person to read and edit.
 
-Pure. Every text from a node is quoted so that YAML returns it unchanged; in a comment it contains no line break.
+Pure. Text from a node cannot break out of its value: YAML reads it back unchanged, and in a comment it has no line
+break.
 """
 
 import re
@@ -17,7 +18,7 @@ WIDTH = 120
 
 _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+%-]+)*\Z")
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
-"""Texts that other YAML readers convert to another type; flags are meant to be converted."""
+"""Texts that other YAML readers convert to another type, so they are quoted, except `true` and `false` as operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class LearnedHead:
 
 
 def text(learned: Learned, head: LearnedHead) -> str:
-    """Format the profile's file."""
+    """Format a learned profile as the text of its YAML file."""
     return "\n".join(_lines(learned, head)) + "\n"
 
 
@@ -106,7 +107,7 @@ def _leaf(fact: str, claim: Claim) -> Mapping[str, str]:
 
 
 def quoted(value: str) -> str:
-    """Format a text as one scalar on one line: plain if it is unambiguous, else quoted."""
+    """Format a text as one YAML scalar on one line: without quotes if it is unambiguous, else in double quotes."""
     if _PLAIN.match(value) and value.lower() not in _WORDS and not value.endswith(" "):
         return value
     return f'"{"".join(map(_escaped, value))}"'
@@ -122,7 +123,7 @@ def _escaped(character: str) -> str:
 
 
 def path(text: str) -> str:
-    """Format a fact's path; in single quotes if it has a quoted key, because the key's quotes are double."""
+    """Format a fact's path as a YAML scalar, in single quotes if it has special characters."""
     return (
         text
         if re.fullmatch(r"[A-Za-z0-9_./+-]*(?:\*[A-Za-z0-9_./+-]*)*", text)
@@ -143,7 +144,7 @@ def _asking(question: LearnQuestion) -> str:
 
 
 def _left(learned: Learned) -> Iterator[str]:
-    """Yield the lines about facts without a rule: counts by reason, and the names of unknown facts."""
+    """Yield comment lines about the facts without a rule: their number by reason, and the names of unknown facts."""
     yield ""
     yield "# No rule was written for these:"
     for why in Why:

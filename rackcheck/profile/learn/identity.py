@@ -29,4 +29,4 @@ def telling(trees: Iterable[Tree]) -> Callable[[str], bool]:
 
 
 _ADDRESS = re.compile(r"\b(?:[0-9a-f]{2}[:-]){5,31}[0-9a-f]{2}\b|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-"""A hardware address, a GUID or a UUID, in lower case."""
+"""Matches a hardware address, a GUID or a UUID in lower case."""

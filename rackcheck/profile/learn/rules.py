@@ -1,7 +1,6 @@
 """Turns the facts of known-good machines into rules that pass on all of them, and into questions where they differ.
 
-Pure. Every rule passes on every machine it was learned from. Where no rule passes on all of them, the profile contains
-a question to a person.
+Pure. If no rule about a fact would pass on all machines, the profile contains a question to a person.
 """
 
 import re
@@ -21,13 +20,13 @@ from rackcheck.profile.learn.identity import telling
 from rackcheck.profile.learn.words import family, folded, helped, small, values_by_count, words
 
 CLAIMS = 2000
-"""Maximum number of facts in the rules of a file, so that a person can read it and rackcheck can load it."""
+"""Maximum number of facts in all rules of a file, so that a person can read it and rackcheck can load it."""
 
 QUESTIONS = 400
 """Maximum number of questions, and of unknown facts that are listed by name."""
 
 NEVER = "this run did not "
-"""Prefix of the detail of a fact that a stored run did not collect."""
+"""Beginning of the `detail` of a fact that a stored run did not collect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,10 @@ class LearnedRun:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One rule: `look` is each, count or empty, `at` the collection; all `claims`, which are by fact, must be true."""
+    """One learned rule: the claims by fact, all of which must be true.
+
+    `look` is `each` or `count`, and `at` is the collection; both are empty if the rule has no selection.
+    """
 
     id: str
     title: str
@@ -50,26 +52,29 @@ class Lesson:
 
     @property
     def area(self) -> str:
-        """The first word of the rule's collection or fact."""
+        """The first path segment of the rule's collection, or of its first fact if it has none; without an item key."""
         return re.split("[./]", self.at or next(iter(self.claims)))[0]
 
 
 @dataclass(frozen=True, slots=True)
 class LearnQuestion:
-    """A question to the user, as one line of text; `path` is the path of a fact or a pattern."""
+    """A question to the user, as one line of text; `path` is the path of a fact, or a pattern for facts of items."""
 
     path: str
     text: str
 
     @property
     def area(self) -> str:
-        """The first word of the path."""
+        """The first path segment, without an item key."""
         return re.split("[./]", self.path)[0]
 
 
 @dataclass(frozen=True)
 class Learned:
-    """The rules, the questions, the facts unknown on some machine, and the number of facts left out by reason."""
+    """The result of learning: the rules, the questions, and the facts that are unknown on some machine.
+
+    `left` maps each reason why facts have no rule to the number of these facts.
+    """
 
     lessons: tuple[Lesson, ...]
     questions: tuple[LearnQuestion, ...]
@@ -78,12 +83,12 @@ class Learned:
 
 
 def learn(samples: Sequence[LearnedRun], catalogue: Catalogue, *, at_least: bool = False) -> Learned:
-    """Learn from known-good machines; with `at_least`, a rule on an ordered version also accepts later versions."""
+    """Learn rules from known-good machines; with `at_least`, rules on ordered versions also accept later versions."""
     return _Learning(samples, catalogue, at_least).learned()
 
 
 Sightings = Sequence[tuple[str, Reading]]
-"""Readings, each with its owner: a machine, or an item of a machine."""
+"""Readings of one fact, each with the name of the machine, or of the machine's item, that it belongs to."""
 
 
 class _Learning:
@@ -131,7 +136,7 @@ class _Learning:
         return singles, items, collections
 
     def _select(self, pattern: str) -> list[ItemSelection] | None:
-        """Return the items of a collection on each machine; None if they are incomplete on one machine."""
+        """Return the items of a collection on each machine; None if they are unknown on any machine."""
         if pattern not in self._chosen:
             path = paths.parse(pattern)
             entry = self.catalogue.find(path)

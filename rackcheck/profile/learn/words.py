@@ -14,7 +14,7 @@ FEW = 3
 
 
 def family(text: str, entry: Entry) -> str:
-    """Return the name of a fact's group; versions and error counters have separate groups."""
+    """Return the name of the rule for a fact: its parent path, with a suffix for versions and error counters."""
     words = [segment.word for segment in paths.parse(text).segments]
     inside = paths.parse(text).segments[-1].key is not None
     name = ".".join(words if inside else words[:-1] or words)
@@ -25,7 +25,7 @@ _ENDS = {Class.VERSION: ".versions", Class.COUNTER: ".errors"}
 
 
 def folded(name: str, count: int, entry: Entry) -> str:
-    """Format the title of a rule for several facts of one group."""
+    """Format the title of a rule that combines several facts."""
     bare = name.removesuffix(_ENDS.get(entry.kind.cls, ""))
     if entry.kind.cls is Class.COUNTER:
         return f"{bare}: {count} error counters are 0"
@@ -33,22 +33,22 @@ def folded(name: str, count: int, entry: Entry) -> str:
 
 
 def words(pattern: str) -> str:
-    """Return the words of a path or pattern, without its keys."""
+    """Return a path or a pattern without its item keys."""
     return ".".join(segment.word for segment in paths.parse(pattern).segments)
 
 
 def helped(entry: Entry) -> str:
-    """Return a fact's description: the first part of its help."""
+    """Return a short description of a fact: the first part of its help."""
     return clean(re.split(r"[.;:] ", f"{entry.kind.help} ")[0].strip().rstrip(".,"), 90)
 
 
 def small(text: str) -> str:
-    """Return a text to follow a colon: the first letter in lower case, unless it begins an abbreviation."""
+    """Return a text that follows a colon: its first letter in lower case, unless it begins with an abbreviation."""
     return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
 
 
 def values_by_count(seen: Sequence[tuple[str, str]]) -> str:
-    """Format how many nodes report each value, the most common value first; if nodes are few, by name."""
+    """Format each value with the number or the names of the nodes that report it, the most common value first."""
     groups: dict[str, list[str]] = {}
     for name, text in seen:
         groups.setdefault(clean(text, 60), []).append(name)

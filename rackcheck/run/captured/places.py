@@ -43,7 +43,7 @@ def folder(word: str) -> str:
 
 
 def way(uri: str) -> str | None:
-    """Return the path in a capture for a URI, without a leading slash; None if the URI cannot have a path."""
+    """Return the path of a URI in a capture, without a leading slash; None if the URI cannot have a path."""
     words = uri.split("/")
     if not 2 <= len(words) <= DEPTH or words[0] or words[1] != "redfish" or not all(words[1:]):
         return None
@@ -58,7 +58,7 @@ def uri(way: str) -> str:
 
 
 def ways(uris: Iterable[str]) -> dict[str, str]:
-    """Return the paths of URIs by URI; of several URIs that differ only in letter case, only the first has a path."""
+    """Return the path of each URI that can have one; of URIs that differ only in letter case, the first has a path."""
     spelt: dict[str, str] = {}
     found: dict[str, str] = {}
     for each in sorted(set(uris)):

@@ -195,7 +195,7 @@ def _bmc(room: Path) -> dict[str, Any]:
 
 
 def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the body files of a mockup, each with its path, which begins with `redfish`."""
+    """Yield the path of each resource of a mockup, which begins with `redfish`, and the file with its body."""
     top = room / "redfish"
     if room.is_symlink() or top.is_symlink():
         raise UserError(f"{top} is behind a link; a capture has no links")
@@ -239,7 +239,7 @@ def _refuse(word: str) -> float:
 
 
 def _held(place: Path, build: Callable[[], T]) -> T:
-    """Build an object from an untrusted file; raises UserError with one line of text if the contents are invalid."""
+    """Return the result of `build`; if the untrusted file is invalid or unreadable, raises UserError with one line."""
     try:
         return build()
     except _DAMAGED as error:

@@ -41,7 +41,7 @@ class CaptureHead:
 
 
 class CaptureWriter:
-    """Writes the replies of nodes to a folder; `finish` makes the folder a capture. Raises OSError."""
+    """Writes the replies of nodes to a folder; `finish` makes the folder a capture. Raises OSError if writing fails."""
 
     def __init__(self, folder: Path, nodes: Sequence[Node]) -> None:
         self._folder, self._nodes = folder, nodes
@@ -110,14 +110,14 @@ def _bmc(
 
 
 def _made(folder: Path) -> None:
-    """Make a folder and its parents with the same mode; `mkdir(parents=True)` sets no mode on the parents."""
+    """Make a folder and its missing parents with the mode ROOM; `mkdir(parents=True)` sets no mode on the parents."""
     if not folder.is_dir():
         _made(folder.parent)
         folder.mkdir(mode=ROOM)
 
 
 def _dump(file: Path, doc: object, *, ordered: bool = False) -> None:
-    """Write a JSON file of a capture; the keys of bodies keep the order in which the BMC returned them."""
+    """Write a JSON file of a capture; its keys are sorted if `ordered` is true, else they keep the order of `doc`."""
     text = json.dumps(doc, indent=1, sort_keys=ordered, ensure_ascii=True)
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN), "w", encoding="ascii") as opened:
         opened.write(text + "\n")

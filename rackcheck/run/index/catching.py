@@ -44,7 +44,7 @@ def closed() -> tuple[str, ...]:
 
 
 def _barred(folder: Path) -> Path:
-    """Return the folder that denies access: the topmost parent folder without permission to enter, else this folder."""
+    """Return the folder that denies access: the topmost parent that this user may not enter, else the folder itself."""
     effective = os.access in os.supports_effective_ids
     above = reversed(folder.parents)
     return next((one for one in above if not os.access(one, os.X_OK, effective_ids=effective)), folder)

@@ -70,7 +70,7 @@ class RunPair:
 
     @property
     def follows(self) -> bool:
-        """Whether the identity of any part differs; only then unchanged parts are needed, to find parts that moved."""
+        """Whether the identity of any part differs; only then are unchanged parts needed, to find parts that moved."""
         return any(names_a_part(change) for some in self.changes.values() for change in some)
 
     def sorted_out(self) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
@@ -126,7 +126,7 @@ def _facts(contents: queries.Contents, state: queries.IndexedState | None) -> Co
 def _beside(
     db: sqlite3.Connection, contents: queries.Contents, before: queries.IndexedRun, after: queries.IndexedRun
 ) -> Iterator[Still]:
-    """For each node of both runs, yield its unchanged identities and its unknown facts."""
+    """Yield, for each node that is in both runs, its unchanged identities and its unknown facts."""
     old = queries.states(db, before)
     for node, now in queries.states(db, after).items():
         if node in old:
@@ -134,7 +134,7 @@ def _beside(
 
 
 def read(before: ComparedRun, after: ComparedRun, classes: tuple[Class, ...], percent: float = 0.0) -> RunPair:
-    """Compare two sides by reading their events, without the index."""
+    """Compare two runs or acceptances by reading their events, without the index."""
     wanted = (*STEADY, *(cls for cls in classes if cls not in STEADY))
     pair = RunPair(before.name, after.name)
     old, new = merged(before, wanted), merged(after, wanted)
@@ -168,7 +168,7 @@ def _kept(changes: Iterable[Change], cls: Class, percent: float) -> Iterable[Cha
 
 
 def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
-    """Read the newest state of every node of one side of a comparison."""
+    """Read the newest state of every node of a run or an acceptance."""
     found = {node: Snap(node, {}) for node in source.nodes}
     for stored in source.runs:
         for node, snap in snaps(stored, classes).items():

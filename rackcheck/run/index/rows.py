@@ -65,11 +65,11 @@ IndexedEvent = RunStarted | RunDone | Snap
 
 
 def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
-    """Yield the start, the nodes and the end of a run from its stored events; a node has facts of these classes.
+    """Yield the start, the nodes and the end of a run from its stored events; nodes have only facts of `classes`.
 
-    If rules compare a node with other nodes, its verdicts are stored after the facts of all nodes. A node with such
-    verdicts is yielded twice: first with its facts, then with its verdicts. Because nodes are yielded twice, the facts
-    of all nodes need not be in memory. `laid` merges both values of a node.
+    If rules compare a node with other nodes, its verdicts are stored after the facts of all nodes. Such a node is
+    yielded twice: first with its facts, then with its verdicts, so that the facts of all nodes need not be in memory.
+    `laid` merges both states of a node.
 
     Raises UserError with the line number if an event is damaged.
     """
@@ -111,7 +111,7 @@ def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Itera
 
 
 def laid(before: Snap | None, now: Snap) -> Snap:
-    """Merge two values of a node from the same run; the newer value takes precedence."""
+    """Merge two states of a node from the same run; the newer state takes precedence."""
     if before is None:
         return now
     judged = now if now.vector is not None else before
