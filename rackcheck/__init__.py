@@ -1,5 +1,6 @@
 """The names that the author of a probe, or of a rule in Python, needs."""
 
+from rackcheck.model import text as read
 from rackcheck.model.catalogue import (
     collection,
     final,
@@ -58,6 +59,7 @@ __all__ = [
     "listing",
     "probe",
     "quantity",
+    "read",
     "rule",
     "setting",
     "spell_key",

@@ -337,7 +337,7 @@ def _bios_version(station: Station, given: FaultWords) -> Station:
     return edit.files(changed, {place: given["version"] + "\n"}) if place in edit.capture(station).files else changed
 
 
-@_fault("old-firmware", "one component of the firmware inventory has a different version", component="bmc", version=None)
+@_fault("old-firmware", "a component of the firmware inventory has a different version", component="bmc", version=None)
 def _old_firmware(station: Station, given: FaultWords) -> Station:
     name, version = given["component"], given["version"]
     if name == "bmc":

@@ -1,7 +1,6 @@
 """Whether a kernel crash would be recorded: memory is reserved and a crash kernel is loaded."""
 
-from rackcheck import Facts, Files, Read, flag, probe, quantity
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, flag, probe, quantity, read
 
 LOADED, SIZE, NEXT = (f"/sys/kernel/kexec_{name}" for name in ("crash_loaded", "crash_size", "loaded"))
 

@@ -1,7 +1,6 @@
 """The init program that runs, and whether the system runs in a container."""
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, probe, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Sourced, probe, read, text
 from rackcheck.parse.host.storage import proc_mounts
 
 FIRST, MOUNTS = "/proc/1/comm", "/proc/mounts"

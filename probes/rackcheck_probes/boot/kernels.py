@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from functools import cmp_to_key, partial
 
-from rackcheck import Class, Facts, Shell, Unreadable, listing, probe, version
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Shell, Unreadable, listing, probe, read, version
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.model.version import Unordered, order
 from rackcheck_probes.os.hidden import THERE

@@ -1,7 +1,6 @@
 """Whether an upgrade of packages requires a reboot."""
 
-from rackcheck import Absent, Facts, Shell, Unreadable, flag, listing, probe
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Shell, Unreadable, flag, listing, probe, read
 
 END = "-- end --"
 

@@ -1,7 +1,6 @@
 """How each CPU's clock is controlled."""
 
-from rackcheck import Facts, Files, Read, collection, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, collection, probe, quantity, read, text
 
 FOLDER = "/sys/devices/system/cpu/cpu{}/cpufreq"
 TEXTS = {"governor": "scaling_governor", "driver": "scaling_driver", "epp": "energy_performance_preference"}

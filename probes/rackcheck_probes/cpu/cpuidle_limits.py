@@ -1,7 +1,6 @@
 """The deepest idle state that the idle drivers allow."""
 
-from rackcheck import Facts, Files, Read, integer, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, integer, probe, read
 
 FILES = {
     "cpu.idle.intel_max": "/sys/module/intel_idle/parameters/max_cstate",

@@ -1,7 +1,6 @@
 """Which idle states the CPUs may use."""
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, collection, listing, probe, quantity, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Sourced, collection, listing, probe, quantity, read, spell_key, text
 from rackcheck.parse.host.cpu import percpu
 from rackcheck.parse.host.cpu.cpuidle import DISABLE, NAME, states
 

@@ -1,7 +1,6 @@
 """Temperature and power of NVIDIA's Grace CPUs, which firmware reports under its own names."""
 
-from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity, read
 from rackcheck.parse.host.gpu import grace
 
 END, NONE = "-- end --", "none"

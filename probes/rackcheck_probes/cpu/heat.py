@@ -4,8 +4,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import (
+    Absent,
+    Class,
+    Facts,
+    Reason,
+    Shell,
+    Unreadable,
+    collection,
+    probe,
+    quantity,
+    read,
+    spell_key,
+    text,
+)
 
 # Only the CPUs' sensors are read: other sensors may be slow to answer. With /dev/null, grep prints file names.
 COMMAND = """\

@@ -1,7 +1,6 @@
 """Features of the CPUs, and their clocks now."""
 
-from rackcheck import Absent, Class, Facts, Shell, integer, listing, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Shell, integer, listing, probe, quantity, read, text
 from rackcheck.parse.host.cpu import cpuinfo
 
 # Most lines are the same for all of 384 CPUs: counting them on the node saves a megabyte of output. From a file with

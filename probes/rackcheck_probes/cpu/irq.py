@@ -1,7 +1,6 @@
 """The CPUs that serve each PCI device's interrupts."""
 
-from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, read, spell_key, text
 from rackcheck.parse.host.cpu import irq_vectors
 from rackcheck.parse.host.cpu.irq_vectors import HIDDEN
 

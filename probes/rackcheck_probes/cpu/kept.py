@@ -1,7 +1,6 @@
 """Which CPUs are offline, and which run without the kernel's clock tick."""
 
-from rackcheck import Facts, Files, Read, Sourced, listing, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, Sourced, listing, probe, read
 from rackcheck.parse.host.cpu import percpu
 
 FOLDER = "/sys/devices/system/cpu"

@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Class, Facts, Files, Read, Unreadable, integer, probe, quantity
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, Unreadable, integer, probe, quantity, read
 
 LOAD, ONLINE = "/proc/loadavg", "/sys/devices/system/cpu/online"
 SPANS = ("minute", "five_minutes", "quarter_hour")

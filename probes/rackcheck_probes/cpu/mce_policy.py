@@ -1,7 +1,6 @@
 """How the kernel checks for hardware errors of the CPUs."""
 
-from rackcheck import Absent, Facts, Files, Read, flag, integer, probe, quantity
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, flag, integer, probe, quantity, read
 
 # These switches apply to all CPUs: every CPU's folder shows the same values, and the first CPU's is read.
 FOLDER = "/sys/devices/system/machinecheck/machinecheck0"

@@ -1,7 +1,6 @@
 """Which CPUs are offline or isolated."""
 
-from rackcheck import Facts, Files, Read, Sourced, Unreadable, integer, listing, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, Sourced, Unreadable, integer, listing, probe, read
 
 FOLDER = "/sys/devices/system/cpu"
 

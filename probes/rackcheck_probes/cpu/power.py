@@ -1,7 +1,6 @@
 """Power limits of the CPU packages."""
 
-from rackcheck import Absent, Facts, Files, Read, Reason, Unreadable, collection, flag, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Reason, Unreadable, collection, flag, probe, quantity, read, text
 from rackcheck.parse.host.cpu import rapl
 from rackcheck.parse.host.cpu.rapl import LIMIT_NAME, NAME, ZONE
 

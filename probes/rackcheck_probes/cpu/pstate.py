@@ -1,7 +1,6 @@
 """Settings of the CPU's own frequency driver, and the platform's power profile."""
 
-from rackcheck import Facts, Files, Read, flag, listing, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, flag, listing, probe, quantity, read, text
 
 INTEL, AMD = "/sys/devices/system/cpu/intel_pstate", "/sys/devices/system/cpu/amd_pstate"
 PROFILE = "/sys/firmware/acpi/platform_profile"

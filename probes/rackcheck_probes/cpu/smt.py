@@ -1,7 +1,6 @@
 """Whether cores run two threads."""
 
-from rackcheck import Facts, Files, Read, flag, probe, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, flag, probe, read, text
 
 FOLDER = "/sys/devices/system/cpu/smt"
 

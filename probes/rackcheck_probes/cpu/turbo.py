@@ -1,7 +1,6 @@
 """Whether the CPUs may boost."""
 
-from rackcheck import Absent, Facts, Files, Read, flag, probe
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, flag, probe, read
 
 NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 BOOST = "/sys/devices/system/cpu/cpufreq/boost"

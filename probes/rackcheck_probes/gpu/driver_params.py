@@ -5,8 +5,7 @@
 
 import re
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, collection, probe, setting, spell_key
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, collection, probe, read, setting, spell_key
 
 PLACE = "/proc/driver/nvidia/params"
 

@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Facts, Shell, Unreadable, probe, version
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, Unreadable, probe, read, version
 
 START = re.compile(r".{0,80}\bFabric Manager version (?P<version>[0-9]{1,4}(?:\.[0-9]{1,6}){1,3}) is running\b.*")
 

@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, Unreadable, probe, version
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, Unreadable, probe, read, version
 from rackcheck.parse.host.os.proc_modules import ALWAYS, MODPROBE, built_without
 
 MODULES, PLACE = "/proc/modules", "/proc/driver/nvidia-fs/version"

@@ -1,7 +1,6 @@
 """The device files through which programs use IMEX."""
 
-from rackcheck import Facts, Shell, Unreadable, integer, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, Unreadable, integer, probe, read
 
 FOLDER = "/dev/nvidia-caps-imex-channels"
 

@@ -1,7 +1,6 @@
 """The state of this node's IMEX daemon."""
 
-from rackcheck import Absent, Class, Facts, Shell, Unreadable, probe, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Shell, Unreadable, probe, read, text
 
 WORDS = (
     "INITIALIZING",

@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, flag, probe, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Sourced, flag, probe, read, text
 
 PLACE = "/etc/nvidia-container-runtime/config.toml"
 TEXTS = {"nvidia-container-runtime.mode": "mode"}

@@ -1,7 +1,6 @@
 """Running NVIDIA daemons, whether started by systemd or in a container of the node."""
 
-from rackcheck import Facts, Reason, Shell, Unknown, Unreadable, flag, listing, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Reason, Shell, Unknown, Unreadable, flag, listing, probe, read
 from rackcheck_probes.os.hidden import THERE
 
 # The kernel keeps fifteen characters of a name.

@@ -1,7 +1,6 @@
 """GPUs excluded from NVIDIA's driver: they are on the bus, and NVML does not list them."""
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, listing, probe
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, listing, probe, read
 
 PLACE = "/proc/driver/nvidia/gpus/*/information"
 LOADED = "/proc/driver/nvidia/version"

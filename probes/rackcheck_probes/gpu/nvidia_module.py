@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, probe, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, probe, read, text
 from rackcheck.model.fact import clean
 
 PLACE = "/proc/driver/nvidia/version"

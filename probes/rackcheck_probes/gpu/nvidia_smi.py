@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Class, Facts, Shell, Unreadable, integer, probe, quantity
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Shell, Unreadable, integer, probe, quantity, read
 from rackcheck_probes.gpu.nvml import GUARD, UNASKED
 
 # The kernel's clock is read from a file, as not every `date` supports fractions of a second.

@@ -7,8 +7,7 @@ from functools import lru_cache
 from shlex import quote
 from typing import Any
 
-from rackcheck import Absent, Facts, Reason, Shell, Sourced, Unknown, Unreadable
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Reason, Shell, Sourced, Unknown, Unreadable, read
 from rackcheck.model.capture import PAYLOAD
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Reading, Value, clean

@@ -1,7 +1,6 @@
 """NVSwitches that the node's driver runs: those of Ampere and Hopper; later NVSwitches are not devices of the node."""
 
-from rackcheck import Facts, Files, Read, collection, probe, spell_key, version
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, collection, probe, read, spell_key, version
 from rackcheck.model.fact import Absent, Unreadable
 
 PLACE = "/proc/driver/nvidia-nvswitch/devices/*/information"

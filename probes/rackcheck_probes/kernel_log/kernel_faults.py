@@ -1,7 +1,6 @@
 """The kernel's own counters of its faults since boot."""
 
-from rackcheck import Class, Facts, Files, Read, integer, probe
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, integer, probe, read
 
 FOLDER = "/sys/kernel"
 LEAVES = {

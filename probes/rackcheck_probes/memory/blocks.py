@@ -1,7 +1,6 @@
 """Whether memory was taken offline, and whether new memory comes online automatically."""
 
-from rackcheck import Absent, Facts, Shell, Unreadable, integer, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Shell, Unreadable, integer, probe, quantity, read, text
 from rackcheck.parse.host.memory import memory_blocks as reader
 
 # A block is 128 MiB on small machines and up to 2 GiB: there may be ten thousand, so the node counts them.

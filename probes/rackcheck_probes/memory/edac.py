@@ -1,7 +1,6 @@
 """Memory errors that the kernel has counted."""
 
-from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, collection, integer, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, collection, integer, probe, read, spell_key
 
 GLOBS = {name: f"/sys/devices/system/edac/mc/*/{name}_count" for name in ("ce", "ue")}
 

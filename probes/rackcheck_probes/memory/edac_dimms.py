@@ -1,7 +1,6 @@
 """Memory errors of each module, and errors that the driver cannot assign to a module."""
 
-from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, collection, integer, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, collection, integer, probe, quantity, read, text
 from rackcheck.parse.host.memory import edac_counters
 from rackcheck.parse.host.memory.edac_counters import CHANNEL, MC, MODULES, ROW
 

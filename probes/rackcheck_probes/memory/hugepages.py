@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Class, Facts, Files, Read, collection, integer, probe
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, collection, integer, probe, read
 
 POOL = "/sys/kernel/mm/hugepages/hugepages-*kB"
 NODE = "/sys/devices/system/node/node*/hugepages/hugepages-*kB"

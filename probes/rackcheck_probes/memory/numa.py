@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, collection, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, collection, probe, quantity, read, text
 
 CPUS, MEMORY = (f"/sys/devices/system/node/node*/{name}" for name in ("cpulist", "meminfo"))
 

@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Class, Facts, Files, Read, integer, probe
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, integer, probe, read
 
 GLOB = "/sys/devices/system/node/node*/numastat"
 COUNTS = {"miss": "numa_miss", "foreign": "numa_foreign", "other": "other_node"}

@@ -1,7 +1,6 @@
 """How NUMA nodes map to CPU packages: NPS, SNC, memory without CPUs."""
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, integer, listing, probe, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Sourced, integer, listing, probe, read, text
 from rackcheck.parse.host.cpu import percpu
 from rackcheck.parse.host.memory import numa_nodes
 

@@ -1,7 +1,6 @@
 """The size of a memory page."""
 
-from rackcheck import Facts, Shell, probe, quantity
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, probe, quantity, read
 
 
 @probe(

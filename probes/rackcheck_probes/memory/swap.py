@@ -1,7 +1,6 @@
 """Swap areas, and compressed memory disks (zram)."""
 
-from rackcheck import Class, Facts, Files, Read, listing, probe, quantity
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, listing, probe, quantity, read
 from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import rows, whole
 

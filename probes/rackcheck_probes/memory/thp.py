@@ -1,7 +1,6 @@
 """Whether memory is allocated in huge pages automatically."""
 
-from rackcheck import Facts, Files, Read, probe, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, probe, read, text
 
 FOLDER = "/sys/kernel/mm/transparent_hugepage"
 

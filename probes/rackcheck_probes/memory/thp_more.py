@@ -1,7 +1,6 @@
 """How the kernel makes and merges pages in the background."""
 
-from rackcheck import Facts, Files, Read, flag, integer, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, flag, integer, probe, quantity, read, text
 
 THP, KSM = "/sys/kernel/mm/transparent_hugepage", "/sys/kernel/mm/ksm/run"
 SHMEM, SIZE, ZERO = (f"{THP}/{name}" for name in ("shmem_enabled", "hpage_pmd_size", "use_zero_page"))

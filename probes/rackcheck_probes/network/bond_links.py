@@ -1,7 +1,6 @@
 """The link of each bond."""
 
-from rackcheck import Facts, Files, Read, integer, probe, quantity, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, integer, probe, quantity, read, spell_key, text
 from rackcheck.parse.host.network import net_class
 
 PLACE = "/sys/class/net/{}/bonding/../{}"

@@ -11,10 +11,10 @@ from rackcheck import (
     integer,
     probe,
     quantity,
+    read,
     spell_key,
     text,
 )
-from rackcheck.model import text as read
 from rackcheck.parse.host.network import proc_bonding
 from rackcheck_probes.network.interfaces import BONDS
 

@@ -1,7 +1,6 @@
 """How many connections the firewall tracks, and their share of the limit."""
 
-from rackcheck import Class, Facts, Files, Read, Sourced, Unreadable, integer, probe, quantity
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, Sourced, Unreadable, integer, probe, quantity, read
 
 COUNT, MOST = (f"/proc/sys/net/netfilter/nf_conntrack_{name}" for name in ("count", "max"))
 

@@ -1,7 +1,6 @@
 """Which ARP requests each interface answers, which is important if several rails are in one network."""
 
-from rackcheck import Facts, Files, Read, integer, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, integer, probe, read, spell_key
 from rackcheck.model.fact import Sourced
 from rackcheck.model.text.values import whole
 from rackcheck_probes.network.interfaces import HARDWARE

@@ -1,7 +1,6 @@
 """The kernel's counters of each network interface."""
 
-from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, integer, probe, read, spell_key
 from rackcheck.parse.host.network import net_class
 from rackcheck_probes.network.interfaces import HARDWARE
 

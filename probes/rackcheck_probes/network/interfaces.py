@@ -10,10 +10,10 @@ from rackcheck import (
     integer,
     probe,
     quantity,
+    read,
     spell_key,
     text,
 )  # fmt: skip
-from rackcheck.model import text as read
 from rackcheck.parse.host.network import net_class
 
 HARDWARE = "/sys/class/net/*/device/net/*"

@@ -1,7 +1,6 @@
 """VLAN interfaces: the tag and the parent interface of each."""
 
-from rackcheck import Facts, Shell, collection, integer, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, collection, integer, probe, read, spell_key, text
 from rackcheck.parse.host.network import iproute
 
 

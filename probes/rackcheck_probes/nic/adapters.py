@@ -1,7 +1,6 @@
 """The PCI functions of NVIDIA's NICs, with their RDMA devices and interfaces."""
 
-from rackcheck import Facts, Files, Read, collection, listing, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, collection, listing, probe, read, spell_key
 
 FUNCTION = "/sys/bus/pci/drivers/mlx5_core/{}"
 VENDOR = FUNCTION.format("*") + "/vendor"

@@ -1,7 +1,6 @@
 """Every RDMA device and its ports."""
 
-from rackcheck import Class, Facts, Files, Read, collection, probe, quantity, spell_key, text, version
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, collection, probe, quantity, read, spell_key, text, version
 from rackcheck.parse.host.nic import ib_port
 
 FOLDER = "/sys/class/infiniband/{}"

@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from rackcheck import Absent, Facts, Shell, Unreadable, probe, text, version
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Shell, Unreadable, probe, read, text, version
 
 NONE = "none"
 

@@ -1,7 +1,6 @@
 """The driver, PCI function and interfaces of each RDMA device."""
 
-from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, integer, listing, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, integer, listing, probe, read, spell_key, text
 from rackcheck.parse.host.network.net_devices import BESIDE
 from rackcheck.parse.host.pcie import pci
 

@@ -1,7 +1,6 @@
 """The hardware counters of each RDMA port, by the driver's names."""
 
-from rackcheck import Class, Facts, Files, Read, collection, integer, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, collection, integer, probe, read, spell_key
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
 SETTINGS = {"lifespan"}

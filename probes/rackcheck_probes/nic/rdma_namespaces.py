@@ -1,7 +1,6 @@
 """Whether all network namespaces share the RDMA devices."""
 
-from rackcheck import Facts, Files, Read, flag, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, flag, probe, read
 
 PLACE = "/sys/module/ib_core/parameters/netns_mode"
 

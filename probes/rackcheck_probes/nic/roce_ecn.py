@@ -1,7 +1,6 @@
 """Which priorities of each RoCE interface take part in congestion control (DCQCN)."""
 
-from rackcheck import Facts, Files, Read, integer, listing, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, integer, listing, probe, read, spell_key
 from rackcheck.model.fact import Absent, Reading, Sourced, Unknown
 from rackcheck.model.text.values import bit, natural
 

@@ -1,7 +1,6 @@
 """How RoCE marks its packets: the traffic class of each device, and the settings of new connections."""
 
-from rackcheck import Facts, Files, Read, integer, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, integer, probe, read, spell_key, text
 from rackcheck.parse.host.nic import ib_port
 
 STATE = "/sys/class/infiniband/*/ports/*/state"

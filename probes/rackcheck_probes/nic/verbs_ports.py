@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Facts, Shell, integer, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, integer, probe, read, spell_key
 
 DEVICE = re.compile(r"hca_id:\s{0,40}(\S{1,100})")
 PORT = re.compile(r"port:\s{0,40}([0-9]{1,5})")

@@ -1,7 +1,6 @@
 """Installed container tools and their versions."""
 
-from rackcheck import Facts, Shell, Unreadable, probe, version
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, Unreadable, probe, read, version
 from rackcheck.parse.host.os.tool_versions import versions
 
 END = "-- end --"

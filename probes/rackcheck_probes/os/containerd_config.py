@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, read, text
 from rackcheck.model.fact import Reading
 from rackcheck_probes.os.hidden import THERE
 

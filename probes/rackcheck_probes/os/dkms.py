@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Facts, Shell, Unreadable, collection, flag, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, Unreadable, collection, flag, probe, read, spell_key, text
 
 ROW = re.compile(
     r"(?P<module>[\w.+-]{1,80})(?:/|, )(?P<version>[^\s,:]{1,80})"

@@ -1,7 +1,6 @@
 """The machine's manufacturer and its firmware version, as the manufacturer wrote them."""
 
-from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, probe, text, version
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, probe, read, text, version
 from rackcheck.model.identity import BLANKS
 
 FOLDER = "/sys/class/dmi/id"

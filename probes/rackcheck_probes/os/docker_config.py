@@ -1,7 +1,6 @@
 """Relevant Docker settings in daemon.json."""
 
-from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, read, text
 from rackcheck.parse.host.os import docker
 from rackcheck_probes.os.hidden import THERE
 

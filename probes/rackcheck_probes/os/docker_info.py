@@ -1,7 +1,6 @@
 """Docker's version, drivers and runtimes, as the daemon reports them."""
 
-from rackcheck import Absent, Facts, Shell, Unreadable, flag, integer, listing, probe, text, version
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Shell, Unreadable, flag, integer, listing, probe, read, text, version
 from rackcheck.parse.host.os import docker
 
 END = "-- end --"

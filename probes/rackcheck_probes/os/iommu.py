@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from rackcheck import Facts, Files, Read, Reason, Unreadable, integer, listing, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, Reason, Unreadable, integer, listing, probe, read
 
 UNITS, TYPES = "/sys/class/iommu/*/uevent", "/sys/kernel/iommu_groups/*/type"
 MEMBERS = "/sys/kernel/iommu_groups/*/devices/*/class"

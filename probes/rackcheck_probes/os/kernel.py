@@ -1,7 +1,6 @@
 """The running kernel."""
 
-from rackcheck import Class, Facts, Shell, Unreadable, probe, text, version
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Shell, Unreadable, probe, read, text, version
 
 
 @probe(

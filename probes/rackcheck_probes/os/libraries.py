@@ -5,8 +5,7 @@ Programs fail to load a library whose file is empty or whose link is broken.
 
 from pathlib import PurePosixPath
 
-from rackcheck import Facts, Shell, Unreadable, collection, flag, probe, quantity, spell_key, text, version
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, Unreadable, collection, flag, probe, quantity, read, spell_key, text, version
 from rackcheck.parse.host.gpu import shared_libraries
 from rackcheck_probes.os.hidden import THERE
 

@@ -1,7 +1,6 @@
 """Security modules of the kernel, and whether they enforce their policies."""
 
-from rackcheck import Facts, Files, Read, flag, listing, probe, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, flag, listing, probe, read, text
 from rackcheck.parse.host.os import securityfs
 from rackcheck.parse.host.os.securityfs import FOLDER, MOUNTS
 

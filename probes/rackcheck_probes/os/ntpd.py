@@ -1,7 +1,6 @@
 """How accurate the clock is according to ntpd."""
 
-from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, read, text
 from rackcheck.parse.host.os import ntpq
 
 MILLISECONDS = {"offset": "offset", "jitter": "sys_jitter", "root_delay": "rootdelay", "root_dispersion": "rootdisp"}

@@ -1,7 +1,6 @@
 """The distribution and its version."""
 
-from rackcheck import Absent, Class, Facts, Files, Read, Unreadable, probe, text, version
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Files, Read, Unreadable, probe, read, text, version
 
 PLACES = ("/etc/os-release", "/usr/lib/os-release")
 

@@ -1,7 +1,6 @@
 """The machine's serial number."""
 
-from rackcheck import Class, Facts, Shell, probe, text
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Shell, probe, read, text
 from rackcheck_probes.os.dmi import filled
 
 

@@ -2,8 +2,7 @@
 
 import math
 
-from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, probe, quantity, spell_key
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, probe, quantity, read, spell_key
 from rackcheck.parse.host.os import systemctl
 
 END = "-- end --"

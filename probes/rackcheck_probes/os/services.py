@@ -1,7 +1,6 @@
 """Running services, and services that start at boot."""
 
-from rackcheck import Absent, Class, Facts, Shell, Unreadable, collection, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Shell, Unreadable, collection, probe, read, spell_key, text
 from rackcheck.parse.host.os import systemctl
 
 FILES = "-- unit files --"

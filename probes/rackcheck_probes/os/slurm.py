@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, flag, probe, setting, text, version
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, flag, probe, read, setting, text, version
 from rackcheck.model.fact import Reading
 from rackcheck.parse.host.os import slurm as reader
 from rackcheck_probes.os.hidden import THERE

@@ -1,7 +1,6 @@
 """The node's state in Slurm's controller."""
 
-from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, text, version
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, read, text, version
 from rackcheck.parse.host.os import slurm
 
 

@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Class, Facts, Shell, Unreadable, integer, probe
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Shell, Unreadable, integer, probe, read
 
 ROW = re.compile(r"Slurmctld\([\w -]{1,20}\) at \S{1,255} (?:\(\S{0,255}\) )?is (UP|DOWN)")
 

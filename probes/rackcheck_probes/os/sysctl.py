@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Facts, Files, Read, integer, probe, setting, spell_key
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, integer, probe, read, setting, spell_key
 from rackcheck.model.catalogue import Kind, Type
 
 FOLDER = "/proc/sys"

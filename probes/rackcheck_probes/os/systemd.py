@@ -1,7 +1,6 @@
 """State of systemd itself: failed units, boot target, and default limits of services."""
 
-from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, text, version
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, read, text, version
 from rackcheck.parse.host.os import systemctl
 
 TARGET, FAILED, END = "-- target --", "-- failed --", "-- end --"

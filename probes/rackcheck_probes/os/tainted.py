@@ -1,7 +1,6 @@
 """Whether foreign or broken code has run in the kernel."""
 
-from rackcheck import Facts, Files, Read, integer, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, integer, probe, read
 
 PLACE = "/proc/sys/kernel/tainted"
 

@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Class, Facts, Files, Read, Unreadable, probe, quantity
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, Unreadable, probe, quantity, read
 
 LOAD, LIMITS = "/proc/loadavg", ("/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max")
 

@@ -1,7 +1,6 @@
 """Running programs that synchronize the clock."""
 
-from rackcheck import Facts, Shell, Unreadable, listing, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, Unreadable, listing, probe, read
 
 NAMES = {"chronyd", "ntpd", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "ts2phc", "timemaster"}
 """Process names of the programs as the kernel shows them, cut after 15 characters."""

@@ -1,7 +1,6 @@
 """Timers of systemd, which start updates, scrubs and other work automatically."""
 
-from rackcheck import Facts, Shell, Unreadable, collection, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, Unreadable, collection, probe, read, spell_key, text
 from rackcheck.parse.host.os import systemctl
 
 FILES, END = "-- unit files --", "-- end --"

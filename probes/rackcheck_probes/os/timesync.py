@@ -1,7 +1,6 @@
 """Whether the clock is kept synchronized."""
 
-from rackcheck import Facts, Shell, flag, probe, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, flag, probe, read, text
 from rackcheck.parse.host.os import timedatectl
 
 

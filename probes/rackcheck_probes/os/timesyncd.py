@@ -1,7 +1,6 @@
 """How accurate the clock is according to systemd-timesyncd."""
 
-from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, read, text
 from rackcheck.parse.host.os import timedatectl
 
 NONE = "systemd-timesyncd does not run"

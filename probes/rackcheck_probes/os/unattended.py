@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Facts, Shell, Unreadable, flag, probe
-from rackcheck.model import text as read
+from rackcheck import Facts, Shell, Unreadable, flag, probe, read
 
 ROW = re.compile(r'APT::Periodic(?:::(?P<name>[\w:-]{1,80}))? "(?P<value>[^"]{0,80})";')
 

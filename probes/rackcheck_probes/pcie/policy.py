@@ -1,7 +1,6 @@
 """The kernel's policy for power management of PCI Express links."""
 
-from rackcheck import Facts, Files, Read, probe, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, probe, read, text
 
 PLACE = "/sys/module/pcie_aspm/parameters/policy"
 WORDS = ("default", "performance", "powersave", "powersupersave")

@@ -1,7 +1,6 @@
 """Runtime power management of PCI functions: whether they may sleep, and their power state now."""
 
-from rackcheck import Class, Facts, Files, Read, flag, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, flag, probe, read, spell_key, text
 
 DEVICES = "/sys/bus/pci/devices"
 NAMES = ("power/control", "power/runtime_status", "power_state", "d3cold_allowed")

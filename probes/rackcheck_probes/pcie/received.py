@@ -1,7 +1,6 @@
 """PCI errors reported to root ports, as counted by the kernel."""
 
-from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, integer, probe, read, spell_key
 
 DEVICES = "/sys/bus/pci/devices"
 FILES = {kind: f"aer_rootport_total_err_{end}" for kind, end in

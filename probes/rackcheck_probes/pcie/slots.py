@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Absent, Class, Facts, Files, Read, Sourced, Unreadable, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Files, Read, Sourced, Unreadable, probe, read, spell_key, text
 from rackcheck.model.fact import clean
 
 SLOTS, DEVICES = "/sys/bus/pci/slots/*/address", "/sys/bus/pci/devices/*/class"

@@ -1,7 +1,6 @@
 """Virtual functions: how many each PCI function has, and which functions are virtual themselves."""
 
-from rackcheck import Facts, Files, Read, flag, integer, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, Read, flag, integer, probe, read, spell_key
 
 DEVICES = "/sys/bus/pci/devices"
 NAMES = ("sriov_totalvfs", "sriov_numvfs", "sriov_drivers_autoprobe", "physfn/vendor", "class")

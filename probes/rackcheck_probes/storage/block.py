@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from rackcheck import Class, Facts, Files, Read, collection, flag, integer, probe, quantity, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, collection, flag, integer, probe, quantity, read, spell_key, text
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Value
 from rackcheck.parse.host.storage import block_queue

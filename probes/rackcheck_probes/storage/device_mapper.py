@@ -1,7 +1,6 @@
 """Mappings of the device mapper: multipath, logical volumes, encryption."""
 
-from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, probe, read, spell_key, text
 
 FOLDER = "/sys/block/{}"
 ALL, NAME, UUID, SUSPENDED = (f"{FOLDER.format('*')}/{file}" for file in ("size", "dm/name", "dm/uuid", "dm/suspended"))

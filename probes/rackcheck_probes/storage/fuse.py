@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, Read, integer, probe, read, spell_key
 from rackcheck.parse.host.storage.proc_mounts import OF_LOGINS, unescaped
 
 MOUNTS, FOLDER = "/proc/self/mountinfo", "/sys/fs/fuse/connections/{}"

@@ -2,8 +2,7 @@
 
 from urllib.parse import unquote
 
-from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, text
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, read, text
 from rackcheck_probes.os.hidden import THERE
 
 TOOL = "/usr/lpp/mmfs/bin/mmgetstate"

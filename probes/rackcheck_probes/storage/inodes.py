@@ -1,7 +1,6 @@
 """Inodes of the local filesystems, and their share in use."""
 
-from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, spell_key
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, read, spell_key
 from rackcheck.parse.host.storage import df
 from rackcheck_probes.storage.space import OF
 

@@ -2,8 +2,7 @@
 
 import re
 
-from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, probe, text, version
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, probe, read, text, version
 from rackcheck.model.fact import Unreadable
 
 KNOWN = "/proc/filesystems"

@@ -2,8 +2,21 @@
 
 from collections.abc import Iterable
 
-from rackcheck import Absent, Class, Facts, Files, Read, Sourced, collection, flag, integer, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import (
+    Absent,
+    Class,
+    Facts,
+    Files,
+    Read,
+    Sourced,
+    collection,
+    flag,
+    integer,
+    probe,
+    read,
+    spell_key,
+    text,
+)
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable
 from rackcheck.model.text.values import line, whole
 

@@ -1,7 +1,6 @@
 """The active firmware slot of each NVMe drive, and whether another slot becomes active at the next reset."""
 
-from rackcheck import Class, Facts, Shell, flag, integer, probe, spell_key
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Shell, flag, integer, probe, read, spell_key
 from rackcheck.parse.host.storage import nvme
 from rackcheck_probes.storage.nvme_health import CONTROLLERS
 

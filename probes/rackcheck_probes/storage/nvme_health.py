@@ -1,7 +1,6 @@
 """Each NVMe drive's own health data."""
 
-from rackcheck import Class, Facts, Shell, integer, probe, quantity, spell_key
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Shell, integer, probe, quantity, read, spell_key
 from rackcheck.parse.host.storage import nvme
 
 CONTROLLERS = "/sys/class/nvme/nvme[0-9] /sys/class/nvme/nvme[0-9][0-9]"

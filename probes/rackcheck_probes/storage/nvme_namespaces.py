@@ -1,7 +1,6 @@
 """The namespaces of each NVMe controller, and their sizes."""
 
-from rackcheck import Absent, Facts, Files, Read, Unknown, collection, flag, probe, quantity, spell_key
-from rackcheck.model import text as read
+from rackcheck import Absent, Facts, Files, Read, Unknown, collection, flag, probe, quantity, read, spell_key
 from rackcheck.model.fact import Reading
 from rackcheck.parse.host.storage import block_queue
 from rackcheck.parse.host.storage.nvme_controllers import FOLDER, controllers

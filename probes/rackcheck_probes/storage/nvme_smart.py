@@ -1,7 +1,6 @@
 """smartctl's result for each NVMe drive, for nodes without nvme-cli."""
 
-from rackcheck import Class, Facts, Shell, flag, integer, probe, quantity, spell_key
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Shell, flag, integer, probe, quantity, read, spell_key
 from rackcheck.parse.host.storage import nvme, smartctl
 from rackcheck_probes.storage.nvme_health import CONTROLLERS
 

@@ -12,11 +12,11 @@ from rackcheck import (
     Unreadable,
     collection,
     probe,
+    read,
     spell_key,
     text,
     version,
 )
-from rackcheck.model import text as read
 
 KNOWN, VERSION = "/proc/filesystems", "/sys/module/zfs/version"
 STATES = "/proc/spl/kstat/zfs/*/state"

@@ -1,7 +1,6 @@
 """The disks of each ZFS pool, and their errors."""
 
-from rackcheck import Class, Facts, Shell, Unreadable, collection, integer, probe, spell_key, text
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Shell, Unreadable, collection, integer, probe, read, spell_key, text
 from rackcheck.parse.host.storage import zpool_status
 
 END, NONE = "-- end --", "none"

@@ -3,8 +3,7 @@
 AMD GPUs are a separate collection, by PCI address, because the collection `gpu` lists NVIDIA GPUs.
 """
 
-from rackcheck import Absent, Class, Facts, Files, Sourced, collection, final, probe, text, version
-from rackcheck.model import text as read
+from rackcheck import Absent, Class, Facts, Files, Sourced, collection, final, probe, read, text, version
 from rackcheck_probes.gpu.amd.amd import SysfsFact, gives, gpus, of_gpus, question
 
 FACTS = {

@@ -1,7 +1,6 @@
 """Memory, load and bus errors of each AMD GPU."""
 
-from rackcheck import Class, Facts, Files, integer, probe, quantity, text
-from rackcheck.model import text as read
+from rackcheck import Class, Facts, Files, integer, probe, quantity, read, text
 from rackcheck.parse.host.gpu.amdgpu import gibibytes, percent
 from rackcheck_probes.gpu.amd.amd import SysfsFact, gives, of_gpus, question
 

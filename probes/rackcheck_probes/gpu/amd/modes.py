@@ -1,7 +1,6 @@
 """How each AMD GPU is partitioned, and how its clocks are set."""
 
-from rackcheck import Facts, Files, listing, probe, text
-from rackcheck.model import text as read
+from rackcheck import Facts, Files, listing, probe, read, text
 from rackcheck.parse.host.gpu.amdgpu import words
 from rackcheck_probes.gpu.amd.amd import SysfsFact, gives, of_gpus, question
 
