@@ -1,4 +1,4 @@
-"""The kernel's power zones of CPUs, /sys/class/powercap/intel-rapl:*, and the named limits of each zone."""
+"""The power zones of CPUs, /sys/class/powercap/intel-rapl:*, and the power limits of each zone by name."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ LIMIT_NAME = f"{ZONE}/constraint_*_name"
 
 @dataclass(frozen=True)
 class Zone:
-    """One zone: the kernel's number, `0` or `0:1`, and the number of each of its limits, by name: long_term."""
+    """One power zone: its number in the kernel (`0` or `0:1`), and the number of each limit by name (`long_term`)."""
 
     number: str
     limits: Mapping[str, str]
