@@ -28,7 +28,10 @@ class Interrupts:
 
 
 def interrupts(answer: str) -> Interrupts:
-    """Read the head, `CPU0 CPU1`, some rows, and `end`; raises Unreadable if a row lacks a count for each CPU."""
+    """Read a heading `CPU0 CPU1`, rows of counts, and a last line `end`.
+
+    Raises Unreadable if the heading, the last line or a CPU's count is missing.
+    """
     items = rows(answer)
     if not items or items[-1] != "end" or not items[0].split()[:1] == ["CPU0"]:
         raise Unreadable("incomplete lines from /proc/interrupts")

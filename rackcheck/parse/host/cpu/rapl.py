@@ -21,7 +21,7 @@ class Zone:
     limits: Mapping[str, str]
 
     def read(self, files: Files, glob: str, limit: str, none: Absent) -> Sourced | Absent:
-        """Read a file of one limit, converting millionths to W or s; returns `none` if there is no such limit."""
+        """Read a file of one limit in microwatts or microseconds, as W or s; returns `none` if the limit is missing."""
         if limit not in self.limits:
             return none
         return files.read(glob.replace("*", self.number, 1).replace("*", self.limits[limit], 1), _millionths)
