@@ -65,7 +65,7 @@ class Xid:
 
 @dataclass(frozen=True, slots=True)
 class Nvlink:
-    """The unit of a GPU's NVLink that has an error, whether the driver reports it as fatal, and the link (-1: none)."""
+    """The failed unit of a GPU's NVLink, whether the driver reports the error as fatal, and the link (-1: none)."""
 
     unit: str
     fatal: bool

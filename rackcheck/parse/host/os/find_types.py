@@ -1,4 +1,7 @@
-"""`find -printf %F -print`: each path after the type of its file system, `pstore/sys/fs/pstore`."""
+"""The output of `find -printf %F -print`: the type of a file system, directly followed by a path in it.
+
+An example is `pstore/sys/fs/pstore`.
+"""
 
 import re
 from collections.abc import Iterable

@@ -23,7 +23,7 @@ def listed(rows: Iterable[str]) -> dict[str, tuple[int, str]]:
 
 
 def release(path: str, links: Mapping[str, tuple[int, str]]) -> Reading:
-    """Return the version in the name of the file at the end of a chain of links."""
+    """Follow symbolic links from a path, and return the version in the last file's name; absent if there is none."""
     for _ in range(8):
         target = links.get(path, (0, ""))[1]
         if not target:

@@ -9,7 +9,7 @@ _SPEED, _WIDTH = r"\bSpeed ([0-9]{1,3}(?:\.5)?)GT/s", r"\bWidth x([0-9]{1,2})\b"
 _TARGET = r"Target Link Speed: ([0-9]{1,3}(?:\.5)?)GT/s"
 
 TRAINED = ("ok", "downgraded", "overdriven")
-"""The outcomes of training, compared with the maximum of this end of the link."""
+"""The words for a link's width or speed that is equal to, below or above the maximum of this end of the link."""
 
 _ENABLED = r"^ASPM (Disabled|[L01s ]{2,6}(?= Enabled))"
 _SUPPORTED = r"\bASPM (not supported|L0s L1|\S{1,20}?)(?=,|\s|$)"
@@ -48,7 +48,7 @@ def retimers(function: PciFunction) -> Reading:
 
 
 def lane_errors(function: PciFunction) -> Reading:
-    """Name the lanes on which this end saw an error, by their numbers."""
+    """Return the numbers of the lanes on which this end detected an error."""
     return function.field(SECONDARY, "LaneErrStat", "^(.{1,200})$", _lanes)
 
 
