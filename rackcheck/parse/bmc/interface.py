@@ -11,7 +11,11 @@ NAME = "EthernetInterfaces"
 
 
 def of_systems(docs: Documents) -> Gathered:
-    """Return the interfaces of every system; a GPU baseboard has none, and may omit the collection."""
+    """Return the interfaces of every system, and why the list may be incomplete.
+
+    A GPU baseboard has no interfaces, and may omit the collection; the list is incomplete only if every system omits
+    it.
+    """
     systems, trouble = members(docs, "Systems")
     found: list[Resource] = []
     known = False

@@ -12,7 +12,7 @@ from rackcheck.parse.bmc.item import gather, members
 KINDS = ("server", "switch_tray", "power_shelf", "dpu")
 
 PARTS = frozenset({"Card", "Component", "Module", "Zone"})
-"""Types of chassis that are parts; if a machine has only such chassis, and one is a card, the machine is that card."""
+"""Types of chassis that are parts of a machine; if it has only such chassis, and one is a card, it is that card."""
 
 
 def kind(docs: Documents) -> Sourced | Reading:
@@ -33,7 +33,10 @@ def kind(docs: Documents) -> Sourced | Reading:
 
 
 def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
-    """Return the kind of a machine that is not a card: by processors, else by switches, else by power equipment."""
+    """Return the kind of a machine that is not a card: `server`, `switch_tray` or `power_shelf`.
+
+    The first of these decides: processors, switches, power equipment.
+    """
     counts = [each.read("ProcessorSummary.Count", amount) for each in systems]
     for count in counts:
         if not isinstance(count.reading, Unknown) and count.reading != 0:

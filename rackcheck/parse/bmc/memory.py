@@ -11,7 +11,7 @@ STACKED = ("HBM", "GDDR")
 """Prefixes of Redfish's MemoryDeviceType for memory that is soldered to a GPU."""
 
 RATES = 64
-"""Maximum number of rates of one module."""
+"""Maximum number of allowed speeds of one module."""
 
 
 def modules(docs: Documents, hosts: Gathered) -> Gathered:

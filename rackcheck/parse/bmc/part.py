@@ -1,4 +1,4 @@
-"""Shared helpers for resources of parts: properties with two names, numbers on a label, resources below another."""
+"""Helpers for the resources of parts: properties with two names, numbers on labels, linked resources."""
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
@@ -13,7 +13,7 @@ def named_first(resource: Resource, *names: str) -> str:
 
 
 def label(value: object) -> str:
-    """Return a number or tag as printed on a label; all zeros or `nil` mean that it was never written."""
+    """Return a number or tag from a label; raises Unreadable for zeros or `nil`, as it was then never written."""
     word = text_of(value)
     if not word.strip("0"):
         raise Unreadable(f"is {word[:40]!r}", Reason.NOT_COLLECTED)
@@ -29,7 +29,7 @@ def revision(value: object) -> str:
 
 
 def listed(value: object) -> list[object]:
-    """Return a list of limited length; null and other types are unknown."""
+    """Return a list; raises Unreadable if the value is null, of another type, or too long a list."""
     if not isinstance(value, list):
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         raise Unreadable(f"not a list: {clean(repr(value))}", reason)

@@ -18,7 +18,7 @@ PLACES: dict[str, tuple[str, ValueReader]] = {
     "room": ("Location.PostalAddress.Room", text_of),
     "building": ("Location.PostalAddress.Building", text_of),
 }
-"""The properties of a location, by fact."""
+"""For each fact about the location, the path of its Redfish property and the reader of its value."""
 
 
 def kind(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Systems behind one BMC: which of them is the host, what each lists, and the values they agree on."""
+"""Systems behind one BMC: which of them are hosts, what each lists, and the values on which they agree."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,9 +14,10 @@ Gathered = tuple[list[Resource], Unknown | None]
 
 
 def hosts(docs: Documents) -> Gathered:
-    """Return the systems that have a BIOS; a GPU baseboard does not have the property.
+    """Return the hosts, that is, the systems that have a BIOS, and why the list may be incomplete.
 
-    If no system has a BIOS, as on a switch tray, all are hosts. A system that could not be read may be the host.
+    A GPU baseboard has no BIOS. If no system has a BIOS, as on a switch tray, all are hosts. A system that could not be
+    read may be a host.
     """
     systems, trouble = members(docs, "Systems")
     trouble = trouble or next((system.unread for system in systems if system.unread is not None), None)
@@ -25,9 +26,9 @@ def hosts(docs: Documents) -> Gathered:
 
 
 def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
-    """Return the members of one collection of each system; a missing collection makes the list incomplete.
+    """Return the members of the collection `name` of each system, and why the list may be incomplete.
 
-    Resources shared by several systems are listed once.
+    A missing collection makes the list incomplete. Resources shared by several systems are listed once.
     """
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None
@@ -67,7 +68,7 @@ def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = tex
 
 
 def parts(systems: Sequence[Resource], name: str) -> Gathered:
-    """Return the parts of one list inside each system; a missing list does not mean that there are no parts."""
+    """Return the items of an array in each system; a system without the array makes the list incomplete."""
     found: list[Resource] = []
     trouble: Unknown | None = None
     for system in systems:
@@ -92,7 +93,7 @@ def entries(value: object, most: int) -> list[object]:
 
 
 def some(value: object) -> float:
-    """Return an amount that must be above zero; BMCs return zero for an unknown amount."""
+    """Return an amount; raises Unreadable for zero, which BMCs return for an unknown amount."""
     number = amount(value)
     if number == 0:
         raise Unreadable("is 0, which BMCs return for an unknown value", Reason.NOT_COLLECTED)

@@ -74,7 +74,7 @@ class Nvlink:
 
 @dataclass(frozen=True, slots=True)
 class SXid:
-    """One line of an NVSwitch: its device and number, and the driver's severity, words and link if present."""
+    """One SXid: the NVSwitch's PCI address, the SXid's number, the line, and severity, words and link if printed."""
 
     place: str
     code: int

@@ -12,7 +12,7 @@ ROW = re.compile(
 
 
 def listed(rows: Iterable[str]) -> dict[str, tuple[int, str]]:
-    """Read `ls -ln`: the size of each file, and the target of each link."""
+    """Return the size of each path in rows of `ls -ln`, and the target of a link; raises Unreadable on other rows."""
     found = {}
     for row in rows:
         match = ROW.fullmatch(row)

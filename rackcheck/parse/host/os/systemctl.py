@@ -42,7 +42,7 @@ def units(rows: Sequence[str], needed: Sequence[str] = ()) -> Iterator[dict[str,
 
 
 def service(unit: Mapping[str, str]) -> str | None:
-    """Return a service's name without `.service`; None for other units, removed units, and units that logins start."""
+    """Return a service's name without `.service`; None for other units, missing units, and units that logins start."""
     name = unit.get("Id", "")
     gone = unit.get("LoadState") == "not-found" and unit.get("ActiveState") == "inactive"
     return (

@@ -26,7 +26,7 @@ ATS, PRI, PASID = "Address Translation Service", "Page Request Interface", "Proc
 RESIZABLE, SECONDARY, L1_SUBSTATES = "Physical Resizable BAR", "Secondary PCI Express", "L1 PM Substates"
 
 EXTENDED = 0x100
-"""Offset of extended capabilities; the space from there can be read only if firmware describes it to the kernel."""
+"""Offset of the first extended capability; the space from there is readable only if firmware describes it."""
 
 _UNDECODED = {
     AER: "01",
@@ -85,7 +85,7 @@ class PciFunction:
         return next((row.partition(": ")[2] for row in self.lines if row.startswith(f"{name}: ")), None)
 
     def capability(self, name: str) -> Capability | Absent | Unknown:
-        """Find a capability by the beginning of its name: absent if the function has none."""
+        """Return the capability whose name begins with this; absent if the function has none, Unknown if unclear."""
         for found in self.capabilities:
             if found.name.startswith(name):
                 return found

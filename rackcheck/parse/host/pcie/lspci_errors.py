@@ -1,4 +1,4 @@
-"""Errors in the registers that lspci shows: errors that a function has recorded, masks, or reports to its root port."""
+"""PCIe errors in the registers that lspci shows: errors that a function recorded, masks, or reports upwards."""
 
 from dataclasses import dataclass
 
