@@ -148,7 +148,7 @@ def _read_setting(setting: Setting, given: Attributes, spelt: Mapping[str, list[
 
 
 def _differing(setting: Setting, rows: list[Any]) -> Reading:
-    """Return `mixed` for attributes with different values; unknown for a quantity, which has no such word."""
+    """Return `mixed` for attributes with different values; unknown for a quantity, which cannot be `mixed`."""
     if setting.unit is None:
         return MIXED
     shown = ", ".join(sorted({setting.spell(m) for m in rows})[:3])

@@ -63,7 +63,7 @@ def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, s
 
 
 def _names(value: object) -> list[str]:
-    """Return the possible spellings of a value: on Supermicro its name is a number, and attributes hold the text."""
+    """Return the two names of a registry's value: on Supermicro, the first is a number; attributes hold the second."""
     rows = [value.get(n) for n in ("ValueName", "ValueDisplayName")] if isinstance(value, Mapping) else []
     return [name for name in rows if isinstance(name, str)]
 
@@ -112,7 +112,7 @@ def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
 
 
 def _covering(bios: Resource, registry: BiosRegistry) -> BiosRegistry | None:
-    """Return a registry that has an entry for each attribute of a BIOS; None for the registry of another BIOS."""
+    """Return the registry if it has an entry for each attribute of a BIOS; None if it is for another BIOS."""
     listed = {name for entry in _entries(registry) if isinstance(name := entry.get("AttributeName"), str)}
     return registry if listed >= set(attributes(bios)) else None
 

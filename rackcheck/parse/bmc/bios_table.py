@@ -57,7 +57,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its value is a quantity if it has a `unit`, otherwise a word or, if `counts` is set, a whole number.
+    """One setting: its value is a quantity if it has a `unit`, otherwise a word, or also a whole number with `counts`.
 
     The first row whose attributes a BIOS has decides. A setting marked `apart` has its own probe.
     """
@@ -99,7 +99,7 @@ class Setting:
         return Unknown(reason, f"{clean(name)} is {clean(given)!r}, {none}")
 
     def _number(self, row: Candidate, given: str) -> str | float | None:
-        """Read a number if this setting has one; zero is not a valid value on a machine."""
+        """Return the number in a value, None if there is none; a zero is returned, but is not a valid number."""
         if row.number is not None and (match := row.number.fullmatch(plain(given))) is not None:
             digits = int(match[1])
             if self.counts:

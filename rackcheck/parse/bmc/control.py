@@ -18,13 +18,16 @@ PURPOSES = {
     "total": r"(?i)total.?gpu.?power",
     "limit": r"(?i)^power.?limit",
 }
-"""Patterns of what a control limits, for its Id, as recorded on GB200 and DGX; PowerLimit is the standard's example."""
+"""For each purpose of a set point, a pattern of the control's Id, as recorded on GB200 and DGX.
+
+`limit` matches the example of the standard, PowerLimit.
+"""
 
 DEVICES = frozenset({"TDP", "EDPp", "EDPc", "TGP"})
 """Purposes of set points that limit a single device, not the enclosure that contains the device."""
 
 WATTS = frozenset({"w", "watt", "watts"})
-"""Spellings of the unit W; Lenovo's XCC returns Watt, the standard requires W."""
+"""Spellings of the unit W; Lenovo's XCC returns Watt, the standard has W."""
 
 
 def power(docs: Documents) -> tuple[list[Resource], Unknown | None]:

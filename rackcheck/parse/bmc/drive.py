@@ -65,7 +65,7 @@ def _empty(drive: Resource) -> bool:
 
 
 def _answered(docs: Documents) -> bool:
-    """Return whether every resource that could list drives was read: some BMCs return these with empty bodies."""
+    """Return whether every resource on the path to the drives was fetched or does not exist; its body may be empty."""
     resources = [each for link in _WAY for each in gather(docs.at(link))[0]]
     return all(each.trouble is None or not_there(each.trouble) for each in resources)
 

@@ -42,14 +42,14 @@ class SignTable:
     functions: tuple[SignRow, ...]
     roles: tuple[SignRow, ...]
     unsettled: frozenset[str]
-    """States of a component that does not run and whose texts do not state what it is for."""
+    """States in which a component does not run; without a matching role, it is unknown what the component is for."""
 
     single: frozenset[str]
     """Functions that have separate facts elsewhere, or are not firmware."""
 
     @property
     def counted(self) -> tuple[SignRow, ...]:
-        """Functions whose installed components have facts, grouped by function."""
+        """Functions whose running components have facts grouped by function: those that are not in `single`."""
         return tuple(row for row in self.functions if row.name not in self.single)
 
 
@@ -158,7 +158,7 @@ def gap(found: list[FirmwareComponent], name: str) -> Unknown | None:
 def _texts(component: Resource) -> Iterator[tuple[str, str]]:
     """Yield the texts that describe a component, by property name, in lower case.
 
-    Each text has a second line if words that are `RunTogether` can be split.
+    If a text has `RunTogether` words, a second line repeats the text with these words split.
     """
     signs: list[tuple[str, object]] = [(name, component.body.get(name)) for name in TEXTS]
     if not isinstance(component.body.get("Id"), str):

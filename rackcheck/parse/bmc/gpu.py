@@ -22,7 +22,7 @@ CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU, and the PCIe device that the processor links to, if it links to one."""
+    """One GPU, which is a processor or a PCIe device, and the PCIe device to which a processor links, if any."""
 
     resource: Resource
     device: Resource | None = None
@@ -91,7 +91,7 @@ def _called(device: Resource) -> bool:
 
 
 def memory(docs: Documents, gpu: Gpu) -> Sourced:
-    """Sum up the memory that a GPU links to; unknown if it links to none, or a part does not report its size."""
+    """Return the sum of the memory that a GPU links to, in GiB; unknown if it links to none, or a size is unknown."""
     parts, trouble = gather(docs.at("Links/Memory/*", gpu.resource))
     if trouble is not None or not parts:
         none = trouble or Unknown(Reason.NOT_COLLECTED, f"{gpu.resource.uri} links to no memory")

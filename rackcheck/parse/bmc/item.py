@@ -37,7 +37,7 @@ def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Reso
 
 
 def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
-    """Return a collection's members; a missing collection does not mean that there are no members."""
+    """Return a collection's members, and why the list may be incomplete, such as a missing collection."""
     collections, trouble = gather(docs.at(link))
     if trouble is None and not collections:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC has no {link}")

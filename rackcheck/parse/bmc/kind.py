@@ -12,11 +12,11 @@ from rackcheck.parse.bmc.item import gather, members
 KINDS = ("server", "switch_tray", "power_shelf", "dpu")
 
 PARTS = frozenset({"Card", "Component", "Module", "Zone"})
-"""Types of chassis that are parts of a machine; if it has only such chassis, and one is a card, it is that card."""
+"""Types of chassis that are parts; if all chassis of a machine are parts, and one is a card, the machine is a card."""
 
 
 def kind(docs: Documents) -> Sourced | Reading:
-    """Return the kind, with the property that decided; unknown if an unread resource may decide otherwise."""
+    """Return the machine's kind, and the property that decided; unknown if an unread resource may decide otherwise."""
     chassis, trouble = members(docs, "Chassis")
     types = [each.read("ChassisType") for each in chassis]
     systems, unread = gather(docs.at("Systems/*"))

@@ -246,7 +246,7 @@ def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
 
 
 def _clock(log: Resource) -> datetime | None:
-    """Return the BMC's time when a log was read: the log's own, else that of the manager above it."""
+    """Return the BMC's time when a log was read: the log's own, else that of the nearest resource above it."""
     at: Resource | None = log
     while at is not None:
         time = _time(at, "DateTime")

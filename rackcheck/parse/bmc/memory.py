@@ -39,7 +39,7 @@ def _of_gpu(memory: Resource) -> bool:
 
 
 def rated(memory: Resource) -> Sourced:
-    """Read the highest rate a module can run at; most BMCs omit the list, or leave it empty."""
+    """Return the highest allowed speed of a module; most BMCs omit the list, or leave it empty: it is then unknown."""
     return fitted(memory, "AllowedSpeedsMHz", _highest)
 
 

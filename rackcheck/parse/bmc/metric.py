@@ -20,7 +20,7 @@ KINDS: Mapping[str, re.Pattern[str]] = {
     word: re.compile(rf"(?i:{end})(_[0-9]+)?\Z")
     for word, end in {"temperature": "temp", "power": "power", "voltage": "voltage"}.items()
 }
-"""Kind by the end of a sensor's name, as reports have no units; `..._TempLimit_0` and `..._Energy_0` match none."""
+"""Kinds of sensors by the end of their name, as reports have no units; `_TempLimit_0` and `_Energy_0` match none."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from rackcheck.parse.bmc.item import gather, not_there, read_ones
 
 
 def named_first(resource: Resource, *names: str) -> str:
-    """Return the name that a resource uses for a property whose name differs between versions of the schema."""
+    """Return the name that a resource uses for a property with different names in different versions of the schema."""
     return next((name for name in names if name.partition(".")[0] in resource.body), names[0])
 
 
@@ -21,7 +21,7 @@ def label(value: object) -> str:
 
 
 def revision(value: object) -> str:
-    """Return a version or number as spelled; `nil` (AMI's firmware, if a part does not respond) counts as no value."""
+    """Return a version or number unchanged; raises Unreadable for `nil`, AMI's text for a part without response."""
     word = text_of(value)
     if word.casefold() == "nil":
         raise Unreadable(f"is {word!r}", Reason.NOT_COLLECTED)

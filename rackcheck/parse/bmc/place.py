@@ -22,7 +22,7 @@ PLACES: dict[str, tuple[str, ValueReader]] = {
 
 
 def kind(value: object) -> str:
-    """Return the type of a chassis; for a chassis without a type, AMI returns the property's own name."""
+    """Return the type of a chassis; raises Unreadable for `ChassisType`, which AMI returns if there is no type."""
     word = text_of(value)
     if word == "ChassisType":
         raise Unreadable(f"is {word!r}", Reason.NOT_COLLECTED)

@@ -22,7 +22,7 @@ UNITS: Mapping[str, str] = {
     "amps": "current",
     "rpm": "speed",
 }
-"""Kind by unit, in any letter case; Lenovo's XCC returns C and Watts, the standard Cel and W."""
+"""Kind of a sensor by its unit, in any letter case; Lenovo's XCC returns C and Watts, the standard has Cel and W."""
 
 TYPES: Mapping[str, str] = {
     "Temperature": "temperature",

@@ -46,14 +46,14 @@ def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
 
 
 def has_some(found: list[Resource], trouble: Unknown | None, what: str) -> Gathered:
-    """Return items of a kind that every machine has; if the BMC lists none, it has not detected them (yet)."""
+    """Return the items, and why the list may be incomplete; an empty list counts as incomplete (not detected yet)."""
     if not found and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC lists no {what}")
     return found, trouble
 
 
 def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = text_of) -> Sourced | Unknown:
-    """Read one property on which the hosts of a BMC must agree; unknown if one does not report it."""
+    """Read one property on which the hosts of a BMC must agree; unknown if they differ, or if one reports none."""
     found, trouble = systems
     if trouble is not None:
         return trouble
@@ -80,7 +80,10 @@ def parts(systems: Sequence[Resource], name: str) -> Gathered:
 
 
 def entries(value: object, most: int) -> list[object]:
-    """Return the entries of a list that must not be empty; BMCs return an empty list for unknown entries."""
+    """Return a list of at most `most` entries; raises Unreadable on anything else, and if it is empty.
+
+    BMCs return an empty list if the entries are unknown.
+    """
     if not isinstance(value, list):
         raise Unreadable(
             f"is not a list: {clean(repr(value))}", Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE

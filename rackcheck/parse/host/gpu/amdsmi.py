@@ -52,8 +52,8 @@ def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
 def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
     """Return each GPU's PCI address, as the kernel spells it, and its object; raises Unreadable if one has no address.
 
-    The partitions of a GPU are listed separately, with their number as the last digit of the address. Only the first
-    partition of a GPU is returned.
+    The partitions of a GPU are listed separately, with their number as the last digit of the address. If the first
+    partition of a GPU is listed, its other partitions are left out.
     """
     if not answer.endswith("\n"):
         raise Unreadable("the output was truncated")

@@ -1,7 +1,7 @@
 """The Fabric Manager's log: its size, where the daemon last started, and the errors and warnings since.
 
-The first line read is the size of the whole log in bytes. The lines of the log's newest part follow that have one of
-these forms:
+The first line read is the size of the whole log in bytes. The other lines are lines of the log's newest part that have
+one of these forms:
 
     [Dec 19 2024 07:10:01] [INFO] [tid 1374] Fabric Manager version 535.161.08 is running with ...
     [Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0 ...
@@ -39,7 +39,7 @@ class Log:
 
 
 def log(answer: str) -> Log:
-    """Read the log's size and lines; raises Unreadable without a size, and at a line of none of the module's forms."""
+    """Read the log's size and lines; raises Unreadable without a size, and at a line that has no known form."""
     found = rows(answer)
     if not found:
         raise Unreadable("no size of the log")

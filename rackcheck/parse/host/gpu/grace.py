@@ -18,7 +18,7 @@ Sensor = Mapping[str, str]
 def sockets(rows: Sequence[str]) -> Mapping[str, Mapping[str, Sensor]]:
     """Return the sensors by socket number and by name, from rows `is NAME` and, below each, rows `FILE TEXT`.
 
-    A sensor with a name that no Grace sensor has is left out, with its files.
+    A sensor whose name is not one of Grace's is left out, with its files.
     """
     found: dict[str, dict[str, dict[str, str]]] = {}
     values: dict[str, str] = {}

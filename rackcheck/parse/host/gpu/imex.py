@@ -23,7 +23,10 @@ class Domain:
 
 
 def domain(answer: str) -> Domain:
-    """Read the output; raises Unreadable if it is not a domain with its nodes, or if a node lacks its state."""
+    """Read the output; raises Unreadable if it is not a domain with its nodes, or if a node lacks its state.
+
+    The connections of a node are required, too.
+    """
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:

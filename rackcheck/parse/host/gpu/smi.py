@@ -33,7 +33,7 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
 
 
 def _instead(block: Element) -> SmiGpu:
-    """Return the reading that applies to all values of a block in whose place nvidia-smi prints a text."""
+    """Return the reading for all values of a block of XML, for which nvidia-smi printed only a text."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 
@@ -111,7 +111,8 @@ def _processes(gpu: Element) -> SmiGpu | None:
 def _ecc(gpu: Element) -> dict[str, SmiGpu | None]:
     """Return the counts of ECC errors from the three layouts that drivers print.
 
-    A layout separates single-bit from double-bit errors, SRAM from DRAM, or also parity errors of the SRAM.
+    The layouts count errors by single and double bits, by SRAM and DRAM, or by SRAM and DRAM with the SRAM's parity
+    errors separate.
     """
     count = number()
     given: dict[str, SmiGpu | None] = {}
@@ -186,7 +187,7 @@ def parse_xml(xml: str) -> dict[str, Any]:
     """Parse `nvidia-smi -q -x`: `{"driver": value, "cuda": value, "gpus": [{key: value}]}`, values as in smi_values.
 
     Raises Unreadable for incomplete output or other XML; text before and after the XML is ignored. If nvidia-smi prints
-    fewer or more GPUs than it counts, it is unclear which ones, so each counted GPU is unknown for this reason.
+    fewer or more GPUs than it counts, they cannot be matched, and each counted GPU is unknown for this reason.
     """
     whole = elements(_nameless(xml))
     if whole.name != "nvidia_smi_log":

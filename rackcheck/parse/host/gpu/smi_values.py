@@ -34,7 +34,7 @@ _REFUSALS = {
         Reason.NOT_COLLECTED,
     ),
 }  # fmt: skip
-"""The error texts that nvidia-smi prints instead of a value (from nvidia-ml-py and recorded output), with reasons."""
+"""Error texts that nvidia-smi prints instead of a value, with the reason for each; from nvidia-ml-py and recordings."""
 
 
 def unknown(reason: Reason, detail: str) -> SmiGpu:

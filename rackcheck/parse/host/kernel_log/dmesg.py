@@ -103,7 +103,10 @@ def span(log: str) -> tuple[float | None, float | None]:
 
 
 def kept_back(log: str) -> int:
-    """Return how many messages the kernel suppressed because of its rate limit, as its own lines report."""
+    """Return how many messages the kernel suppressed because of its rate limit.
+
+    The kernel logs their number in lines with `callbacks suppressed`.
+    """
     rows = (_KEPT_BACK.match(message(row)) for row in lines(log, "callbacks suppressed"))
     return sum(int(match["number"]) for match in rows if match is not None)
 
@@ -148,7 +151,7 @@ def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
 
 
 def counted(item: str, kinds: Sequence[LinePattern], tally: LineTally) -> Facts:
-    """Yield the facts of one item: all counts of these kinds of lines, also zeros, and the last counted line."""
+    """Yield the facts of one item: all counts of these kinds of lines, including zeros, and the last counted line."""
     for leaf in dict.fromkeys(kind.leaf for kind in kinds):
         yield f"{item}.{leaf}", tally.counts.get(leaf, 0)
     yield f"{item}.last", clean(tally.last) if tally.last else Absent("no such line")

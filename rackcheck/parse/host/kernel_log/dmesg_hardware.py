@@ -1,7 +1,8 @@
 """Lines of the kernel's log about the node's hardware: machine checks, PCIe errors, and errors reported by firmware.
 
-The patterns of each tuple are tried in their order here. Machine checks name no device; PCIe errors name a PCI function
-by its address. Bit 61 of a machine check bank's status (UC in the kernel's asm/mce.h) is set for an uncorrected error.
+The patterns of each tuple are tried in the tuple's order. Machine checks name no device; PCIe errors name a PCI
+function by its address. Bit 61 of a machine check bank's status (UC in the kernel's asm/mce.h) is set for an
+uncorrected error.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line

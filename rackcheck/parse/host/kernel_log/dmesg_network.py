@@ -1,6 +1,6 @@
 """Lines of the kernel's log about networks: the faults of ConnectX NICs, and links that went down or up.
 
-The patterns of each tuple are tried in their order here. A line about a NIC contains its PCI address; a line about a
+The patterns of each tuple are tried in the tuple's order. A line about a NIC contains its PCI address; a line about a
 link contains the name of the interface.
 """
 

@@ -1,7 +1,7 @@
 """Lines of the kernel's log about block devices that failed to read or write, and NVMe drives that did not respond.
 
-The patterns of each tuple are tried in their order here. A block device has the kernel's name for it, and an NVMe drive
-the name of its controller.
+The patterns of each tuple are tried in the tuple's order. A line about a block device contains the kernel's name for
+it; a line about an NVMe drive contains the name of its controller.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line

@@ -20,8 +20,8 @@ _NUMBER = re.compile("[0-9]{1,4}")
 class Counted:
     """One module, rank, row or channel with error counters: its memory controller's number, its name and its files.
 
-    Names are dimm0, rank0, csrow0 and csrow0:ch1. `folder` is the folder of the files; `prefix` is the path of its
-    counters up to the part of the names that differs.
+    Names are dimm0, rank0, csrow0 and csrow0:ch1. `folder` is the folder of the files; `prefix` is the common beginning
+    of the paths of its counters.
     """
 
     controller: str
@@ -43,7 +43,7 @@ def controllers(files: Files, names: Collection[str]) -> frozenset[str]:
 
 
 def counted(files: Files, numbers: Collection[str]) -> Iterator[Counted]:
-    """Yield what has error counters on these controllers: modules or ranks; without any, rows and then channels.
+    """Yield what has error counters on these controllers: modules or ranks, else rows and then their channels.
 
     Raises Unreadable if a folder could not be listed, after yielding what comes before it.
     """

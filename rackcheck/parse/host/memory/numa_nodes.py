@@ -15,7 +15,7 @@ MOST, MOST_CPUS = 1024, 8192
 
 @dataclass(frozen=True)
 class NumaNode:
-    """One NUMA node by its number, and the packages of its CPUs; None if the kernel does not report a CPU's package."""
+    """One NUMA node by its number, and the packages of its CPUs; these are None if a CPU's package is not reported."""
 
     number: str
     packages: frozenset[str] | None

@@ -8,7 +8,7 @@ from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import line, whole
 
 NONE = "the interface is down, or its driver reports none"
-"""Detail for the absent signal, speed or duplex of a link."""
+"""Reason given for the absent signal, speed or duplex of a link."""
 
 ADMIN_UP, PROMISCUOUS = 0x1, 0x100
 """Bits of an interface's flags: set up by the administrator (IFF_UP), and in promiscuous mode (IFF_PROMISC)."""
@@ -38,7 +38,7 @@ _FLAGS = re.compile(r"0x[0-9a-fA-F]{1,8}")
 _TYPES = {"1": "Ethernet", "32": "InfiniBand", "772": "loopback"}
 _ORIGINS = {"0": "permanent", "1": "random", "2": "stolen", "3": "set"}
 _UNKNOWN_SPEEDS = (-0.001, 4294967.295)
-"""Speeds in Gb/s that mean unknown: from -1 Mb/s, and from 4294967295 Mb/s, the same number in old kernels."""
+"""Speeds in Gb/s that mean unknown: -1 Mb/s, and in old kernels the same as an unsigned number."""
 
 
 def names(files: Files, glob: str) -> Iterator[str]:
@@ -72,7 +72,7 @@ def gigabits(content: str) -> float:
 
 
 def while_up(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
-    """Read a file that the kernel does not let anyone read while the interface is down (EINVAL); it is then absent."""
+    """Read a file of an interface; absent while the interface is down, as reading it then fails with EINVAL."""
     refused = files.refused.get(place)
     if refused is not None and refused.detail == "Invalid argument":
         return Sourced(Absent(NONE), place)

@@ -34,9 +34,10 @@ def ipv4(content: str) -> tuple[str, str]:
 
 
 def dotted(written: str) -> str:
-    """Convert a router's address from the kernel's hexadecimal form to dotted form (10.0.0.1); empty if it is empty.
+    """Convert a router's address from the kernel's hexadecimal form to dotted form (10.0.0.1).
 
-    The kernel writes the number in the machine's byte order, which is little-endian on x86 and ARM.
+    An empty text stays empty. The kernel writes the number in the machine's byte order, which is little-endian on x86
+    and ARM.
     """
     return ".".join(str(part) for part in reversed(bytes.fromhex(written)))
 

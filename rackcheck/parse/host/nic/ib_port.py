@@ -74,7 +74,7 @@ def guid(files: Files, folder: str) -> Sourced:
 
 
 def traffic_class(files: Files, place: str) -> Sourced:
-    """Return the traffic class from `Global tclass=106`; absent if the driver prints an empty text: none is set."""
+    """Return the traffic class from `Global tclass=106`; absent if the text is empty, that is, if none is set."""
     if place in files.contents and not files.contents[place].strip():
         return Sourced(Absent("none is set"), place)
     return files.read(place, _traffic_class)

@@ -41,7 +41,7 @@ class MlxlinkPort:
         return _strange(name, value)
 
     def counts(self, name: str) -> list[int] | Absent | Unknown:
-        """Return the whole numbers of all lanes by their name: `3183333,242074`."""
+        """Return the whole numbers in a value such as `3183333,242074`, one number for each lane."""
         value = self.text(name)
         if not isinstance(value, str):
             return value if isinstance(value, Absent | Unknown) else _strange(name, str(value))

@@ -46,7 +46,7 @@ class Structure:
         return self.missing(keys[0]) if message is None else message
 
     def value(self, read: Callable[[str], float], *keys: str) -> float | Unknown:
-        """Return the first of these fields that has a value, as read by `read`; Unknown if there is no number."""
+        """Return the first of these fields that has a value, converted by `read`; Unknown if that is not possible."""
         message = self.first(*keys)
         if message is None:
             return self.missing(keys[0])

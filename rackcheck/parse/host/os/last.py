@@ -39,7 +39,7 @@ class Wtmp:
 
     @property
     def unclean(self) -> int:
-        """The number of starts without a shutdown since the start before; the oldest start does not count."""
+        """The number of starts that follow another start without a shutdown between the two."""
         return sum(newer == older == "reboot" for newer, older in pairwise(self.kinds))
 
     def late(self, window: int) -> int | Unknown:

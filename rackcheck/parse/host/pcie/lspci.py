@@ -85,7 +85,10 @@ class PciFunction:
         return next((row.partition(": ")[2] for row in self.lines if row.startswith(f"{name}: ")), None)
 
     def capability(self, name: str) -> Capability | Absent | Unknown:
-        """Return the capability whose name begins with this; absent if the function has none, Unknown if unclear."""
+        """Return the capability whose name begins with `name`; absent if the function has none.
+
+        Unknown if lspci could not read or decode the capability.
+        """
         for found in self.capabilities:
             if found.name.startswith(name):
                 return found
@@ -142,7 +145,7 @@ class PciFunction:
         return tuple(name for name, on in found.items() if on)
 
     def field(self, capability: str, register: str, pattern: str, read: Callable[[str], Value] = str) -> Reading:
-        """Return the first group of a pattern in a register, converted by `read`; Unknown if it does not match."""
+        """Return the first group of a pattern in a register, converted by `read`; Unknown if nothing matches."""
         text = self.register(capability, register)
         if not isinstance(text, str):
             return text

@@ -1,4 +1,4 @@
-"""PCIe errors in the registers that lspci shows: errors that a function recorded, masks, or reports upwards."""
+"""PCIe errors in the registers that lspci shows: which errors a function recorded, and which it masks or reports."""
 
 from dataclasses import dataclass
 

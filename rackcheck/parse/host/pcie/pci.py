@@ -33,7 +33,7 @@ def gigatransfers(content: str) -> float:
 
 
 def lanes(content: str) -> int:
-    """Return a link width; raises Unreadable on 63 (all ones), as from a device that fell off the bus, and the like."""
+    """Return a link width; raises Unreadable if no link can have it, such as 63 (all ones) from a lost device."""
     width = whole(content)
     if width not in {1, 2, 4, 8, 12, 16, 32}:
         raise Unreadable(f"not a link width: {width}")
@@ -96,7 +96,7 @@ def seen(content: str) -> tuple[str, ...]:
 
 
 def together(values: Mapping[str, Reading]) -> Reading:
-    """Return all errors that occurred, each with its kind; unknown or absent if the errors of one kind are."""
+    """Return all errors that occurred, each with its kind; unknown if one kind is unknown, absent if one is absent."""
     for odd in (Unknown, Absent):
         found = next((reading for reading in values.values() if isinstance(reading, odd)), None)
         if found is not None:

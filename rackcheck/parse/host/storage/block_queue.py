@@ -6,7 +6,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import chosen, line, whole
 
 _NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
-"""Matches block devices that are files, memory, network or removable devices, whose number may change at any time."""
+"""Matches block devices that are files, memory, on a network or removable: their number says little about a machine."""
 
 
 _SECTOR = 512

@@ -26,7 +26,10 @@ class Options:
             return Unknown(error.reason, str(error))
 
     def connections(self) -> Reading:
-        """Return the number of connections (nconnect), which the kernel shows only if more than one was requested."""
+        """Return the number of connections (nconnect); 1 if the kernel does not show it.
+
+        The kernel shows nconnect only if more than one connection was requested.
+        """
         many = self.number("nconnect", 1)
         return 1 if isinstance(many, Absent) else int(many) if isinstance(many, float) else many
 

@@ -49,7 +49,7 @@ def inside(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 def counted(table: Mapping[str, Any], *names: str) -> int:
-    """Return a count by the first of these names that is present; raises Unreadable if there is none.
+    """Return a count by the first of these names that is present; raises Unreadable if it is missing or invalid.
 
     nvme-cli writes a count as a number, as a text, or, in verbose output, as an object with a `value`; counts beyond 64
     bits are numbers with a fraction.

@@ -12,7 +12,7 @@ PATHS = f"{FOLDER.format('*')}/nvme*/state"
 
 
 def states(files: Files) -> Mapping[str, Sequence[Reading]]:
-    """Return the states of each subsystem's paths, one for each controller; none for a subsystem without paths."""
+    """Return the states of each subsystem's paths, one for each controller; empty for a subsystem without paths."""
     found: dict[str, list[Reading]] = {name: [] for name in sorted((n for (n,) in files.found(NAMES)), key=natural)}
     for name, controller in files.found(PATHS):
         state = files.read(f"{FOLDER.format(name)}/nvme{controller}/state")

@@ -45,7 +45,7 @@ def mounts(content: str) -> dict[str, Mount]:
 def why_hidden(content: str, place: str) -> Unknown:
     """Return from /proc/mounts why a file of process 1 is missing, although the process always exists.
 
-    The mount option `hidepid` hides the file without root.
+    The mount option `hidepid` of /proc hides the file from other users than root.
     """
     hiding = _HIDING.search(content)
     if hiding is not None:

@@ -12,7 +12,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.text.values import rows
 
 LEAVES = ("size", "free", "used_share", "inodes_used_share")
-"""Properties of a filesystem: size and free space in GiB, used space and used inodes in percent."""
+"""Properties of a filesystem: its size and the space free to users in GiB, used space and used inodes in percent."""
 
 _ROW = re.compile(r"(mount|ok|failed) (/\S{0,4095})(?: (.{0,4096}))?")
 _NUMBERS = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
