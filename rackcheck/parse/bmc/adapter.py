@@ -1,4 +1,4 @@
-"""Firmware of a network adapter, reported by each of its controllers."""
+"""Network adapters of a BMC: their ports, and their firmware as each of their controllers reports it."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def adapters(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def ports(docs: Documents, adapter: Resource) -> tuple[list[Resource], Unknown | None]:
-    """Return the ports of an adapter, from the newer schema or else the older, and why the list may be incomplete."""
+    """Return an adapter's ports from the newer schema, or else from the older, and why the list may be incomplete."""
     return below(docs, adapter, "Ports", "NetworkPorts")
 
 

@@ -16,18 +16,18 @@ from rackcheck.parse.bmc.item import gather, not_there
 Attributes = Mapping[str, Any]
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-"""The empty table of displayed names, used for a BIOS whose registry was not read."""
+"""The empty mapping of attributes to displayed names, used for a BIOS whose registry was not read."""
 
 
 @dataclass(frozen=True)
 class SettingReport:
-    """One setting as the attributes report it, and which attributes were used."""
+    """The reading of one setting, and the names of the BIOS attributes from which it comes."""
 
     reading: Reading
     attributes: tuple[str, ...] = ()
 
     def spelt(self, setting: Setting) -> Reading:
-        """The reading as a text, whatever its unit."""
+        """The reading of a setting, with a number formatted as text in the setting's unit."""
         return setting.spell(self.reading) if isinstance(self.reading, (str, float)) else self.reading
 
     def sourced(self, bios: Resource) -> Sourced:
@@ -103,9 +103,10 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
 
 
 def read_setting(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> SettingReport:
-    """Read one setting from the first row whose attributes this BIOS has, and whose value is not `elsewhere`.
+    """Read one setting from the first row of its table that applies to this BIOS.
 
-    If no attribute matches by its own name, attributes are matched by the displayed names in `shown`.
+    A row applies if the BIOS has attributes of the row, and the value of one of them is not `elsewhere`. If no
+    attribute matches by its own name, attributes are matched by the displayed names in `shown`.
     """
     found = _read_setting(setting, given, spelled(given))
     if found.attributes or not shown:
@@ -147,7 +148,7 @@ def _read_setting(setting: Setting, given: Attributes, spelt: Mapping[str, list[
 
 
 def _differing(setting: Setting, rows: list[Any]) -> Reading:
-    """Return `mixed` for attributes with different values; unknown for a quantity, which has no such word."""
+    """Return `mixed` for attributes with different values; unknown for a quantity, which cannot be `mixed`."""
     if setting.unit is None:
         return MIXED
     shown = ", ".join(sorted({setting.spell(m) for m in rows})[:3])

@@ -24,7 +24,7 @@ _VERSION = re.compile(r"([._-]?(en(-[a-z]{2})?|json|v?[0-9]+))*\Z", re.IGNORECAS
 
 
 def needed(known: BiosSettings, given: Attributes) -> bool:
-    """Return whether so few attributes match known names that the registry is needed."""
+    """Return whether so few settings are found by attribute name that the registry is needed."""
     return sum(1 for found in read_settings(known, given).values() if found.attributes) < FEW
 
 
@@ -51,7 +51,7 @@ def displayed(registry: BiosRegistry) -> dict[str, str]:
 
 
 def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, str, str]]:
-    """Yield each (setting, attribute, value) that a registry allows and a table of settings does not cover."""
+    """Yield each (setting, attribute, value) that a registry allows, and for which the table has no meaning."""
     allowed = {e["AttributeName"]: e["Value"] for e in _entries(registry) if _is_choice(e)}
     spelt = spelled(allowed)
     for setting in known.values():
@@ -63,7 +63,7 @@ def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, s
 
 
 def _names(value: object) -> list[str]:
-    """Return the possible spellings of a value: on Supermicro its name is a number, and attributes hold the text."""
+    """Return the two names of a registry's value: on Supermicro, the first is a number; attributes hold the second."""
     rows = [value.get(n) for n in ("ValueName", "ValueDisplayName")] if isinstance(value, Mapping) else []
     return [name for name in rows if isinstance(name, str)]
 
@@ -80,9 +80,9 @@ def _entries(registry: BiosRegistry) -> list[Mapping[str, Any]]:
 
 
 def _named(docs: Documents, bios: Resource) -> BiosRegistry | None:
-    """Fetch the registry that a BIOS names, else the only registry with a BIOS registry's name; None if neither exists.
+    """Return the attribute registry that a BIOS names, else the only one with a similar name; None if there is none.
 
-    The registry is selected by its URI, not by its body: a BMC has dozens of registries of about a megabyte each.
+    The registry is selected by its URI, because a BMC has dozens of registries of about a megabyte each.
     """
     collections, _ = gather(docs.at("Registries"))
     uris = [uri for each in collections for uri in _listed(docs, each)]
@@ -112,7 +112,7 @@ def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
 
 
 def _covering(bios: Resource, registry: BiosRegistry) -> BiosRegistry | None:
-    """Return a registry that has an entry for each attribute of a BIOS; None for the registry of another BIOS."""
+    """Return the registry if it has an entry for each attribute of a BIOS; None if it is for another BIOS."""
     listed = {name for entry in _entries(registry) if isinstance(name := entry.get("AttributeName"), str)}
     return registry if listed >= set(attributes(bios)) else None
 
@@ -142,5 +142,5 @@ def _last(uri: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Strip version and language from a registry's name: Dell's BIOS names v1_0_3, and its registry is v1_0_0."""
+    """Strip version and language from a registry's name: Dell's BIOS refers to v1_0_3 of a registry that is v1_0_0."""
     return _VERSION.sub("", clean(name, 200).strip().casefold())

@@ -12,19 +12,19 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.redfish_value import BROKEN
 
 MIXED = "mixed"
-"""Value of a setting whose attributes differ."""
+"""Value of a setting whose attributes have different values."""
 
 ELSEWHERE = "elsewhere"
-"""Word for a value that leaves the decision to other attributes (`PerPort`)."""
+"""Meaning of an attribute's value that leaves the decision to other attributes (`PerPort`)."""
 
 UNSAID = "unsaid"
-"""Word for a value that does not determine the setting (`Unspecified`; `Auto` if a size is expected)."""
+"""Meaning of an attribute's value that does not determine the setting (`Unspecified`; `Auto` if a size is expected)."""
 
 PLAIN = ("enabled", "disabled", "auto")
-"""Words of a setting for which the table defines no others."""
+"""Values of a setting for which the table defines no other values."""
 
 SHOWN = 8
-"""Maximum number of attribute names listed in the message that none was found."""
+"""Maximum number of attribute names listed in the message that none of them was found."""
 
 _SIZE = re.compile(r"([0-9]{1,9}) ?([kmgt]?)i?b?\Z")
 _WHOLE = re.compile(r"([0-9]{1,18})\.0+\Z")
@@ -36,9 +36,9 @@ _LETTER = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
 
 @dataclass(frozen=True)
 class Candidate:
-    """Attributes that hold a setting, listed by name or matched by a pattern; all those of a BIOS must agree.
+    """One row of a setting: attributes that hold it, by name or by pattern; all those that a BIOS has must agree.
 
-    `number` finds the digits in a value after `plain`; `unit` is the unit of these digits.
+    `words` are the meanings of values. `number` matches the digits in a value; `unit` is the unit of these digits.
     """
 
     names: frozenset[str] = frozenset()
@@ -57,7 +57,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting in neutral words: a quantity if it has a `unit`, else a word; a whole number too if `counts` is set.
+    """One setting: its value is a quantity if it has a `unit`, otherwise a word, or also a whole number with `counts`.
 
     The first row whose attributes a BIOS has decides. A setting marked `apart` has its own probe.
     """
@@ -73,7 +73,7 @@ class Setting:
 
     @property
     def kind(self) -> Kind:
-        """The type of the setting's fact."""
+        """The kind of the fact that this setting yields."""
         if self.unit is not None:
             value = quantity(self.unit, self.about)
         else:
@@ -99,7 +99,7 @@ class Setting:
         return Unknown(reason, f"{clean(name)} is {clean(given)!r}, {none}")
 
     def _number(self, row: Candidate, given: str) -> str | float | None:
-        """Read a number if this setting has one; zero is not a valid value on a machine."""
+        """Return the number in a value, None if there is none; a zero is returned, but is not a valid number."""
         if row.number is not None and (match := row.number.fullmatch(plain(given))) is not None:
             digits = int(match[1])
             if self.counts:
@@ -110,7 +110,7 @@ class Setting:
         return None
 
     def spell(self, value: str | float) -> str:
-        """Format the value of the setting for people."""
+        """Format a value of the setting as text, with its unit."""
         return value if isinstance(value, str) else unit.spell(value, self.unit or "")
 
 
@@ -150,7 +150,7 @@ def _words(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def spelled(names: Iterable[str]) -> dict[str, list[str]]:
-    """Group attributes by the spelling used for comparison; two attributes may have the same spelling."""
+    """Group attribute names by their spelling for comparison (see `spelling`), which two names may share."""
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(spelling(name), []).append(name)

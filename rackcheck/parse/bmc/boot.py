@@ -14,13 +14,13 @@ OVERRIDES = ("Disabled", "Once", "Continuous")
 """Values of BootSourceOverrideEnabled (DMTF's ComputerSystem schema)."""
 
 NOT_BOOTING = "None"
-"""The word for no target; other properties use the same word for an unknown value."""
+"""Value of BootSourceOverrideTarget for no target; other properties use the same word for an unknown value."""
 
 
 def order(value: object) -> tuple[str, ...]:
-    """Return the references of a boot order, first to last.
+    """Return the entries of a boot order (`Boot0019`), first to last.
 
-    An empty order is unknown: a host that has not booted since its BMC started has not yet sent its order.
+    Raises Unreadable for an empty order: a host that has not booted since its BMC started has not yet sent its order.
     """
     return tuple(_reference(each) for each in entries(value, ENTRIES))
 
@@ -40,7 +40,7 @@ def first(reading: Sourced | Unknown) -> Sourced | Unknown:
 
 
 def override(value: object) -> str:
-    """Return whether a source other than the boot order is set, for the next start or for every start."""
+    """Return whether an override of the boot order is set, and how long it lasts: a value of OVERRIDES."""
     text = text_of(value)
     if text not in OVERRIDES:
         raise Unreadable(f"not one of {', '.join(OVERRIDES)}: {clean(text, 60)!r}")
@@ -48,7 +48,7 @@ def override(value: object) -> str:
 
 
 def target(hosts: Gathered) -> Sourced | Reading:
-    """Read the target of the next start; absent if the host follows the boot order, even if the BMC keeps a target."""
+    """Return the target of the boot override; absent if no override is set, even if the BMC keeps a target."""
     enabled = agreed(hosts, "Boot.BootSourceOverrideEnabled", override)
     if isinstance(enabled, Unknown) or isinstance(enabled.reading, Unknown):
         return enabled

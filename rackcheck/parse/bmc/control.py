@@ -1,4 +1,4 @@
-"""Power controls of a BMC: what their set points limit, by control name."""
+"""Power controls of a BMC, and what the set point of each limits, as derived from the control's name."""
 
 import re
 from collections.abc import Callable
@@ -18,19 +18,22 @@ PURPOSES = {
     "total": r"(?i)total.?gpu.?power",
     "limit": r"(?i)^power.?limit",
 }
-"""What a control limits, by a word in its Id, as recorded on GB200 and DGX; PowerLimit is the standard's example."""
+"""For each purpose of a set point, a pattern of the control's Id, as recorded on GB200 and DGX.
+
+`limit` matches the example of the standard, PowerLimit.
+"""
 
 DEVICES = frozenset({"TDP", "EDPp", "EDPc", "TGP"})
 """Purposes of set points that limit a single device, not the enclosure that contains the device."""
 
 WATTS = frozenset({"w", "watt", "watts"})
-"""Spellings of the unit; Lenovo's XCC returns Watt, the standard W."""
+"""Spellings of the unit W; Lenovo's XCC returns Watt, the standard has W."""
 
 
 def power(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """Return the power controls of every chassis, and why the list may be incomplete.
 
-    A control without a type may be a power control.
+    A control without a type makes the list incomplete, as it may be a power control.
     """
     found, trouble = in_chassis(docs, ("Controls", "*"))
     types = [(each, each.read("ControlType").reading) for each in found]

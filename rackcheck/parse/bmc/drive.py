@@ -1,4 +1,4 @@
-"""Drives as a BMC lists them: by storage, by chassis, or as devices of its simple storage."""
+"""Drives as a BMC lists them: in Storage, in Chassis, or as devices in SimpleStorage."""
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable
@@ -16,9 +16,9 @@ _WAY = ("Systems", "Systems/*", "Systems/*/Storage", "Systems/*/Storage/*", STOR
 def drives(docs: Documents) -> Gathered:
     """Return every drive once, and why the list may be incomplete.
 
-    Storage lists the drives, and some BMCs list them again by chassis, under other Ids. Drives with the same serial
-    number are the same drive; drives with the same Id may be different drives. So the chassis' drives are used only if
-    the storage's list is complete. If neither lists any drive, the devices of the simple storage are used. If a BMC
+    Storage lists the drives, and some BMCs list them again in Chassis, under other Ids. Drives with the same serial
+    number are the same drive; drives with the same Id may be different drives. So the drives in Chassis are used only
+    if the list in Storage is complete. If neither lists any drive, the devices in SimpleStorage are used. If a BMC
     lists no drive at all, the drives are unknown.
     """
     stored, trouble = _listed(docs, STORAGE)
@@ -36,9 +36,10 @@ def _listed(docs: Documents, link: str) -> Gathered:
 
 
 def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:
-    """Return the drives of the storage, and the drives of the chassis that the storage does not list.
+    """Return the drives in Storage and those that only Chassis lists, and why the list may be incomplete.
 
-    A drive without a serial number may be a drive of the other list; an empty bay has no serial number.
+    Drives are compared by serial number, empty bays by Id. If a drive has no serial number, only the drives in Storage
+    are returned.
     """
     uris = {drive.uri for drive in stored}
     others = [drive for drive in placed if drive.uri not in uris]
@@ -64,13 +65,13 @@ def _empty(drive: Resource) -> bool:
 
 
 def _answered(docs: Documents) -> bool:
-    """Return whether every resource that could list drives was read: some BMCs return these with empty bodies."""
+    """Return whether every resource on the path to the drives was fetched or does not exist; its body may be empty."""
     resources = [each for link in _WAY for each in gather(docs.at(link))[0]]
     return all(each.trouble is None or not_there(each.trouble) for each in resources)
 
 
 def _simple(docs: Documents) -> Gathered:
-    """Return the devices of the simple storage, and why the list may be incomplete."""
+    """Return the devices in SimpleStorage, and why the list may be incomplete."""
     holders, trouble = read_ones(*gather(docs.at(SIMPLE)))
     found: list[Resource] = []
     for holder in holders:
@@ -80,7 +81,7 @@ def _simple(docs: Documents) -> Gathered:
 
 
 def key(drive: Resource) -> str:
-    """Return the Id of a drive, or the name of a device of the simple storage, which has no Id."""
+    """Return the Id of a drive, or the name of a device in SimpleStorage, which has no Id."""
     return named(drive) if "#" in drive.uri else drive.id
 
 

@@ -1,4 +1,4 @@
-"""The function of each component in a BMC's firmware inventory, and whether the component is the running one."""
+"""The function of each component in a BMC's firmware inventory, and its role: whether it runs, or is a copy."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,12 +21,12 @@ LONG = 200
 """Maximum number of characters read of one text or link."""
 
 MOST = 64
-"""Maximum number of links, and of Oem parts, read of one component."""
+"""Maximum number of links, and of objects in Oem, that are read of one component."""
 
 
 @dataclass(frozen=True)
 class SignRow:
-    """A function or a role, and the words, links and states that identify it."""
+    """One row of the table: a function or a role, and the words, links and states that identify it."""
 
     name: str
     words: re.Pattern[str]
@@ -37,19 +37,19 @@ class SignRow:
 
 @dataclass(frozen=True)
 class SignTable:
-    """Functions and roles; the first that matches decides."""
+    """The rows for functions and the rows for roles; the first row that matches a component decides."""
 
     functions: tuple[SignRow, ...]
     roles: tuple[SignRow, ...]
     unsettled: frozenset[str]
-    """States of a component that does not run and whose texts do not state what it is for."""
+    """States in which a component does not run; without a matching role, it is unknown what the component is for."""
 
     single: frozenset[str]
     """Functions that have separate facts elsewhere, or are not firmware."""
 
     @property
     def counted(self) -> tuple[SignRow, ...]:
-        """Functions whose installed components have facts, grouped by function."""
+        """Functions whose running components have facts grouped by function: those that are not in `single`."""
         return tuple(row for row in self.functions if row.name not in self.single)
 
 
@@ -91,7 +91,7 @@ def _row(name: str, row: Mapping[str, Any]) -> SignRow:
 
 
 def components(known: SignTable, resources: Iterable[tuple[str, Resource]]) -> list[FirmwareComponent]:
-    """Return each component with its function and role; `resources` are pairs of a key and a component."""
+    """Return each component with its function and role; `resources` are pairs of an item's name and a component."""
     keyed = list(resources)
     installed = {rest for _, r in keyed for word, rest in [_prefix(r)] if word == INSTALLED}
     return [FirmwareComponent(key, r, *function(known, r), role(known, r, installed)) for key, r in keyed]
@@ -115,8 +115,9 @@ def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str,
 def role(known: SignTable, component: Resource, installed: Collection[str] = ()) -> Reading:
     """Return the role of a component; `installed` are the names after `Installed-` in this inventory.
 
-    A component runs unless its name or state shows otherwise: an inventory of firmware lists what runs. If its name or
-    state cannot be read, it may be a copy. A component in the state Absent does not exist.
+    A component runs unless its name or state shows otherwise, as a firmware inventory lists what runs. If its name or
+    state cannot be read, it may be a copy, and the role is unknown. In the state Absent, a component does not exist,
+    and the role is absent.
     """
     if component.unread is not None:
         return component.unread
@@ -155,7 +156,10 @@ def gap(found: list[FirmwareComponent], name: str) -> Unknown | None:
 
 
 def _texts(component: Resource) -> Iterator[tuple[str, str]]:
-    """Yield each text of a component by property name, in lower case: unchanged, and with `RunTogether` words split."""
+    """Yield the texts that describe a component, by property name, in lower case.
+
+    If a text has `RunTogether` words, a second line repeats the text with these words split.
+    """
     signs: list[tuple[str, object]] = [(name, component.body.get(name)) for name in TEXTS]
     if not isinstance(component.body.get("Id"), str):
         signs[0] = ("Id", component.id)
@@ -180,7 +184,7 @@ def _links(component: Resource) -> Iterator[str]:
 
 
 def _one(component: Resource) -> bool:
-    """Return whether the description is a single word, as a name is, and not a sentence."""
+    """Return whether a component's description is a single word, as a name is, and not a sentence."""
     value = component.body.get("Description")
     return isinstance(value, str) and len(value.split()) == 1
 

@@ -17,12 +17,12 @@ UNLIMITED = 65535
 """Value that means no limit, for a limit that is a 16-bit number (SpeedLimitMHz of the recorded DGX H100)."""
 
 CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII)
-"""A PCIe device's Id or Name that denotes a GPU: GPU1, GPU_SXM_3; not a riser for GPUs."""
+"""Matches a PCIe device's Id or Name that denotes a GPU (GPU1, GPU_SXM_3), but not a riser for GPUs."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU, and the PCIe device that the processor links to, if it links to one."""
+    """One GPU, which is a processor or a PCIe device, and the PCIe device to which a processor links, if any."""
 
     resource: Resource
     device: Resource | None = None
@@ -42,12 +42,12 @@ class Gpu:
         return "SystemInterface.PCIe" if isinstance(own, Mapping) and "PCIe" in own else "PCIeInterface"
 
     def health(self) -> Sourced:
-        """Read the GPU's health; absent for an empty slot, or if the BMC reports none in a status that it has."""
+        """Return the GPU's health; absent for an empty slot, or if the BMC reports a status without a health."""
         own = self._own("Status")
         return self.there(health_of(own) if "Status" in own.body else own.read("Status.Health", health))
 
     def there(self, sourced: Sourced) -> Sourced:
-        """Return a value of the GPU; absent for an empty slot, whatever the BMC reports."""
+        """Return a reading of the GPU unchanged, but absent if the slot is empty, whatever the BMC reports."""
         if self._own("Status").read("Status.State").reading == "Absent":
             return Sourced(Absent("no GPU is in this slot"), sourced.source)
         return sourced
@@ -60,7 +60,7 @@ class Gpu:
 
 
 def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
-    """Return the GPUs of all systems, each with its key, and why the list may be incomplete.
+    """Return the GPUs of all systems, each with a unique name, and why the list may be incomplete.
 
     An empty list does not prove that there are no GPUs: most BMCs list none.
     """
@@ -91,7 +91,7 @@ def _called(device: Resource) -> bool:
 
 
 def memory(docs: Documents, gpu: Gpu) -> Sourced:
-    """Sum up the memory that a GPU links to; unknown if it links to none, or a part does not report its size."""
+    """Return the sum of the memory that a GPU links to, in GiB; unknown if it links to none, or a size is unknown."""
     parts, trouble = gather(docs.at("Links/Memory/*", gpu.resource))
     if trouble is not None or not parts:
         none = trouble or Unknown(Reason.NOT_COLLECTED, f"{gpu.resource.uri} links to no memory")

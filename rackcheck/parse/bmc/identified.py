@@ -21,13 +21,13 @@ LINKS = {
 """Kinds of resources whose values identify a machine, and their paths; `baseboard` is a system other than the host."""
 
 COUNT = "Count"
-"""Name of the only `Sign` that is not a property: the number of items.
+"""Name of the only `Sign` that is not a property: the number of resources of a kind.
 
-A different number does not exclude a machine: an item may be broken, or listed twice.
+A different number does not exclude a machine: a resource may be broken, or listed twice.
 """
 
 ENOUGH = 2
-"""Number of kinds of resources that must match: one product string may name a board that two kinds of machine have."""
+"""Number of kinds of resources that must match, because two kinds of machine may have a board with the same name."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ class KnownMachine:
 
     @property
     def signs(self) -> tuple[Sign, ...]:
-        """All its identifying values."""
+        """All identifying values of the machine, `names` and `fits`."""
         return (*self.names, *self.fits)
 
 
 @dataclass
 class ReportedIdentity:
-    """Values that the resources report, by kind and property; and why kinds or properties could not be read."""
+    """Values that the resources report, by kind and property, and why properties or whole kinds could not be read."""
 
     values: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     silent: dict[tuple[str, str], Unknown] = field(default_factory=dict)
@@ -86,11 +86,11 @@ class ReportedIdentity:
         return list(dict.fromkeys(self.values.get(sign.place, ())))
 
     def fitting(self, sign: Sign) -> list[str]:
-        """Return the values that match the words."""
+        """Return the reported values of the sign's property that match the sign's words."""
         return [value for value in self.texts(sign) if fold(value) in sign.words]
 
     def other(self, sign: Sign) -> list[str]:
-        """Return the values that do not match the words."""
+        """Return the reported values of the sign's property that do not match the sign's words."""
         return [value for value in self.texts(sign) if fold(value) not in sign.words]
 
 

@@ -14,7 +14,7 @@ PROOFS = (
 
 
 def proof(component: Resource) -> str:
-    """Return the name of the property with the result of verifying the component's identity, by its protocol."""
+    """Return the path of the property with the result of verifying the component's identity, by TPM or else by SPDM."""
     return PROOFS[1] if isinstance(component.body.get("TPM"), Mapping) else PROOFS[0]
 
 
@@ -27,7 +27,7 @@ def protocol(value: object) -> str:
 
 
 def target(value: object) -> str:
-    """Return the last two words of the link to a component: `Chassis/HGX_ERoT_BMC_0`, without the service's root."""
+    """Return the last two segments of the link to a component: `Chassis/HGX_ERoT_BMC_0`."""
     if not isinstance(value, str) or not value.startswith("/") or BROKEN in value:
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         raise Unreadable(f"not a link: {clean(repr(value))}", reason)

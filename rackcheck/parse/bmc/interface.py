@@ -11,7 +11,11 @@ NAME = "EthernetInterfaces"
 
 
 def of_systems(docs: Documents) -> Gathered:
-    """Return the interfaces of every system; a GPU baseboard has none, and may omit the collection."""
+    """Return the interfaces of every system, and why the list may be incomplete.
+
+    A GPU baseboard has no interfaces, and may omit the collection: this makes the list incomplete only if every system
+    omits it.
+    """
     systems, trouble = members(docs, "Systems")
     found: list[Resource] = []
     known = False
@@ -38,5 +42,5 @@ def of_one(docs: Documents, owner: Resource) -> Gathered:
 
 
 def mac(value: object) -> str:
-    """Return a hardware address in lower case with colons; an address of zeros means that there is none."""
+    """Return a hardware address in lower case with colons; raises Unreadable for zeros, which stand for no address."""
     return addresses([value])[0]

@@ -1,4 +1,4 @@
-"""Items of a BMC's collections: collected as far as they can be read, keyed by the names the BMC uses."""
+"""Items of a BMC's collections and arrays: read up to the first failure, and named as the BMC names them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from rackcheck.model.resource import MEMBERS, Resource
 from rackcheck.model.text import Sourced
 
 LinkForm = tuple[str, str]
-"""A link below a chassis, and the list of items there: `*` for a collection's members, else an array's name."""
+"""A path below a chassis, and what lists the items there: `*` for a collection's Members, else an array's name."""
 
 
 def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | None]:
@@ -25,10 +25,11 @@ def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | Non
 
 
 def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Resource], Unknown | None]:
-    """Drop resources that could not be fetched, as their names are unknown; return why the list may be incomplete.
+    """Return the resources that could be fetched, and why the list may be incomplete.
 
-    If a resource were named after its URI, the item with its true name would seem to be absent. A member that the BMC
-    itself reports as not found is kept: it never had another name.
+    A resource that could not be fetched is left out, because its name is unknown: under its URI, it would be a new
+    item, and the item with its true name would seem to be absent. A resource that the BMC lists but does not have (404)
+    is kept.
     """
     kept = [r for r in found if r.unread is None or not_there(r.unread)]
     lost = next((r.unread for r in found if r.unread is not None and not not_there(r.unread)), None)
@@ -36,7 +37,7 @@ def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Reso
 
 
 def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
-    """Return a collection's members; a missing collection does not mean that there are no members."""
+    """Return a collection's members, and why the list may be incomplete, such as a missing collection."""
     collections, trouble = gather(docs.at(link))
     if trouble is None and not collections:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC has no {link}")
@@ -48,7 +49,7 @@ def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]
 
 
 def in_chassis(docs: Documents, *forms: LinkForm) -> tuple[list[Resource], Unknown | None]:
-    """Return the items of every chassis from the first link that lists any, and why the list may be incomplete."""
+    """Return the items of every chassis, from the first path that lists any, and why the list may be incomplete."""
     chassis, trouble = members(docs, "Chassis")
     holdings = _Holdings(docs)
     for place in chassis:
@@ -105,14 +106,14 @@ class _Holdings:
 
 
 def not_there(unread: Unknown) -> bool:
-    """Return whether a resource could not be read because the BMC does not have it."""
+    """Return whether a resource could not be read because the BMC does not have it (404)."""
     return unread.reason is Reason.NOT_COLLECTED and "HTTP 404" in unread.detail
 
 
 def keyed(
     resources: Sequence[Resource], name: Callable[[Resource], str] = lambda r: r.id
 ) -> Iterator[tuple[str, Resource]]:
-    """Yield each resource with its name; repeated names get the chassis' Id, then the URI's last word, then the URI.
+    """Yield each resource with a unique name; a repeated name gets the chassis' Id, the URI's last segment, or the URI.
 
     Raises Unreadable if names are still repeated: a name may be forged to look like another's URI.
     """
@@ -138,7 +139,7 @@ def _with_uri(key: str, resource: Resource) -> str:
 
 
 def named(resource: Resource) -> str:
-    """Return the name of a sensor, else the last word of the link to it, else its Id."""
+    """Return a sensor's Name or DeviceName, else the last segment of its DataSourceUri, else its Id."""
     for name in ("Name", "DeviceName", "DataSourceUri"):
         own = resource.body.get(name)
         if isinstance(own, str) and own.strip("/ ") and BROKEN not in own:
@@ -147,7 +148,7 @@ def named(resource: Resource) -> str:
 
 
 def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
-    """Read a property of an item in a slot; absent if the slot is empty, for which some BMCs return zeros."""
+    """Read a property of an item in a slot; absent if the slot is empty, as some BMCs then return zeros."""
     sourced = resource.read(name, reader)
     state = resource.read("Status.State").reading
     if state == "Absent":
@@ -162,8 +163,9 @@ def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = te
 def health_of(resource: Resource) -> Sourced:
     """Read the health of an item in a slot; absent if the slot is empty, or if the BMC has no health for the item.
 
-    Many resources have no `Status.Health` by design: chassis that group others, sensors without thresholds. Among
-    siblings that report one, the missing health becomes unknown when it is judged. A health that is null is unknown.
+    Many resources have no `Status.Health` by design: chassis that group others, sensors without thresholds. If other
+    items of the collection have a health, a missing health is treated as unknown when it is judged. A health that is
+    null is unknown.
     """
     sourced = fitted(resource, "Status.Health", health)
     status = resource.body.get("Status", {})

@@ -12,11 +12,11 @@ from rackcheck.parse.bmc.item import gather, members
 KINDS = ("server", "switch_tray", "power_shelf", "dpu")
 
 PARTS = frozenset({"Card", "Component", "Module", "Zone"})
-"""Types of chassis that are parts; if a machine has only such chassis, and one is a card, the machine is that card."""
+"""Types of chassis that are parts; if all chassis of a machine are parts, and one is a card, the machine is a card."""
 
 
 def kind(docs: Documents) -> Sourced | Reading:
-    """Return the kind, with the property that decided; unknown if an unread resource may decide otherwise."""
+    """Return the machine's kind, and the property that decided; unknown if an unread resource may decide otherwise."""
     chassis, trouble = members(docs, "Chassis")
     types = [each.read("ChassisType") for each in chassis]
     systems, unread = gather(docs.at("Systems/*"))
@@ -33,7 +33,10 @@ def kind(docs: Documents) -> Sourced | Reading:
 
 
 def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
-    """Return the kind of a machine that is not a card: by processors, else by switches, else by power equipment."""
+    """Return the kind of a machine that is not a card: `server`, `switch_tray` or `power_shelf`.
+
+    The first of these decides: processors, switches, power equipment.
+    """
     counts = [each.read("ProcessorSummary.Count", amount) for each in systems]
     for count in counts:
         if not isinstance(count.reading, Unknown) and count.reading != 0:

@@ -17,10 +17,10 @@ from rackcheck.parse.bmc.item import gather, read_ones
 from rackcheck.parse.bmc.systems import Gathered, has_some
 
 NEWEST = 50
-"""Maximum number of entries read of one log, the newest."""
+"""Maximum number of entries that are read of one log, namely the newest."""
 
 SHOWN = 5
-"""Maximum number of entries quoted of one log."""
+"""Maximum number of entries of one log that are quoted in a fact."""
 
 _EVENTS = re.compile(r"event|sel|iml|iel|health|fault|alert|system log|chassis log|platform|lifecycle|lclog|xid", re.I)
 _OTHERS = re.compile(
@@ -59,7 +59,7 @@ def holds_events(log: Resource) -> bool:
 
 
 def facts(docs: Documents, area: str, *places: str) -> Facts:
-    """Return the facts of every event log at these paths: number of entries, and severity of the newest."""
+    """Yield the facts of every event log at these paths: number of entries, and severity of the newest."""
     found, trouble = logs(docs, *places)
     for log in found:
         item = f"{area}/{spell_key(named(log))}"
@@ -75,7 +75,7 @@ def facts(docs: Documents, area: str, *places: str) -> Facts:
 
 
 def gives(area: str, where: str) -> dict[str, Kind]:
-    """Return the names of the log facts in one area."""
+    """Return the kinds of the facts about logs in one area, by path; `where` completes their help text."""
     return {
         area: collection(f"logs of hardware events {where}, by path; without logs of logins, traces and dumps"),
         f"{area}/*.entries": integer("number of entries that the log reports", Class.MEASUREMENT),
@@ -90,7 +90,7 @@ def gives(area: str, where: str) -> dict[str, Kind]:
 
 
 def way(*places: str) -> Walk:
-    """Fetch the entries of every event log at these paths."""
+    """Return the walk that fetches the entries of every event log at these paths."""
 
     def walked(docs: Documents) -> None:
         for log in logs(docs, *places)[0]:
@@ -208,7 +208,7 @@ def _next(page: Resource) -> object:
 
 
 def _last(docs: Documents, first: Resource, held: list[Resource], count: int) -> list[Resource]:
-    """Read the last page of a log, if the BMC's link to the next page shows how pages are named."""
+    """Read the last page of a log; raises Unreadable if the link to the next page is not of the form `?$skip=N`."""
     link = _next(first)
     base, query = (link.partition("?")[0], link[link.find("?") :]) if isinstance(link, str) else ("", "")
     if base.rstrip("/") != first.uri.rstrip("/") or not _SKIP.fullmatch(query):
@@ -246,7 +246,7 @@ def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
 
 
 def _clock(log: Resource) -> datetime | None:
-    """Return the BMC's time when a log was read: the log's own, else that of the manager above it."""
+    """Return the BMC's time when a log was read: the log's own, else that of the nearest resource above it."""
     at: Resource | None = log
     while at is not None:
         time = _time(at, "DateTime")

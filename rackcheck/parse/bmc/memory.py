@@ -11,7 +11,7 @@ STACKED = ("HBM", "GDDR")
 """Prefixes of Redfish's MemoryDeviceType for memory that is soldered to a GPU."""
 
 RATES = 64
-"""Maximum number of rates of one module."""
+"""Maximum number of allowed speeds of one module."""
 
 
 def modules(docs: Documents, hosts: Gathered) -> Gathered:
@@ -39,7 +39,7 @@ def _of_gpu(memory: Resource) -> bool:
 
 
 def rated(memory: Resource) -> Sourced:
-    """Read the highest rate a module can run at; most BMCs omit the list, or leave it empty."""
+    """Return the highest allowed speed of a module; most BMCs omit the list, or leave it empty: it is then unknown."""
     return fitted(memory, "AllowedSpeedsMHz", _highest)
 
 

@@ -14,13 +14,13 @@ from rackcheck.parse.bmc.item import gather, members
 from rackcheck.parse.bmc.power import drawn
 
 SENSOR = re.compile(r"/redfish/v1/Chassis/(?P<chassis>[^/#]{1,200})/Sensors/(?P<sensor>[^/#]{1,200})")
-"""Path of a property that is a whole sensor. A path with a fragment names something else, often the history."""
+"""Matches the URI of a sensor; a URI with a fragment is that of something else, often of the sensor's history."""
 
 KINDS: Mapping[str, re.Pattern[str]] = {
     word: re.compile(rf"(?i:{end})(_[0-9]+)?\Z")
     for word, end in {"temperature": "temp", "power": "power", "voltage": "voltage"}.items()
 }
-"""Kind by the end of a sensor's name, as reports have no units; `..._TempLimit_0` and `..._Energy_0` match none."""
+"""Kinds of sensors by the end of their name, as reports have no units; `_TempLimit_0` and `_Energy_0` match none."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Metric:
 
     @property
     def value(self) -> Sourced:
-        """The value; unknown if it is stale, or if the reports have several values."""
+        """The sensor's value; unknown if it is stale, or if the reports have several values of the sensor."""
         if not self.alone:
             return Sourced(Unknown(Reason.NOT_COLLECTED, "the reports have several values of it"), self.entry.uri)
         if _stale(self.entry.body):
@@ -43,7 +43,7 @@ class Metric:
 
 
 def metrics(docs: Documents) -> tuple[list[Metric], Unknown | None]:
-    """Return the sensors in the reports, and why the list may be incomplete."""
+    """Return the sensors in the metric reports, and why the list may be incomplete."""
     reports, trouble = members(docs, "TelemetryService/MetricReports")
     found: dict[str, list[Resource]] = {}
     for report in reports:

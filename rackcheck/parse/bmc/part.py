@@ -1,4 +1,4 @@
-"""Shared helpers for resources of parts: properties with two names, numbers on a label, resources below another."""
+"""Helpers for the resources of parts: properties with two names, numbers on labels, linked resources."""
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
@@ -8,12 +8,12 @@ from rackcheck.parse.bmc.item import gather, not_there, read_ones
 
 
 def named_first(resource: Resource, *names: str) -> str:
-    """Return the name that a resource uses for a property whose name differs between versions of the schema."""
+    """Return the name that a resource uses for a property with different names in different versions of the schema."""
     return next((name for name in names if name.partition(".")[0] in resource.body), names[0])
 
 
 def label(value: object) -> str:
-    """Return a number or tag as printed on a label; all zeros or `nil` mean that it was never written."""
+    """Return a number or tag from a label; raises Unreadable for zeros or `nil`, as it was then never written."""
     word = text_of(value)
     if not word.strip("0"):
         raise Unreadable(f"is {word[:40]!r}", Reason.NOT_COLLECTED)
@@ -21,7 +21,7 @@ def label(value: object) -> str:
 
 
 def revision(value: object) -> str:
-    """Return a version or number as spelled; `nil` (AMI's firmware, if a part does not respond) counts as no value."""
+    """Return a version or number unchanged; raises Unreadable for `nil`, AMI's text for a part without response."""
     word = text_of(value)
     if word.casefold() == "nil":
         raise Unreadable(f"is {word!r}", Reason.NOT_COLLECTED)
@@ -29,7 +29,7 @@ def revision(value: object) -> str:
 
 
 def listed(value: object) -> list[object]:
-    """Return a list of limited length; null and other types are unknown."""
+    """Return a list; raises Unreadable if the value is null, of another type, or too long a list."""
     if not isinstance(value, list):
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         raise Unreadable(f"not a list: {clean(repr(value))}", reason)

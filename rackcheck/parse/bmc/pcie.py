@@ -1,4 +1,4 @@
-"""PCIe devices as a BMC lists them, by chassis or by system, and the words for their links."""
+"""PCIe devices as a BMC lists them, by chassis or by system; the labels of their slots, and their PCIe generation."""
 
 import re
 
@@ -10,7 +10,7 @@ from rackcheck.parse.bmc.item import gather, in_chassis, members, not_there, rea
 from rackcheck.parse.bmc.systems import Gathered, has_some
 
 SLOTS = ("Slot.Location.PartLocation.ServiceLabel", "Location.PartLocation.ServiceLabel")
-"""Properties with the label of a device's slot: the standard's property, and the property that other parts use."""
+"""Properties with the label of a device's slot: the standard's property for it, and the one that other parts use."""
 
 
 def devices(docs: Documents) -> Gathered:

@@ -18,11 +18,11 @@ PLACES: dict[str, tuple[str, ValueReader]] = {
     "room": ("Location.PostalAddress.Room", text_of),
     "building": ("Location.PostalAddress.Building", text_of),
 }
-"""The properties of a location, by fact."""
+"""For each fact about the location, the path of its Redfish property and the reader of its value."""
 
 
 def kind(value: object) -> str:
-    """Return the type of a chassis; for a chassis without a type, AMI returns the property's own name."""
+    """Return the type of a chassis; raises Unreadable for `ChassisType`, which AMI returns if there is no type."""
     word = text_of(value)
     if word == "ChassisType":
         raise Unreadable(f"is {word!r}", Reason.NOT_COLLECTED)

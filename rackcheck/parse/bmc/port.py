@@ -8,7 +8,7 @@ from rackcheck.parse.bmc.part import listed
 
 LINKS = {"linkup": "up", "up": "up", "linkdown": "down", "down": "down", "nolink": "down"}
 LINKS |= {"starting": "starting", "training": "training"}
-"""State of a link by LinkStatus, in lower case, of the DMTF's Port and NetworkPort schemas."""
+"""State of a link by the value of LinkStatus, in lower case, in the DMTF's Port and NetworkPort schemas."""
 
 _ADDRESS = re.compile(r"[0-9a-f]{12}|[0-9a-f]{16}")
 

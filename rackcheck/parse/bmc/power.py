@@ -22,7 +22,7 @@ METRICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "input_power": ("InputPowerWatts", ("PowerInputWatts",)),
     "output_power": ("OutputPowerWatts", ("PowerOutputWatts", "LastPowerOutputWatts")),
 }
-"""The property of each measure in a power supply's metrics, and the properties in the older schema."""
+"""For each measured value of a supply, its property in the supply's Metrics, and its properties in the older schema."""
 
 
 def drawn(value: object) -> float:
@@ -36,7 +36,7 @@ def drawn(value: object) -> float:
 def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """Return the power supplies of every chassis, else of the power shelves, and why the list may be incomplete.
 
-    If the BMC does not find a member whose body is in the collection, that body is used.
+    If the BMC returns 404 for a supply whose properties are in the collection, these properties are used.
     """
     found, trouble = in_chassis(docs, *SUPPLIES)
     if found or not any("PowerEquipment" in root.body for root in docs.at("")):
@@ -103,7 +103,7 @@ def _redundancy_groups(docs: Documents, chassis: Resource) -> tuple[list[Resourc
 
 
 def count(value: object) -> int:
-    """Return a count."""
+    """Return a whole number; raises Unreadable on any other value."""
     number = amount(value)
     if number != int(number):
         raise Unreadable(f"not a whole number: {number:g}")
@@ -111,7 +111,7 @@ def count(value: object) -> int:
 
 
 def flow(docs: Documents, supply: Resource, places: tuple[str, tuple[str, ...]]) -> Sourced | Reading:
-    """Read one measure of a supply: from its Metrics if it has them, else from the supply, as in the older schema."""
+    """Return a measured value of a supply from its Metrics, or, in the older schema, from the supply itself."""
     newer, older = places
     reader = amount if "Voltage" in newer else drawn
     if supply.read("Status.State").reading == "Absent":
@@ -139,8 +139,8 @@ def cap(environment: Resource) -> Sourced:
     """Return the power cap of a chassis, if the property names its control.
 
     On one recorded machine, this property holds the TDP of the first processor and the EDPp of the second, but does not
-    name the control. So the cap is unknown if the property names no control, or names the control of one device. The
-    facts of the controls have these set points.
+    name the control. So the cap is unknown if the property names no control, or names the control of one device. Such
+    set points are in the facts of the controls.
     """
     sourced = environment.read("PowerLimitWatts.SetPoint", drawn)
     if isinstance(sourced.reading, Unknown):
@@ -196,7 +196,7 @@ def whole(
     reader: Callable[[object], Value],
     trouble: Unknown | None,
 ) -> Sourced | Reading:
-    """Return the value of the one chassis that reports the whole machine; unknown if several do."""
+    """Return a property of the only chassis that reports it, for the whole machine; unknown if none or several do."""
     if trouble is not None:
         return trouble
     if not resources:
@@ -208,6 +208,6 @@ def whole(
 
 
 def first(resource: Resource, names: Sequence[str], reader: Callable[[object], Value]) -> Sourced:
-    """Read the first of these properties that the body has; if the body has none of them, read the first name."""
+    """Read the first of these properties that the resource has; if it has none of them, read the first one."""
     there = next((name for name in names if name.partition(".")[0] in resource.body), names[0])
     return resource.read(there, reader)

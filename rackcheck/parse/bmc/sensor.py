@@ -22,7 +22,7 @@ UNITS: Mapping[str, str] = {
     "amps": "current",
     "rpm": "speed",
 }
-"""Kind by unit, in any letter case; Lenovo's XCC returns C and Watts, the standard Cel and W."""
+"""Kind of a sensor by its unit, in any letter case; Lenovo's XCC returns C and Watts, the standard has Cel and W."""
 
 TYPES: Mapping[str, str] = {
     "Temperature": "temperature",
@@ -32,7 +32,7 @@ TYPES: Mapping[str, str] = {
     "Rotational": "speed",
     "Humidity": "humidity",
 }
-"""Kind by ReadingType, for sensors without a unit."""
+"""Kind of a sensor by its ReadingType, if it has no unit."""
 
 READERS: Mapping[str, Callable[[object], float]] = {
     "temperature": measured,
@@ -75,7 +75,7 @@ def value(sensor: Resource, what: str) -> Sourced:
 
 
 def air(docs: Documents, context: str) -> Sourced | Reading:
-    """Return the temperature of the air at Intake or Exhaust.
+    """Return the temperature of the air at Intake or Exhaust, the value of `context`.
 
     The temperature is read from the summary of a chassis, else from the only sensor with this context. It is unknown if
     several sensors have this context: one recorded BMC returns Intake for all its 120 sensors.
@@ -102,7 +102,7 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
 
 
 TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics", "TemperatureReadingsCelsius"))
-"""Where a chassis lists its temperatures."""
+"""Paths below a chassis, and the arrays there, that list temperatures."""
 
 
 def _has(metrics: Resource, context: str) -> bool:

@@ -38,7 +38,7 @@ def services(network: Resource) -> tuple[list[str], Unknown | None]:
 
 
 def port(value: object) -> int:
-    """Return a TCP or UDP port; 0 means that there is none."""
+    """Return a TCP or UDP port; raises Unreadable for 0, which means that there is none."""
     number = whole(value)
     if not 0 < number < 65536:
         raise Unreadable(f"not a port: {number}", Reason.UNPARSABLE if number else Reason.NOT_COLLECTED)

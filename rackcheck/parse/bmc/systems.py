@@ -1,4 +1,4 @@
-"""Systems behind one BMC: which of them is the host, what each lists, and the values they agree on."""
+"""Systems behind one BMC: which of them are hosts, what each lists, and the values on which they agree."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,9 +14,10 @@ Gathered = tuple[list[Resource], Unknown | None]
 
 
 def hosts(docs: Documents) -> Gathered:
-    """Return the systems that have a BIOS; a GPU baseboard does not have the property.
+    """Return the hosts, that is, the systems that have a BIOS, and why the list may be incomplete.
 
-    If no system has a BIOS, as on a switch tray, all are hosts. A system that could not be read may be the host.
+    A GPU baseboard has no BIOS. If no system has a BIOS, as on a switch tray, all are hosts. A system that could not be
+    read may be a host.
     """
     systems, trouble = members(docs, "Systems")
     trouble = trouble or next((system.unread for system in systems if system.unread is not None), None)
@@ -25,9 +26,9 @@ def hosts(docs: Documents) -> Gathered:
 
 
 def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
-    """Return the members of one collection of each system; a missing collection makes the list incomplete.
+    """Return the members of the collection `name` of each system, and why the list may be incomplete.
 
-    Resources shared by several systems are listed once.
+    A missing collection makes the list incomplete. Resources shared by several systems are listed once.
     """
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None
@@ -45,14 +46,14 @@ def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
 
 
 def has_some(found: list[Resource], trouble: Unknown | None, what: str) -> Gathered:
-    """Return items of a kind that every machine has; if the BMC lists none, it has not detected them (yet)."""
+    """Return the items, and why the list may be incomplete; an empty list counts as incomplete (not detected yet)."""
     if not found and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC lists no {what}")
     return found, trouble
 
 
 def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = text_of) -> Sourced | Unknown:
-    """Read one property on which the hosts of a BMC must agree; unknown if one does not report it."""
+    """Read one property on which the hosts of a BMC must agree; unknown if they differ, or if one reports none."""
     found, trouble = systems
     if trouble is not None:
         return trouble
@@ -67,7 +68,7 @@ def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = tex
 
 
 def parts(systems: Sequence[Resource], name: str) -> Gathered:
-    """Return the parts of one list inside each system; a missing list does not mean that there are no parts."""
+    """Return the items of an array in each system; a system without the array makes the list incomplete."""
     found: list[Resource] = []
     trouble: Unknown | None = None
     for system in systems:
@@ -79,7 +80,10 @@ def parts(systems: Sequence[Resource], name: str) -> Gathered:
 
 
 def entries(value: object, most: int) -> list[object]:
-    """Return the entries of a list that must not be empty; BMCs return an empty list for unknown entries."""
+    """Return a list of at most `most` entries; raises Unreadable on anything else, and if it is empty.
+
+    BMCs return an empty list if the entries are unknown.
+    """
     if not isinstance(value, list):
         raise Unreadable(
             f"is not a list: {clean(repr(value))}", Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
@@ -92,7 +96,7 @@ def entries(value: object, most: int) -> list[object]:
 
 
 def some(value: object) -> float:
-    """Return an amount that must be above zero; BMCs return zero for an unknown amount."""
+    """Return an amount; raises Unreadable for zero, which BMCs return for an unknown amount."""
     number = amount(value)
     if number == 0:
         raise Unreadable("is 0, which BMCs return for an unknown value", Reason.NOT_COLLECTED)

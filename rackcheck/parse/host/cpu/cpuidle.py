@@ -19,8 +19,8 @@ DISABLE = "/sys/devices/system/cpu/cpu*/cpuidle/state*/disable"
 class IdleState:
     """One idle state: its number (higher for deeper states), its name, its CPUs, and the CPUs on which it is disabled.
 
-    Names are unique: if two states have the same name, the number is added to the second. If the first CPU has no name
-    for the state, the folder's name is used.
+    Names are unique: if the name is already in use, the folder's name is appended (`C6 state3`). If the first CPU has
+    no name for the state, the folder's name is the name.
     """
 
     number: str
@@ -30,7 +30,7 @@ class IdleState:
 
 
 def states(files: Files) -> Iterator[IdleState]:
-    """Read each CPU's switches, grouped by state; raises Unreadable if a switch or a name cannot be read."""
+    """Yield each idle state, read from the `disable` files of all CPUs; raises Unreadable if a file cannot be read."""
     switches: dict[str, dict[int, bool]] = {}
     for cpu, number in files.found(DISABLE):
         if re.fullmatch("[0-9]{1,6} [0-9]{1,3}", f"{cpu} {number}"):

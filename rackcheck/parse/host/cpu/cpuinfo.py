@@ -1,4 +1,4 @@
-"""The lines of /proc/cpuinfo, counted over all CPUs: how many CPUs have each value of each key."""
+"""Fields of /proc/cpuinfo, counted over all CPUs: for each value of a field, how many CPUs report it."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import number, rows
 
 Counted = Mapping[str, Mapping[str, int]]
-"""The number of CPUs with a value, by key and by value."""
+"""The number of CPUs that report a value, by the field's name and then by value."""
 
 _ROW = re.compile(r" *([0-9]{1,6}) ([^:]{1,40}?)\s*: ?(.*)")
 
@@ -23,7 +23,10 @@ class Clocks:
 
 
 def counted(answer: str) -> Counted:
-    """Read `uniq -c` of the sorted lines, followed by `end`; raises Unreadable if it is incomplete or lists no CPU."""
+    """Read the sorted lines of /proc/cpuinfo, as `uniq -c` counts them.
+
+    Raises Unreadable if the last line is not `end`, or if no CPU is listed.
+    """
     table = rows(answer)
     if not table or table[-1] != "end":
         raise Unreadable("incomplete counts of /proc/cpuinfo")
@@ -38,7 +41,10 @@ def counted(answer: str) -> Counted:
 
 
 def only(table: Counted, key: str) -> str | None:
-    """Return the value of a key for all CPUs, None if they have none; raises Unreadable if they differ."""
+    """Return the value that all CPUs report in a field; None if no CPU reports it.
+
+    Raises Unreadable if the CPUs report different values.
+    """
     items = list(table.get(key, ()))
     if len(items) > 1:
         raise Unreadable(f"CPUs differ in {key}: {', '.join(sorted(items)[:8])}")
@@ -55,7 +61,7 @@ def flags(table: Counted) -> tuple[frozenset[str], frozenset[str]] | None:
 
 
 def clocks(table: Counted) -> Clocks | None:
-    """Return the current clocks of CPUs, None if the kernel shows none; raises Unreadable on an invalid clock."""
+    """Return the current clocks of the CPUs, None if the kernel reports none; raises Unreadable on an invalid clock."""
     found = {number(clock): count for clock, count in table.get("cpu MHz", {}).items()}
     total = sum(found.values())
     mean = sum(clock * count for clock, count in found.items()) / total if total else None

@@ -1,6 +1,6 @@
-"""Message interrupts by PCI function: rows `device ADDRESS CPUS-NEAR` and, below each, `NUMBER CPUS-SERVING`.
+"""Interrupt vectors of PCI functions: rows `device ADDRESS CPUS-NEAR` and, below each, `NUMBER CPUS-SERVING`.
 
-A `?` is printed for a file that could not be read.
+A `?` instead of the CPUs means that the kernel's file with them could not be read.
 """
 
 import bisect
@@ -18,7 +18,10 @@ Ranges = list[tuple[int, int]]
 
 
 def ranges(text: str) -> Ranges:
-    """Read the kernel's `0-55,112-167`; adjacent ranges are merged, and an empty list means no CPU."""
+    """Read a list of CPUs as the kernel writes it, `0-55,112-167`; adjacent ranges are merged.
+
+    An empty text means no CPU. Raises Unreadable on any other text, and on CPUs that are not in ascending order.
+    """
     found: Ranges = []
     for part in text.split(",") if text else ():
         match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
@@ -51,16 +54,19 @@ _VECTOR = re.compile(r"[0-9]{1,6} (\?|[0-9,-]{0,4000})")
 
 @dataclass(frozen=True)
 class Device:
-    """A function's address, the CPUs near it, and the CPUs that serve each of its vectors; None if unknown."""
+    """One PCI function: its address, the CPUs near it, and for each of its vectors the CPUs that serve it.
+
+    A list of CPUs that could not be read is None.
+    """
 
     address: str
     near: Ranges | None
     vectors: list[Ranges | None] = field(default_factory=list)
 
     def remote(self) -> Reading:
-        """Count the vectors served by a CPU that is not near; a vector that no CPU serves is not counted.
+        """Count the vectors that are served by at least one CPU that is not near the PCI function.
 
-        Unknown if a list could not be read, absent if no CPU is near.
+        The count is unknown if a list of CPUs could not be read, and absent if no CPU is near.
         """
         if self.near is None:
             return Unknown(Reason.NOT_COLLECTED, "local_cpulist could not be read")
@@ -73,7 +79,7 @@ class Device:
 
 
 def devices(rows: Sequence[str]) -> Iterator[Device]:
-    """Return each function with all of its vectors; raises Unreadable at a row that is not a function or a vector."""
+    """Yield each PCI function with its vectors; raises Unreadable at a row that is neither a function nor a vector."""
     seen: Device | None = None
     for row in rows:
         head, vector = _DEVICE.fullmatch(row), _VECTOR.fullmatch(row)

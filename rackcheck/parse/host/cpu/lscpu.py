@@ -6,11 +6,11 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.text.values import key_values, rows, whole
 
 LscpuTable = Mapping[str, str]
-"""The values of the table, by lscpu's names."""
+"""The values of lscpu's table, by the field names that lscpu prints."""
 
 
 def table(answer: str) -> LscpuTable:
-    """Read the whole table; raises Unreadable if it has no CPU(s), or ends before the caches."""
+    """Read the whole table; raises Unreadable if it has no `CPU(s)`, or neither `NUMA node0` nor `L1d` (it was cut)."""
     found = key_values("\n".join(rows(answer)))
     if "CPU(s)" not in found or not any(key.startswith(("NUMA node0", "L1d")) for key in found):
         raise Unreadable("incomplete output of lscpu: no CPU(s), or the answer ends before the caches")
@@ -18,13 +18,16 @@ def table(answer: str) -> LscpuTable:
 
 
 def count(values: LscpuTable, key: str) -> int | Unknown | None:
-    """Read a number; None if the table has no such line, Unknown for a dash. Raises Unreadable on any other word."""
+    """Return a field as a whole number; None if lscpu does not print the field, Unknown if it prints a dash.
+
+    Raises Unreadable on any other text.
+    """
     if key not in values:
         return None
     return Unknown(Reason.NOT_COLLECTED, f"lscpu: {key}: -") if values[key] == "-" else whole(values[key])
 
 
 def cores(values: LscpuTable) -> int | None:
-    """Return the cores of all sockets; None if the number of cores or of sockets is not reported."""
+    """Return the number of cores in all sockets; None if lscpu reports no number of sockets, or of cores per socket."""
     sockets, each = count(values, "Socket(s)"), count(values, "Core(s) per socket")
     return sockets * each if isinstance(sockets, int) and isinstance(each, int) else None

@@ -1,4 +1,4 @@
-"""Values of all CPUs, combined: the common value, and the CPUs that differ."""
+"""One setting of all CPUs: its distinct values, and the CPUs whose value is not the most common one."""
 
 from collections.abc import Collection, Mapping
 
@@ -7,9 +7,9 @@ from rackcheck.model.text.values import line, natural, whole
 
 
 def by_cpu(files: Files, glob: str) -> dict[int, str]:
-    """Read one line for each CPU, by its number, which is the first star of the glob.
+    """Return the one-line content of each CPU's file, by the CPU's number, which the first star of the glob matches.
 
-    Raises Unreadable if a line cannot be read: a result without this line would claim a value that was not read.
+    Raises Unreadable if any of these files cannot be read, so that a result covers all CPUs.
     """
     found = {}
     for keys in files.found(glob):
@@ -43,7 +43,7 @@ def odd(values: Mapping[int, str]) -> tuple[str, ...]:
 
 
 def ranges(cpus: Collection[int]) -> str:
-    """Write numbers as the kernel does: `0-3,8`."""
+    """Write CPU numbers as ranges, as the kernel does: `0-3,8`."""
     spelt: list[str] = []
     ordered = sorted(set(cpus))
     start = 0
@@ -56,5 +56,5 @@ def ranges(cpus: Collection[int]) -> str:
 
 
 def listed(cpus: Collection[int]) -> tuple[str, ...]:
-    """Return the ranges as separate texts, `0-3` and `8`; empty without CPUs."""
+    """Return the ranges of these CPUs as separate texts, `0-3` and `8`; empty if there are no CPUs."""
     return tuple(ranges(cpus).split(",")) if cpus else ()

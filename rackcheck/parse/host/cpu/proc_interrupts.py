@@ -1,4 +1,4 @@
-"""Rows of /proc/interrupts with a count for each CPU: machine checks, thresholds and similar interrupts."""
+"""Rows of /proc/interrupts with a count for each CPU, such as machine checks and threshold interrupts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,24 +11,27 @@ from rackcheck.parse.host.cpu import percpu
 
 @dataclass(frozen=True)
 class Interrupts:
-    """The online CPUs, and the interrupts of each kind since boot, in the order of these CPUs."""
+    """The online CPUs, and for each kind of interrupt the count since boot of each of these CPUs, in the same order."""
 
     cpus: Sequence[int]
     counts: Mapping[str, Sequence[int]]
 
     def total(self, kind: str) -> int | Absent:
-        """Add up the interrupts of a kind; absent if this kernel or CPU does not have the kind."""
+        """Return the number of interrupts of a kind on all CPUs; absent if /proc/interrupts has no row for it."""
         return sum(self.counts[kind]) if kind in self.counts else Absent(f"no {kind} in /proc/interrupts")
 
     def hit(self, kind: str) -> tuple[str, ...] | Absent:
-        """Name the CPUs that had such an interrupt, as ranges."""
+        """Return the CPUs that had interrupts of this kind, as ranges; absent if /proc/interrupts has no row for it."""
         if kind not in self.counts:
             return Absent(f"no {kind}")
         return percpu.listed([cpu for cpu, count in zip(self.cpus, self.counts[kind], strict=True) if count])
 
 
 def interrupts(answer: str) -> Interrupts:
-    """Read the head, `CPU0 CPU1`, some rows, and `end`; raises Unreadable if a row lacks a count for each CPU."""
+    """Read a heading `CPU0 CPU1`, rows of counts, and a last line `end`.
+
+    Raises Unreadable if the heading, the last line or a CPU's count is missing.
+    """
     items = rows(answer)
     if not items or items[-1] != "end" or not items[0].split()[:1] == ["CPU0"]:
         raise Unreadable("incomplete lines from /proc/interrupts")

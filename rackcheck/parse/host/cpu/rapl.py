@@ -1,4 +1,4 @@
-"""The kernel's power zones of CPUs, /sys/class/powercap/intel-rapl:*, and the named limits of each zone."""
+"""The power zones of CPUs, /sys/class/powercap/intel-rapl:*, and the power limits of each zone by name."""
 
 import re
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ LIMIT_NAME = f"{ZONE}/constraint_*_name"
 
 @dataclass(frozen=True)
 class Zone:
-    """One zone: the kernel's number, `0` or `0:1`, and the number of each of its limits, by name: long_term."""
+    """One power zone: its number in the kernel (`0` or `0:1`), and the number of each limit by name (`long_term`)."""
 
     number: str
     limits: Mapping[str, str]
 
     def read(self, files: Files, glob: str, limit: str, none: Absent) -> Sourced | Absent:
-        """Read a file of one limit, converting millionths to W or s; returns `none` if there is no such limit."""
+        """Read a file of one limit in microwatts or microseconds, as W or s; returns `none` if the limit is missing."""
         if limit not in self.limits:
             return none
         return files.read(glob.replace("*", self.number, 1).replace("*", self.limits[limit], 1), _millionths)

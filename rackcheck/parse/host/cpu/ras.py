@@ -1,4 +1,4 @@
-"""The error counts of one block of an AMD GPU, as its driver prints them, and their sums over blocks."""
+"""Error counts of the hardware blocks of an AMD GPU, as amdgpu prints them, and their sums over all blocks."""
 
 from collections.abc import Iterable
 
@@ -26,7 +26,7 @@ def counts(content: str) -> dict[str, int]:
 
 
 def block(files: Files, place: str) -> dict[str, Reading]:
-    """Read a block's counts, by the driver's names; if they cannot be read, every count has the same reason."""
+    """Return a block's error counts by amdgpu's names (`ue`, `ce`, `de`), all Unknown if the file cannot be read."""
     try:
         found = counts(files.text(place))
     except Unreadable as error:
@@ -35,7 +35,10 @@ def block(files: Files, place: str) -> dict[str, Reading]:
 
 
 def total(items: Iterable[Reading]) -> Reading:
-    """Add up the known counts of all blocks; an unknown count makes the sum unknown."""
+    """Add up the counts of one kind of error in all blocks; an unknown count makes the sum unknown.
+
+    Absent counts are left out; if all are absent, so is the sum.
+    """
     every = tuple(items)
     unknown = next((one for one in every if isinstance(one, Unknown)), None)
     known = [one for one in every if isinstance(one, int)]

@@ -1,6 +1,6 @@
-"""Files of the amdgpu driver in sysfs: numbers in small units, names of GPU modes, retired pages.
+"""Contents of amdgpu's files in sysfs: values in bytes, microwatts and the like, names of GPU modes, bad pages.
 
-Each reader takes the content of one file.
+Each function takes the content of one file.
 """
 
 import re
@@ -20,12 +20,12 @@ def watts(content: str) -> float:
 
 
 def degrees(content: str) -> float:
-    """Convert thousandths of a degree to C."""
+    """Convert thousandths of a degree Celsius to degrees."""
     return whole(content) / 1000
 
 
 def percent(content: str) -> float:
-    """Read a percentage; a driver that cannot read it at the moment may print more than 100 %."""
+    """Read a percentage; raises Unreadable above 100, which a driver may print if it has no value at the moment."""
     share = whole(content)
     if not 0 <= share <= 100:
         raise Unreadable(f"not a share: {share}")
@@ -33,7 +33,7 @@ def percent(content: str) -> float:
 
 
 def hexadecimal(content: str) -> str:
-    """Return a number such as `0x0000004b` as spelled: the order of firmware blocks' versions is not defined."""
+    """Return a hexadecimal number such as `0x0000004b` as text; raises Unreadable on any other text."""
     word = line(content)
     if not re.fullmatch(r"0x[0-9a-f]{1,16}", word):
         raise Unreadable(f"not a hexadecimal number: {word[:80]!r}")
@@ -41,14 +41,15 @@ def hexadecimal(content: str) -> str:
 
 
 def words(content: str) -> tuple[str, ...]:
-    """Read `SPX, DPX, QPX, CPX`, or the same words separated by blanks only."""
+    """Return the words of one line such as `SPX, DPX, QPX, CPX`; commas and blanks separate them."""
     return tuple(line(content).replace(",", " ").split())
 
 
 def bad_pages(content: str) -> str:
-    """Return the last letters of the lines `0x00000001 : 0x00001000 : R`, one for each page; empty for an empty file.
+    """Return the status letters of the bad pages, one for each page, as one text; empty if there are no bad pages.
 
-    `R` is a page that is no longer used, `P` a page that will be retired, `F` a page that could not be retired.
+    A line `0x00000001 : 0x00001000 : R` ends with the letter: `R` is a page that is no longer used, `P` a page that
+    will be retired, `F` a page that could not be retired.
     """
     found = [re.fullmatch(r"0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} : ([RPF])", row) for row in rows(content)]
     if None in found:

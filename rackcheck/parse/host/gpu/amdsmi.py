@@ -1,7 +1,7 @@
-"""What `amd-smi static --json` prints: one table for each GPU, in the two forms that its versions have.
+"""The output of `amd-smi static --json`: one JSON object for each GPU.
 
-Up to ROCm 6 the output is a list; since amd-smi 26, an object whose `gpu_data` is that list. A value is a number, a
-text, or `{"value": 550, "unit": "W"}`; `N/A` is a value that the GPU does not report.
+Up to ROCm 6 the output is a list of these objects; since amd-smi 26, it is an object whose `gpu_data` is that list. A
+value is a number, a text, or `{"value": 550, "unit": "W"}`; `N/A` is a value that the GPU does not report.
 """
 
 import json
@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 def gpus(answer: str) -> list[Mapping[str, Any]]:
-    """Return the table of each GPU; raises Unreadable on another shape."""
+    """Return the JSON object of each GPU; raises Unreadable if the output is not a list of GPUs, or lists too many."""
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:
@@ -33,7 +33,10 @@ def gpus(answer: str) -> list[Mapping[str, Any]]:
 
 
 def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Return a text or number at a path; absent if the GPU does not report it, or this version does not print it."""
+    """Return the text or number at a path of names in a GPU's object; absent if amd-smi does not report it.
+
+    Any other value there is Unknown.
+    """
     value: Any = gpu
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
@@ -47,10 +50,10 @@ def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
 
 
 def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return each GPU's PCI address, as the kernel spells it, and its table; raises Unreadable if a GPU has no address.
+    """Return each GPU's PCI address, as the kernel spells it, and its object; raises Unreadable if one has no address.
 
-    The parts of a partitioned GPU are listed separately, with their number as the last digit of the address: the first
-    part represents the GPU.
+    The partitions of a GPU are listed separately, with their number as the last digit of the address. If the first
+    partition of a GPU is listed, its other partitions are left out.
     """
     if not answer.endswith("\n"):
         raise Unreadable("the output was truncated")
@@ -62,19 +65,19 @@ def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def text(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Return a text at a path; a number is returned as text."""
+    """Return the text at a path; a number is returned as text."""
     reading = value_at(gpu, *path)
     return str(reading) if isinstance(reading, int) else reading
 
 
 def number(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Return a number at a path; a text is unknown."""
+    """Return the number at a path; a text there is Unknown."""
     reading = value_at(gpu, *path)
     return Unknown(Reason.UNPARSABLE, f"not a number: {reading[:80]!r}") if isinstance(reading, str) else reading
 
 
 def enabled(gpu: Mapping[str, Any]) -> Reading:
-    """Return the blocks whose errors are corrected or reported."""
+    """Return the GPU's blocks whose ECC state is ENABLED, in lower case; absent if amd-smi reports no ECC states."""
     states = gpu.get("ras")
     blocks = states.get("ecc_block_state") if isinstance(states, dict) else None
     if not isinstance(blocks, dict) or not all(isinstance(word, str) for word in blocks.values()):
@@ -83,7 +86,7 @@ def enabled(gpu: Mapping[str, Any]) -> Reading:
 
 
 def policy(gpu: Mapping[str, Any], name: str, items: str) -> Reading:
-    """Return the name of the policy whose number is the current one."""
+    """Return the description of the policy in force, whose `policy_id` is the `current_id`; absent if there is none."""
     table = gpu.get(name)
     match table:
         case {"current_id": int(current), **rest}:

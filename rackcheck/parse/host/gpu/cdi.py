@@ -11,14 +11,14 @@ _KIND = re.compile(r"""["']?\bkind["']? ?: ?["']?([\w.-]{1,100}/[\w.-]{1,100})""
 _DRIVER = re.compile(r"/libcuda\.so\.([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\b")
 _DEVICE = re.compile(r"""^ {0,20}-? ?["']?name["']?: ?["']?[^"'\s,]{1,100}["']?,? *$""", re.MULTILINE)
 _FLOWING = re.compile(r"^devices: *[^\s#]", re.MULTILINE)
-"""Matches a list that begins on the line of its key: its items are not counted."""
+"""Matches a list of devices that begins on the line of `devices:`. The items of such a list are not counted."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Contents of one file: its kind (nvidia.com/gpu), its number of devices, the driver version of its libcuda.
+    """Contents of one CDI file: its kind (nvidia.com/gpu), its number of devices, the driver version of its libcuda.
 
-    Each is absent if the file does not have it, and Unknown if it is written in another form.
+    A value is absent if the file does not have it, and Unknown if the file cannot be parsed.
     """
 
     kind: Reading
@@ -27,7 +27,7 @@ class Offer:
 
 
 def offer(place: str, content: str) -> Offer:
-    """Read one file; JSON is detected by the file name extension, or by a brace at the beginning."""
+    """Read one file as JSON if its name ends in `.json` or its content begins with a brace, otherwise as YAML."""
     match = _DRIVER.search(content)
     driver = match[1] if match else Absent("no libcuda in it")
     if place.endswith(".json") or content.lstrip().startswith("{"):

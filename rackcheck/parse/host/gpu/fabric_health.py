@@ -1,7 +1,8 @@
-"""NVML's mask of the NVLink fabric's health for one GPU, and its summary.
+"""NVML's bit mask of the NVLink fabric's health for one GPU, and NVML's summary of it.
 
-The mask consists of small numbers, one for each part. 0 means that the fabric does not report the part; other numbers
-have words. A number without a word is shown as a number, as newer drivers may define more of them.
+The mask consists of bit fields, one for each part of the health. The value 0 means that the fabric does not report the
+part; the meanings of the other values are listed here. A value without a meaning is shown as a number, as newer drivers
+may define more values.
 """
 
 from dataclasses import dataclass
@@ -11,14 +12,14 @@ from rackcheck.model.fact import Absent, Reading, Value
 
 @dataclass(frozen=True)
 class MaskPart:
-    """One part of the mask: its lowest bit, its number of bits, and the words for its numbers, starting with 1."""
+    """One bit field of the mask: its lowest bit, its number of bits, and the meanings of its values 1, 2 and so on."""
 
     start: int
     bits: int
     words: tuple[Value, ...]
 
     def of(self, mask: int) -> Reading:
-        """Read this part of a mask; absent if the fabric does not report it."""
+        """Return the meaning of this bit field's value in a mask; absent if the value is 0 (not reported)."""
         number = mask >> self.start & (1 << self.bits) - 1
         if not number:
             return Absent("the fabric does not report it")
@@ -45,16 +46,16 @@ PARTS = {
         ),
     ),
 }
-"""The parts of the mask: flags, and the kind of misconfiguration."""
+"""The bit fields of the mask by name: four flags, and the kind of misconfiguration."""
 
 SUMMARY = MaskPart(0, 8, ("healthy", "unhealthy", "limited capacity"))
 
 
 def parts(mask: Reading) -> dict[str, Reading]:
-    """Read every part of the mask; if there is no mask, every part has the reason why the mask is missing."""
+    """Return the meaning of each bit field; if there is no mask, each has the reason why the mask is missing."""
     return {name: part.of(mask) if isinstance(mask, int) else mask for name, part in PARTS.items()}
 
 
 def summary(number: Reading) -> Reading:
-    """Read NVML's summary number of the fabric's health."""
+    """Return the meaning of NVML's summary number of the fabric's health; if there is no number, the reason."""
     return SUMMARY.of(number) if isinstance(number, int) else number

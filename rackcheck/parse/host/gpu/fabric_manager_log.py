@@ -1,10 +1,11 @@
 """The Fabric Manager's log: its size, where the daemon last started, and the errors and warnings since.
 
-A line with the size of the whole log in bytes is followed by the lines of its newest part that have these forms:
+The first line read is the size of the whole log in bytes. The other lines are lines of the log's newest part that have
+one of these forms:
 
     [Dec 19 2024 07:10:01] [INFO] [tid 1374] Fabric Manager version 535.161.08 is running with ...
     [Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0 ...
-    the same with WARNING, FATAL or CRITICAL, also without a thread
+    the same with WARNING, FATAL or CRITICAL, and with or without `[tid 1374]`
 """
 
 import re
@@ -21,11 +22,11 @@ _SWITCH = re.compile(r"detected NVSwitch (?:non-)?fatal error (?P<code>[0-9]{1,6
 
 @dataclass(frozen=True)
 class Log:
-    """A log of `size` bytes: whether its lines contain a start, and a summary of the lines after the last start.
+    """A log of `size` bytes: whether its lines contain a start of the daemon, and a summary of the lines after it.
 
-    Without a start, the summary is of all lines. `fatal` counts the errors logged as fatal errors of an NVSwitch or of
-    a GPU's NVLink; `sxids` are the distinct numbers of NVSwitch errors, fatal or not; `last` is the last error or
-    warning without its time and level, empty if there is none.
+    The last of several starts counts; without a start, the summary covers all lines. `fatal` counts the errors logged
+    as fatal errors of an NVSwitch or of a GPU's NVLink; `sxids` are the distinct numbers of NVSwitch errors, fatal or
+    not; `last` is the last error or warning without its time and level, empty if there is none.
     """
 
     size: int
@@ -38,7 +39,7 @@ class Log:
 
 
 def log(answer: str) -> Log:
-    """Read the size and the lines; raises Unreadable if there is no size, and at any other kind of line."""
+    """Read the log's size and lines; raises Unreadable without a size, and at a line that has no known form."""
     found = rows(answer)
     if not found:
         raise Unreadable("no size of the log")

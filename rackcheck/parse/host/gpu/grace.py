@@ -1,4 +1,4 @@
-"""The sensors of NVIDIA's Grace CPUs, by their names in firmware: each name, then its files."""
+"""The temperature and power sensors of NVIDIA's Grace CPUs, identified by the names that firmware gives them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,16 @@ from rackcheck.model.text.values import whole
 _NAME = re.compile("is (?:Thermal Zone Skt([0-9]{1,3}) TJMax|(CPU|SysIO|Module|Grace) Power Socket ([0-9]{1,3}))")
 
 ZONE = "zone"
-"""Name of the thermal zone among a socket's sensors; the other sensors are meters: CPU, SysIO, Module, Grace."""
+"""Dictionary key of a socket's thermal zone; its other sensors are the power meters CPU, SysIO, Module and Grace."""
 
 Sensor = Mapping[str, str]
 """Contents of one sensor's files, by the file's name."""
 
 
 def sockets(rows: Sequence[str]) -> Mapping[str, Mapping[str, Sensor]]:
-    """Read rows `is NAME` and, below each, `FILE TEXT`; returns the sensors by the number of their socket and by name.
+    """Return the sensors by socket number and by name, from rows `is NAME` and, below each, rows `FILE TEXT`.
 
-    A sensor with another name is left out, with its files.
+    A sensor whose name is not one of Grace's is left out, with its files.
     """
     found: dict[str, dict[str, dict[str, str]]] = {}
     values: dict[str, str] = {}
@@ -40,18 +40,18 @@ def celsius(text: str) -> float:
 
 
 def trip(zone: Sensor, kind: str) -> float | Absent:
-    """Return the temperature in degrees Celsius of the zone's trip point of a kind (`passive`, `critical`).
+    """Return the temperature of a zone's `passive` or `critical` trip point, in degrees Celsius; absent if it has none.
 
-    Raises Unreadable if it is not a whole number.
+    Raises Unreadable if the temperature is not a whole number.
     """
     found = next((zone.get(f"trip_point_{n}_temp") for n in "01" if zone.get(f"trip_point_{n}_type") == kind), None)
     return Absent(f"no {kind} trip point") if found is None else celsius(found)
 
 
 def watts(meter: Sensor | None, name: str) -> Reading:
-    """Return one value of a meter in W; absent without the meter or a limit, unknown if the meter reports no power.
+    """Return one value of a power meter in W; absent if there is no such meter, or if the meter has no power limit.
 
-    Raises Unreadable if it is not a whole number.
+    Any other value that the meter does not report is unknown. Raises Unreadable if a value is not a whole number.
     """
     if meter is None:
         return Absent("no such meter")

@@ -1,4 +1,4 @@
-"""What `nvidia-imex-ctl -N -j` prints: the state of an IMEX domain, its nodes, and the connections of each."""
+"""The output of `nvidia-imex-ctl -N -j`: the state of an IMEX domain, its nodes, and each node's connections."""
 
 import json
 from dataclasses import dataclass
@@ -23,7 +23,10 @@ class Domain:
 
 
 def domain(answer: str) -> Domain:
-    """Read the domain; raises Unreadable on another shape, and on a node without a state."""
+    """Read the output; raises Unreadable if it is not a domain with its nodes, or if a node lacks its state.
+
+    The connections of a node are required, too.
+    """
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:

@@ -1,6 +1,6 @@
 """The topology of AMD's compute driver (KFD): its nodes, and the links between them.
 
-A partitioned GPU is several nodes, which the kernel numbers in the last digit of the PCI address.
+A partitioned GPU appears as several nodes, which the kernel numbers in the last digit of the PCI address.
 """
 
 import re
@@ -29,7 +29,7 @@ class KfdLink:
 
 @dataclass(frozen=True)
 class KfdNode:
-    """One compute node: its PCI address, the name of its instruction set, its compute units, its XGMI hive."""
+    """One compute node: its PCI address, its instruction set (`gfx942`), its number of compute units, its XGMI hive."""
 
     address: str
     target: str
@@ -39,7 +39,7 @@ class KfdNode:
 
 
 def properties(content: str) -> Mapping[str, int]:
-    """Read lines of `name number`; raises Unreadable on another line."""
+    """Read lines of the form `name number`; raises Unreadable on a line of any other form."""
     found = {}
     for row in content.splitlines():
         name, _, number = row.partition(" ")
@@ -79,9 +79,10 @@ def link(content: str) -> KfdLink:
 
 
 def nearest(links: Iterable[KfdLink], owners: Mapping[int, str]) -> dict[str, dict[str, KfdLink]]:
-    """Return the nearest link from each GPU to each other GPU; if links are equally near, the first.
+    """Return the link of lowest weight from each GPU to each other GPU; of links with the same weight, the first.
 
-    `owners` maps the number of a node to its GPU; links to other nodes, and links within one GPU, are left out.
+    `owners` maps a node's number to the PCI address of its GPU. Links to nodes that are not in `owners`, and links
+    within one GPU, are left out.
     """
     found: dict[str, dict[str, KfdLink]] = {address: {} for address in owners.values()}
     for each in links:

@@ -1,4 +1,4 @@
-"""Libraries as `ls -ln` lists them twice: by their own names, and with links followed."""
+"""Shared libraries from two listings of `ls -ln`: one of the libraries' own names, one with symbolic links followed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _HIDDEN = "hidden "
 class Library:
     """One library: its path, the version in the name of the file that it leads to, and the size of that file in MiB.
 
-    An empty file and a dangling link only have a name: they are not usable.
+    A library is not `usable` if the file is empty or the link leads nowhere.
     """
 
     path: str

@@ -18,7 +18,7 @@ _REASONS = (
     "gpu_idle", "applications_clocks_setting", "sw_power_cap", "hw_slowdown", "sync_boost", "sw_thermal_slowdown",
     "hw_thermal_slowdown", "hw_power_brake_slowdown", "display_clocks_setting",
 )  # fmt: skip
-"""nvidia-smi's names of the clock event reasons, from the lowest bit of NVML's mask."""
+"""nvidia-smi's names of the clock event reasons, in the order of their bits in NVML's mask, lowest bit first."""
 
 _TRUE = word(true=1, false=2)
 _HEALTH: dict[str, tuple[int, Convert]] = {
@@ -29,16 +29,16 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
     "incorrect_configuration": (8, word(none=1)),  # no recorded machine printed another word
     "partition_assigned": (12, _TRUE),
 }
-"""Parts of the fabric's health: the position in NVML's mask, and NVML's number for each word that nvidia-smi prints."""
+"""For each part of the fabric's health: its lowest bit in NVML's mask, and the reader of nvidia-smi's word for it."""
 
 
 def _instead(block: Element) -> SmiGpu:
-    """Return the reading for the one text that is printed instead of a block; the reading applies to all its values."""
+    """Return the reading for all values of a block of XML, for which nvidia-smi printed only a text."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 
 def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
-    """Return the value at one path, None if nothing is printed there."""
+    """Return the value at one path of XML elements; None if nothing is printed there."""
     here = parent
     for name in place.split("/"):
         found = here.only(name)
@@ -50,7 +50,7 @@ def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
 
 
 def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
-    """Return the value at the first of these paths that is printed; None if none is printed."""
+    """Return the value at the first of these blank-separated paths that is printed; None if none is printed."""
     try:
         found = (_place(parent, place, convert) for place in places.split())
         return next((one for one in found if one is not None), None)
@@ -59,7 +59,10 @@ def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
 
 
 def _reasons(gpu: Element) -> SmiGpu | None:
-    """Return NVML's mask; every reason that has a bit must be printed, and no other may be active."""
+    """Return NVML's mask of the active clock event reasons; None if nvidia-smi prints no reasons.
+
+    The mask is unknown if a reason in the mask is not printed, or if a reason that has no bit in the mask is active.
+    """
     for kind in ("clocks_event_reason", "clocks_throttle_reason"):
         section = gpu.only(f"{kind}s")
         if section is None:
@@ -79,7 +82,7 @@ def _reasons(gpu: Element) -> SmiGpu | None:
 
 
 def _mig_devices(gpu: Element) -> SmiGpu | None:
-    """Count the instances that exist; unknown if MIG itself is unknown."""
+    """Count the GPU's MIG instances; if the MIG mode has no value, the reading of the mode is returned."""
     convert, places = FIELDS["mig"]
     mig = _leaf(gpu, places, convert)
     block = gpu.only("mig_devices")
@@ -93,7 +96,7 @@ def _mig_devices(gpu: Element) -> SmiGpu | None:
 
 
 def _processes(gpu: Element) -> SmiGpu | None:
-    """Count the processes on the GPU; on a partitioned GPU, one process may use several partitions."""
+    """Count the distinct processes on the GPU: a process may be printed for several MIG instances."""
     block = gpu.only("processes")
     if block is None:
         return None
@@ -106,7 +109,11 @@ def _processes(gpu: Element) -> SmiGpu | None:
 
 
 def _ecc(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Return the errors as each layout counts them: by bits, by kind of memory, or with the SRAM's parity separate."""
+    """Return the counts of ECC errors from the three layouts that drivers print.
+
+    The layouts count errors by single and double bits, by SRAM and DRAM, or by SRAM and DRAM with the SRAM's parity
+    errors separate.
+    """
     count = number()
     given: dict[str, SmiGpu | None] = {}
     for span in ("volatile", "aggregate"):
@@ -129,7 +136,7 @@ def _ecc(gpu: Element) -> dict[str, SmiGpu | None]:
 
 
 def _health(gpu: Element) -> SmiGpu | None:
-    """Return NVML's mask of the fabric's health: 0 for what the GPU does not report."""
+    """Return NVML's mask of the fabric's health; a part that the GPU does not report is 0 in the mask."""
     printed = {name: _leaf(gpu, f"fabric/health/{name}", convert) for name, (_, convert) in _HEALTH.items()}
     parts = {name: part for name, part in printed.items() if part is not None}
     gap = next((part for part in parts.values() if "unknown" in part), None)
@@ -137,7 +144,7 @@ def _health(gpu: Element) -> SmiGpu | None:
 
 
 def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Return the GPU's position in the NVLink fabric; without a state, the values printed with it are not used."""
+    """Return the GPU's readings of the NVLink fabric; if the state has no value, its reading stands for all of them."""
     state = _leaf(gpu, "fabric/state", word(not_started=1, in_progress=2, completed=3))
     names = ("state", "status", "clique", "cluster", "health", "summary")
     if state is None or "value" not in state:
@@ -156,7 +163,7 @@ def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
 
 
 def _gpu(gpu: Element) -> dict[str, SmiGpu]:
-    """Return all values of one GPU; a block printed twice makes the GPU unknown, as it is unclear which is valid."""
+    """Return all values of one GPU; the whole GPU is unknown if a block is printed twice, as either may be valid."""
     try:
         given = {key: _leaf(gpu, places, convert) for key, (convert, places) in FIELDS.items()}
         given |= {**_ecc(gpu), **_fabric(gpu), "reasons": _reasons(gpu)}
@@ -169,7 +176,7 @@ def _gpu(gpu: Element) -> dict[str, SmiGpu]:
 
 
 def _nameless(xml: str) -> str:
-    """Return the document without the processes on the GPUs: they are private, and their names may contain any text."""
+    """Return the XML document without the names of processes, which are private and may contain any text."""
     end, name, named = "</nvidia_smi_log>", "<process_name>", "</process_name>"
     begin, stop = max(xml.find("<?xml"), 0), xml.rfind(end)
     first, *rest = (xml[begin : stop + len(end)] if stop >= 0 else xml).split(name)
@@ -179,8 +186,8 @@ def _nameless(xml: str) -> str:
 def parse_xml(xml: str) -> dict[str, Any]:
     """Parse `nvidia-smi -q -x`: `{"driver": value, "cuda": value, "gpus": [{key: value}]}`, values as in smi_values.
 
-    Raises Unreadable for incomplete output or other XML; text before and after the XML is ignored. If the number of
-    GPUs printed differs from the number counted, they cannot be matched, and each GPU has only this as its value.
+    Raises Unreadable for incomplete output or other XML; text before and after the XML is ignored. If nvidia-smi prints
+    fewer or more GPUs than it counts, they cannot be matched, and each counted GPU is unknown for this reason.
     """
     whole = elements(_nameless(xml))
     if whole.name != "nvidia_smi_log":

@@ -158,4 +158,4 @@ FIELDS: Mapping[str, tuple[Convert, str]] = {
         )
     },
 }  # fmt: skip
-"""For each key, how its text is read, and its paths in the layouts of the drivers."""
+"""For each value of a GPU: the reader of its text, and its XML paths in the drivers' layouts, separated by blanks."""

@@ -1,8 +1,8 @@
-"""Convert texts of `nvidia-smi -q -x` to the values that NVML returns, to absent, or to why there is no value.
+"""Convert texts of `nvidia-smi -q -x` to the values that NVML returns, or to the reason why there is no value.
 
-nvidia-smi prints each value of NVML as a text; these readers reverse that, so that both interfaces return the
-same: bytes, milliwatts, nanoseconds, 0 and 1. A value is `{"value": ...}`, `{"absent": detail}` or `{"unknown": reason,
-"detail": detail}`, the reason in the words of `Reason`.
+nvidia-smi prints NVML's values as texts with units. These readers convert the texts back, so that both interfaces
+return the same values: bytes, milliwatts, nanoseconds, 0 and 1. A result is `{"value": ...}`, `{"absent": detail}` or
+`{"unknown": reason, "detail": detail}`, where the reason is a value of the enum `Reason`.
 """
 
 import re
@@ -34,7 +34,7 @@ _REFUSALS = {
         Reason.NOT_COLLECTED,
     ),
 }  # fmt: skip
-"""NVML's texts for its errors, as in nvidia-ml-py and in recorded output; printed instead of a value."""
+"""Error texts that nvidia-smi prints instead of a value, with the reason for each; from nvidia-ml-py and recordings."""
 
 
 def unknown(reason: Reason, detail: str) -> SmiGpu:
@@ -51,7 +51,7 @@ def refusal(text: str) -> SmiGpu | None:
 
 
 def converted(text: str, convert: Convert) -> SmiGpu:
-    """Return a text's value, or the reason why it has none."""
+    """Return the value that `convert` reads from a text, or the reason why the text has none."""
     if instead := refusal(text):
         return instead
     try:
@@ -61,9 +61,9 @@ def converted(text: str, convert: Convert) -> SmiGpu:
 
 
 def total(*parts: SmiGpu | None) -> SmiGpu | None:
-    """Add up the parts: an absent part counts as 0, an unknown one makes the sum unknown.
+    """Add up several values; an absent value counts as 0, an unknown one makes the sum unknown.
 
-    None if a part is not printed, or if there are no parts.
+    The sum is absent if all values are absent, and None if a value is not printed or there are no values.
     """
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or not known:
@@ -74,7 +74,10 @@ def total(*parts: SmiGpu | None) -> SmiGpu | None:
 
 
 def number(unit: str = "", factor: int = 1, *, signed: bool = False) -> Convert:
-    """Read a number in exactly this unit, times a factor; a result that is not whole, or beyond 64 bits, is refused."""
+    """Return a reader of numbers in exactly this unit, which multiplies them by `factor`.
+
+    The reader raises Unreadable if the result is not a whole number below 2^63.
+    """
     shape = re.compile(rf"({'-?' if signed else ''}[0-9]{{1,20}}(?:\.[0-9]{{1,6}})?){re.escape(unit and ' ' + unit)}")
 
     def converted(text: str) -> int:
@@ -88,7 +91,7 @@ def number(unit: str = "", factor: int = 1, *, signed: bool = False) -> Convert:
 
 
 def shaped(shape: str, base: int = 10) -> Convert:
-    """Read the number inside a text: `16x`, `P0`, `0x2900`."""
+    """Return a reader of the number in a text such as `16x`, `P0` or `0x2900`: the first group of the regex `shape`."""
     pattern = re.compile(shape)
 
     def converted(text: str) -> int:
@@ -101,7 +104,7 @@ def shaped(shape: str, base: int = 10) -> Convert:
 
 
 def word(**numbers: int) -> Convert:
-    """Read a word as its number; its blanks and hyphens are underscores in `numbers`; letter case is ignored."""
+    """Return a reader that converts a word to its number; ignores letter case, and takes blanks and hyphens as `_`."""
     known = {name.casefold(): number for name, number in numbers.items()}
 
     def converted(text: str) -> int:

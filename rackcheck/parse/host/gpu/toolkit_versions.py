@@ -13,7 +13,7 @@ _DOTTED = r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}"
 
 
 def cuda(content: str) -> str:
-    """Read `version.json`: the version of the whole toolkit; its parts have other versions."""
+    """Return the version of the whole toolkit from `version.json`, which also lists the versions of its components."""
     try:
         found = json.loads(content)["cuda"]["version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -24,7 +24,7 @@ def cuda(content: str) -> str:
 
 
 def old_cuda(content: str) -> str:
-    """Read `CUDA Version 10.2.89` of `version.txt`, a file of toolkits before 11.1."""
+    """Return the version from `CUDA Version 10.2.89`, the content of `version.txt` in toolkits before 11.1."""
     match = re.fullmatch(rf"CUDA Version ({_DOTTED})", line(content))
     if match is None:
         raise Unreadable(f"not a version of CUDA: {content[:80]!r}")
@@ -32,7 +32,7 @@ def old_cuda(content: str) -> str:
 
 
 def rocm(content: str) -> str:
-    """Read `6.2.4-139` of `.info/version`, with or without the build number, which is left out."""
+    """Return the version from `6.2.4-139`, the content of ROCm's `.info/version`, without the build number."""
     match = re.fullmatch(rf"({_DOTTED})(?:-\w{{1,40}})?", line(content))
     if match is None:
         raise Unreadable(f"not a version of ROCm: {content[:80]!r}")

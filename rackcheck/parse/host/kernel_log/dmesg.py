@@ -1,9 +1,9 @@
-"""Lines of the kernel's log: found by a text, classified by a regular expression, and counted for each device.
+"""Lines of the kernel's log, matched with regular expressions and counted for each device.
 
-A log of 8 MiB is searched once for each text, not line by line: only the lines that contain a text are cut out and
-matched with a regular expression, the line's shape. A shape matches from the beginning of the message, after the level,
-time and caller that dmesg or journalctl print before it. A device's own name comes later in the line, so it cannot be
-mistaken for the kernel's text.
+A log of 8 MiB is searched for fixed texts, not line by line: only the lines that contain such a text are matched with a
+regular expression, the shape of the line. A shape matches from the beginning of the message, after the level, time and
+caller that dmesg or journalctl print before it. A device's own name comes later in the line, so it cannot be mistaken
+for the kernel's text.
 """
 
 import re
@@ -19,7 +19,7 @@ LONGEST = 2048
 """Maximum characters of a line that are read; the kernel's messages are not longer (its PRINTK_MESSAGE_MAX)."""
 
 _PARTS = {"<pci>": r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", "<driver>": r"[\w.-]{1,40}"}
-"""Abbreviations in shapes: a PCI address as the kernel spells it, and the driver name printed before an address."""
+"""Abbreviations in shapes: a PCI address as the kernel spells it, and the driver's name that precedes an address."""
 
 _TIME = r"\[ *(?P<seconds>[0-9]{1,12}\.[0-9]{1,9})\]"
 _DATE = r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9:]{5,20}\]|\[\.\.\.\]|[0-9]{4}-[0-9]{2}-[0-9]{2}T\S{1,30}(?= )"
@@ -34,9 +34,9 @@ _KEPT_BACK = re.compile(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\
 
 @dataclass(frozen=True, slots=True)
 class LinePattern:
-    """One kind of line: the count that it increases, a text that every such line contains, and its shape.
+    """One kind of line: the name of its count, a text that every such line contains, its shape, the count's help text.
 
-    The shape's group `key` names the device; its group `who` is a process, whose name is not shown.
+    The shape's group `key` matches the device's name; its group `who` matches a process name, which is not shown.
     """
 
     leaf: str
@@ -46,9 +46,9 @@ class LinePattern:
 
 
 def line(leaf: str, holds: str, shape: str, help: str = "") -> LinePattern:  # noqa: A002  the field's word
-    """Define a kind of line; several kinds may increase one count, and the first of them has the help text, if any.
+    """Return the pattern of one kind of line; its shape may contain `<pci>` for a PCI address, `<driver>` for a driver.
 
-    A shape may contain `<pci>` for a PCI address and `<driver>` for a driver's name.
+    Several kinds may increase the same count `leaf`; only one of them needs the help text of the count.
     """
     for short, long in _PARTS.items():
         shape = shape.replace(short, long)
@@ -57,14 +57,14 @@ def line(leaf: str, holds: str, shape: str, help: str = "") -> LinePattern:  # n
 
 @dataclass(slots=True)
 class LineTally:
-    """The number of lines of one device for each count, and the last of these lines."""
+    """The counts of one device by name, and the text of the last line that was counted."""
 
     counts: dict[str, int] = field(default_factory=dict)
     last: str = ""
 
 
 def whole(log: str) -> None:
-    """Raise Unreadable if a log is empty or incomplete: its contents are unknown."""
+    """Raise Unreadable if a log is empty or ends within a line, since its contents are then unknown."""
     if not log.strip():
         raise Unreadable("an empty log: even a kernel that has just started logs lines")
     if not log.endswith("\n"):
@@ -72,7 +72,7 @@ def whole(log: str) -> None:
 
 
 def lines(log: str, *held: str) -> Iterator[str]:
-    """Return the lines of a whole log that contain any of these texts, without repetition, in the log's order."""
+    """Yield the lines of a complete log that contain any of these texts, each line once, in the log's order."""
     places: dict[int, int] = {}
     for word in held:
         at = log.find(word)
@@ -86,13 +86,13 @@ def lines(log: str, *held: str) -> Iterator[str]:
 
 
 def message(row: str) -> str:
-    """Remove what dmesg or journalctl print before a message."""
+    """Return a line without the level, time and caller that dmesg or journalctl print before the message."""
     before = _BEFORE.match(row)
     return row[before.end() :] if before is not None else row
 
 
 def seconds(row: str) -> float | None:
-    """Return a line's time in seconds since boot; None if the line has no time, or a date."""
+    """Return a line's time in seconds since boot; None if the line has no time, or has a date instead."""
     before = _BEFORE.match(row)
     return float(before["seconds"]) if before is not None and before["seconds"] else None
 
@@ -103,15 +103,18 @@ def span(log: str) -> tuple[float | None, float | None]:
 
 
 def kept_back(log: str) -> int:
-    """Add up the messages that the kernel reports as suppressed because too many were similar."""
+    """Return how many messages the kernel suppressed because of its rate limit.
+
+    The kernel logs their number in lines with `callbacks suppressed`.
+    """
     rows = (_KEPT_BACK.match(message(row)) for row in lines(log, "callbacks suppressed"))
     return sum(int(match["number"]) for match in rows if match is not None)
 
 
 def tallies(log: str, kinds: Sequence[LinePattern]) -> Mapping[str, LineTally]:
-    """Count the lines of each kind by their key; the key is empty if the kinds name no device.
+    """Count the lines of each kind by the name of their device; lines that name no device have an empty name.
 
-    A line counts only for the first kind that matches it. Raises Unreadable on a log that is not whole.
+    A line counts only for the first kind that matches it. Raises Unreadable if the log is empty or ends within a line.
     """
     whole(log)
     found: dict[str, LineTally] = {}
@@ -129,17 +132,17 @@ def tallies(log: str, kinds: Sequence[LinePattern]) -> Mapping[str, LineTally]:
 
 
 def _nameless(wording: str, match: re.Match[str]) -> str:
-    """Leave out a process' name: its user chose it, and it is private."""
+    """Replace the process name in a line by an ellipsis: the name is private, as a user chose it."""
     return f"{wording[: match.start('who')]}…{wording[match.end('who') :]}"
 
 
 def promised(item: str, kinds: Sequence[LinePattern]) -> dict[str, Kind]:
-    """Return the facts that these kinds of lines yield for an item."""
+    """Return the kinds of the facts that counting these kinds of lines yields for an item."""
     return counts(item, {kind.leaf: kind.help for kind in kinds if kind.help})
 
 
 def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
-    """Return the kinds of an item's counts, with their meanings, and of the last counted line."""
+    """Return the kinds of an item's facts: one count for each meaning, and the last counted line."""
     facts = {f"{item}.{leaf}": integer(meaning, Class.COUNTER) for leaf, meaning in meanings.items()}
     facts[f"{item}.last"] = text(
         "The last of these lines, without its time and any process name; absent if there is none.", Class.MEASUREMENT
@@ -148,19 +151,19 @@ def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
 
 
 def counted(item: str, kinds: Sequence[LinePattern], tally: LineTally) -> Facts:
-    """Return the facts of one item."""
+    """Yield the facts of one item: all counts of these kinds of lines, including zeros, and the last counted line."""
     for leaf in dict.fromkeys(kind.leaf for kind in kinds):
         yield f"{item}.{leaf}", tally.counts.get(leaf, 0)
     yield f"{item}.last", clean(tally.last) if tally.last else Absent("no such line")
 
 
 def of_all(item: str, log: str, kinds: Sequence[LinePattern]) -> Facts:
-    """Count lines that name no device."""
+    """Yield the facts of one item: the counts of the log's lines that name no device."""
     yield from counted(item, kinds, tallies(log, kinds).get("", LineTally()))
 
 
 def of_each(collection: str, log: str, kinds: Sequence[LinePattern]) -> Facts:
-    """Count lines for each device that they name."""
+    """Yield the facts of one item for each device: the counts of the log's lines that name this device."""
     found = tallies(log, kinds)
     for key in sorted(found, key=natural):
         yield from counted(f"{collection}/{spell_key(key)}", kinds, found[key])

@@ -1,7 +1,7 @@
-"""Lines of the kernel's log about file systems that found errors, or were made read-only by them.
+"""Lines of the kernel's log about file systems that have errors, or that became read-only because of errors.
 
-The kinds are in the order in which they are tried: a line about a remount is not counted as another error. A file
-system is named by its device, in the kernel's spelling: `nvme0n1p2`, `md0`, `dm-0`.
+The patterns are tried in the order of this module, so that a line about a remount is not counted as another error. A
+file system is named by its device, in the kernel's spelling: `nvme0n1p2`, `md0`, `dm-0`.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line

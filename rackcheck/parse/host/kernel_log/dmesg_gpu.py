@@ -1,6 +1,6 @@
-"""Errors of GPU drivers in the kernel's log: NVIDIA's besides Xids, and AMD's.
+"""Errors of GPU drivers in the kernel's log: NVIDIA's errors other than Xids, and AMD's errors.
 
-Each tuple is in the order in which its kinds are tried. AMD's lines name the GPU by its PCI address; most of NVIDIA's
+The patterns of each tuple are tried in the tuple's order. AMD's lines name the GPU by its PCI address; most of NVIDIA's
 lines name no GPU.
 """
 

@@ -1,8 +1,8 @@
-"""Lines of the kernel's log about the node's own hardware: machine checks, PCIe, and what firmware reported.
+"""Lines of the kernel's log about the node's hardware: machine checks, PCIe errors, and errors reported by firmware.
 
-Each tuple is in the order in which its kinds are tried. Machine checks name no device; PCIe's lines name the function
-with the error, by its address. Bit 61 of a bank's status (UC in the kernel's asm/mce.h) is set for an uncorrected
-error.
+The patterns of each tuple are tried in the tuple's order. Machine checks name no device; PCIe errors name a PCI
+function by its address. Bit 61 of a machine check bank's status (UC in the kernel's asm/mce.h) is set for an
+uncorrected error.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -71,7 +71,7 @@ PCIE = (
         r"<driver> (?P<key><pci>): can't change power state .{0,60}\(config space inaccessible\)",
     ),
 )
-"""Links that are slow, lost or contained."""
+"""PCIe links that are slow, went down or were contained (DPC), and devices that are no longer accessible."""
 
 AER = (
     line(

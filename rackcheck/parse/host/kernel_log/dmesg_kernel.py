@@ -1,6 +1,6 @@
-"""Lines of the kernel's log about the kernel itself and its programs: its own faults, stalls, and crashed programs.
+"""Lines of the kernel's log about the kernel and programs: the kernel's own faults, stalls, and crashed programs.
 
-Each tuple is in the order in which its kinds are tried. These lines name no device; lines about stalls and crashed
+The patterns of each tuple are tried in the tuple's order. These lines name no device; lines about stalls and crashed
 programs name a process, whose name is not shown.
 
 Every fault of the kernel has one line `TEXT: NUMBER [#N]`, where N counts the faults of this boot. TEXT is `Oops`,

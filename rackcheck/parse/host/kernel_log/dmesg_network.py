@@ -1,7 +1,7 @@
 """Lines of the kernel's log about networks: the faults of ConnectX NICs, and links that went down or up.
 
-Each tuple is in the order in which its kinds are tried. A line about a NIC names its PCI address, about a link its
-interface.
+The patterns of each tuple are tried in the tuple's order. A line about a NIC contains its PCI address; a line about a
+link contains the name of the interface.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line

@@ -1,7 +1,7 @@
 """Lines of the kernel's log about block devices that failed to read or write, and NVMe drives that did not respond.
 
-Each tuple is in the order in which its kinds are tried. A block device is named as the kernel names it, an NVMe drive
-by its controller.
+The patterns of each tuple are tried in the tuple's order. A line about a block device contains the kernel's name for
+it; a line about an NVMe drive contains the name of its controller.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -26,7 +26,7 @@ DISKS = (
         "path_lost", "no available path - failing I/O", r"block (?P<key>[\w!-]{1,40}): no available path - failing I/O"
     ),
 )
-"""Requests and buffers that failed, by block device."""
+"""Failed I/O requests and buffers, by block device."""
 
 NVME = (
     line("timeouts", " timeout, ", r"nvme (?P<key>nvme[0-9]{1,4}): (?:I/O|Abort|Admin) .{0,100}\btimeout, "),
@@ -41,4 +41,4 @@ NVME = (
         "not_ready", "controller is down; will reset", r"nvme (?P<key>nvme[0-9]{1,4}): controller is down; will reset"
     ),
 )
-"""Controllers that timed out, or were disabled."""
+"""NVMe controllers that timed out, were not ready, or were disabled."""

@@ -13,10 +13,10 @@ from rackcheck.model.text.values import rows
 from rackcheck.parse.host.kernel_log import dmesg
 
 NONE = "-- No entries --"
-"""Printed by journalctl for a boot that is in the journal but has no such line."""
+"""Printed by journalctl for a boot that is in the journal but has no matching line."""
 
 STARTED = "f77379a8490b408bbe5f6940505a777b"
-"""The id of `Journal started` (systemd, catalog/systemd.catalog.in), logged again when journald is restarted."""
+"""MESSAGE_ID of `Journal started` (systemd, catalog/systemd.catalog.in), which a restarted journald logs again."""
 
 EARLY = 300
 """Time after boot, in seconds, by which the first journal has started; a later start is a restart."""
@@ -25,7 +25,7 @@ _BLOB = re.compile(r"\[[0-9]{1,6}(?:\.[0-9])?[BKMG] blob data\]")
 
 
 def of_this_boot(answer: str) -> str:
-    """Return the kernel's lines of this boot; raises Unreadable if there are none: the node may keep no journal."""
+    """Return the kernel's lines of this boot; raises Unreadable if there are none, as the node may keep no journal."""
     if answer and not answer.endswith("\n"):
         dmesg.whole(answer)
     log = _lines(answer)
@@ -53,7 +53,7 @@ def _lines(answer: str) -> str:
 
 
 def oldest(log: str) -> float:
-    """Return the seconds since boot of a journal's first line; raises Unreadable on lines without a time."""
+    """Return the seconds since boot of a journal's first line; raises Unreadable if this line has no time."""
     first = dmesg.seconds(log[: dmesg.LONGEST])
     if first is None:
         raise Unreadable("a journal's lines without seconds since boot")
@@ -61,9 +61,10 @@ def oldest(log: str) -> float:
 
 
 def hidden(log: str) -> Unknown | None:
-    """Return an Unknown if journalctl prints only the size of messages with an unprintable byte; None if it prints all.
+    """Return an Unknown if journalctl printed only the size of some messages; None if it printed every message.
 
-    A process name may contain such a byte, and an Xid names the process.
+    journalctl hides a message with an unprintable byte. A process name may contain such a byte, and an Xid contains the
+    process name.
     """
     blobs = sum(_BLOB.fullmatch(dmesg.message(row)) is not None for row in dmesg.lines(log, " blob data]"))
     return Unknown(Reason.UNPARSABLE, f"journalctl shows only the size of {blobs} lines") if blobs else None
@@ -71,7 +72,7 @@ def hidden(log: str) -> Unknown | None:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One entry of `-o json`: its priority (`0` to `7`, or None), and whether the boot's journal begins with it."""
+    """One entry of `-o json`: its priority (`0` to `7`, or None), and whether it begins the boot's journal."""
 
     priority: object
     begins: bool

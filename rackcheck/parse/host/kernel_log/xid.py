@@ -1,7 +1,7 @@
-"""Xids: the parser of one line of NVIDIA's kernel driver, and the table of documented meanings of each number.
+"""Xids: the parser of one line of NVIDIA's kernel driver, and the table of what each Xid's number means.
 
-The table defines no severity. Its columns hold the actions of NVIDIA's catalogue, and the ratings of four tools
-that run on large fleets; if they disagree, the number stays disputed.
+The table defines no severity. Its columns hold the actions of NVIDIA's catalogue, and the ratings of four tools that
+run on large fleets. If the ratings differ, the Xid is disputed.
 """
 
 import csv
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rackcheck.model.fact import Unreadable
 
 XIDS, SXIDS = "NVRM: Xid", " SXid ("
-"""Texts in every line of a GPU's error and of an NVSwitch's; a line that cannot be parsed is from another driver."""
+"""A text in every line about an error of a GPU (Xid), and a text in every line about an error of an NVSwitch (SXid)."""
 
 # In MIG mode, the GPU instance and the compute instance follow the address if the error belongs to them
 # (kernel_rc.c of NVIDIA's open kernel modules); drivers before 300 leave `PCI:` out.
@@ -34,15 +34,15 @@ _RECOVERY = re.compile(
 _SWITCH = re.compile(r", (?P<severity>Fatal|Non-fatal), (?:Link (?P<link>[0-9]{1,3}) )?(?P<words>.{1,80})")
 
 NVLINK = frozenset(range(144, 151))
-"""Xids whose meaning is in their sub-fields: NVLink of Blackwell."""
+"""Xids of Blackwell's NVLink, whose meaning is in sub-fields at the end of the line."""
 RECOVERY = 154
 
 
 @dataclass(frozen=True, slots=True)
 class Xid:
-    """One line: its device, its number, its text without the process name, and the details at the end of the text.
+    """One Xid: the GPU's PCI address, the Xid's number, the line without the process name, and the details at its end.
 
-    In MIG mode, a line may also name an instance: `place` is still only the GPU's address, `text` contains both.
+    In MIG mode, the line may also name a GPU instance, which is in `text` but not in the address `place`.
     """
 
     place: str
@@ -58,14 +58,14 @@ class Xid:
 
     @property
     def recovery(self) -> str | None:
-        """The action that the driver now requires to recover the GPU; None for other lines."""
+        """The action that the driver now requires to recover the GPU; None if the line is not Xid 154."""
         match = _RECOVERY.match(self.detail) if self.code == RECOVERY else None
         return match["action"] if match else None
 
 
 @dataclass(frozen=True, slots=True)
 class Nvlink:
-    """The unit of a GPU's NVLink that has an error, whether the driver reports it as fatal, and the link (-1: none)."""
+    """The failed unit of a GPU's NVLink, whether the driver reports the error as fatal, and the link (-1: none)."""
 
     unit: str
     fatal: bool
@@ -74,7 +74,7 @@ class Nvlink:
 
 @dataclass(frozen=True, slots=True)
 class SXid:
-    """One line of an NVSwitch: its device and number, and the driver's severity, words and link if present."""
+    """One SXid: the NVSwitch's PCI address, the SXid's number, the line, and severity, words and link if printed."""
 
     place: str
     code: int
@@ -96,7 +96,10 @@ def xid(message: str) -> Xid | None:
 
 
 def sxid(message: str) -> SXid | None:
-    """Parse an NVSwitch's message; None if it is not an SXid. Only an error's first line has severity and words."""
+    """Parse a message of an NVSwitch; None if it is not an SXid.
+
+    Only the first of the lines about an error has a severity and a description.
+    """
     match = SXID.match(message)
     if match is None:
         return None
@@ -109,13 +112,13 @@ def sxid(message: str) -> SXid | None:
 
 
 def _address(match: re.Match[str]) -> str:
-    """Spell a PCI address as the kernel and `gpu/*.pci` do; a GPU is function 0, which the driver leaves out."""
+    """Spell a PCI address as the kernel and `gpu/*.pci` do; if the driver prints no function, the function is 0."""
     return f"{int(match['domain'], 16):04x}:{match['device'].lower()}.{match['function'] or 0}"
 
 
 @dataclass(frozen=True, slots=True)
 class XidMeaning:
-    """One Xid as documented by the table's sources."""
+    """One row of the table: an Xid's number and title, its actions in NVIDIA's catalogue, and the tools' ratings."""
 
     code: int
     title: str
@@ -129,7 +132,7 @@ class XidMeaning:
 
     @property
     def opinions(self) -> tuple[bool, ...]:
-        """Whether each source rates the Xid as serious: DCGM, Azure's two tools, Imbue."""
+        """Whether each source rates the Xid as serious, in the order DCGM, Azure's two tools, Imbue."""
         return (
             self.dcgm == "FAIL",
             self.azure_nhc == "yes",
@@ -157,7 +160,7 @@ _COLUMNS = {
 
 
 def table(text: str) -> Mapping[int, XidMeaning]:
-    """Read the table; raises Unreadable if it lacks a column or names a number twice."""
+    """Read the table; raises Unreadable if it lacks a column or contains a number twice."""
     found: dict[int, XidMeaning] = {}
     for row in csv.DictReader(io.StringIO(text)):
         missing = [column for column in _COLUMNS if row.get(column) is None]
@@ -172,23 +175,27 @@ def table(text: str) -> Mapping[int, XidMeaning]:
 
 
 UNLISTED = "not in our table"
-"""Text for an Xid that is not in the table."""
+"""Shown instead of the title or action of an Xid that is not in the table."""
 SILENT = "none given"
-"""Text for an Xid without an action in the catalogue."""
+"""Shown for an Xid for which NVIDIA's catalogue has no action."""
 
 
 def named(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> tuple[str, ...]:
-    """Name each Xid; an Xid that is not in the table is marked as such, never left out."""
+    """Return each Xid's number and title in numeric order; an Xid that is not in the table has the title UNLISTED."""
     return tuple(f"{code} {known[code].title if code in known else UNLISTED}" for code in sorted(set(codes)))
 
 
 def actions(codes: Iterable[int], known: Mapping[int, XidMeaning], column: str) -> tuple[str, ...]:
-    """Return the distinct actions of a column, `immediate` or `investigatory`, in alphabetical order."""
+    """Return the distinct actions for these Xids, in alphabetical order; `column` is `immediate` or `investigatory`."""
     return tuple(sorted({(getattr(known[c], column) or SILENT) if c in known else UNLISTED for c in codes}))
 
 
 def by_agreement(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> Mapping[str, tuple[str, ...]]:
-    """Split the Xids: rated as serious by all four sources, by none, by some, and not in the table."""
+    """Group the Xids by the sources' ratings, as numbers in order.
+
+    The groups are `serious` (for all four sources), `mild` (for none), `disputed` (for some), and `unlisted` (not in
+    the table).
+    """
     parts: dict[str, list[str]] = {"serious": [], "mild": [], "disputed": [], "unlisted": []}
     for code in sorted(set(codes)):
         opinion = known[code].serious if code in known else None

@@ -15,22 +15,25 @@ Error = TypeVar("Error", Xid, SXid)
 
 
 def every_xid(log: str) -> tuple[list[Xid], Unknown | None]:
-    """Return every Xid of a log, in its order, and why the list may be incomplete; None if every line was parsed."""
+    """Return a log's Xids in order, and why the list may be incomplete, or None if every Xid could be parsed."""
     return _every(log, XIDS, xid)
 
 
 def every_sxid(log: str) -> tuple[list[SXid], Unknown | None]:
-    """Return every line about an error of an NVSwitch, in the log's order, and why the list may be incomplete."""
+    """Return a log's SXids (errors of NVSwitches) in order, and why the list may be incomplete.
+
+    The second value is None if every SXid could be parsed.
+    """
     return _every(log, SXIDS, sxid)
 
 
 def xids(log: str) -> list[Xid]:
-    """Return every Xid of a log that could be parsed, in its order."""
+    """Return the Xids of a log that could be parsed, in order."""
     return every_xid(log)[0]
 
 
 def sxids(log: str) -> list[SXid]:
-    """Return every line about an error of an NVSwitch that could be parsed, in the log's order."""
+    """Return the SXids (errors of NVSwitches) of a log that could be parsed, in order."""
     return every_sxid(log)[0]
 
 
@@ -51,7 +54,7 @@ def _every(log: str, holds: str, read: Callable[[str], Error | None]) -> tuple[l
 
 
 def by_place(errors: Iterable[Error]) -> Mapping[str, list[Error]]:
-    """Group the lines by device, that is by PCI address, in the order in which the log first names the devices."""
+    """Group errors by the device's PCI address, in the order in which the log first names the devices."""
     devices: dict[str, list[Error]] = {}
     for error in errors:
         devices.setdefault(error.place, []).append(error)
@@ -64,7 +67,7 @@ def codes(errors: Iterable[Xid | SXid]) -> tuple[str, ...]:
 
 
 def nvlink_errors(errors: Iterable[Xid]) -> tuple[str, ...]:
-    """Name the distinct errors of Blackwell's NVLink, in order: number, unit, Fatal or Nonfatal, link."""
+    """Return the distinct errors of Blackwell's NVLink, sorted: Xid number, unit, Fatal or Nonfatal, link."""
     kinds = {(e.code, e.nvlink.unit, e.nvlink.link, e.nvlink.fatal) for e in errors if e.nvlink is not None}
     return tuple(
         f"{code} {unit} {'Fatal' if fatal else 'Nonfatal'} link {link}" for code, unit, link, fatal in sorted(kinds)
@@ -72,6 +75,6 @@ def nvlink_errors(errors: Iterable[Xid]) -> tuple[str, ...]:
 
 
 def recovery(errors: Iterable[Xid]) -> str | None:
-    """Return the recovery action in the last error that has one."""
+    """Return the recovery action of the last error that has one; None if no error has one."""
     rows = [error.recovery for error in errors if error.recovery is not None]
     return rows[-1] if rows else None

@@ -1,4 +1,4 @@
-"""/proc/buddyinfo: each zone's free memory by the size of its pieces; see proc_buddyinfo(5)."""
+"""/proc/buddyinfo: each zone's free memory by the size of the free blocks; see proc_buddyinfo(5)."""
 
 import re
 from collections.abc import Iterable
@@ -12,26 +12,26 @@ _ZONE = re.compile(r"Node ([0-9]{1,5}), zone +\w{1,20}((?: +[0-9]{1,15}){2,20}) 
 
 @dataclass(frozen=True)
 class Free:
-    """The number of free pages, and of the free pages in pieces of the largest size."""
+    """The number of free pages, and the number of free pages that are in blocks of the largest size."""
 
     pages: int = 0
     large: int = 0
 
     def unbroken(self) -> float | None:
-        """Return the share in pieces of the largest size, in percent; None if no page is free."""
+        """Return the percentage of free pages that are in blocks of the largest size; None if no page is free."""
         return 100 * self.large / self.pages if self.pages else None
 
 
 def together(parts: Iterable[Free]) -> Free:
-    """Add up the free pages."""
+    """Add up the free pages of several zones."""
     several = list(parts)
     return Free(sum(part.pages for part in several), sum(part.large for part in several))
 
 
 def nodes(content: str) -> dict[str, Free]:
-    """Add up the zones of each NUMA node, by its number; raises Unreadable on a row that is not a zone.
+    """Return the free pages of each NUMA node, by its number; raises Unreadable on a row that is not a zone.
 
-    The column of order n counts pieces of 2^n pages; the last column counts the largest pieces.
+    The column of order n counts free blocks of 2^n pages; the last column counts the largest blocks.
     """
     found: dict[str, Free] = {}
     for row in rows(content):

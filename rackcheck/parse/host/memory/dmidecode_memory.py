@@ -9,7 +9,7 @@ _CHANNEL = re.compile(r"(.{0,64}?channel[ _-]?[a-z0-9]{1,2})(?![a-z0-9]).{0,64}"
 
 
 def channel(device: Structure) -> str | Unknown:
-    """Return the channel if the slot's text contains it: `ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`."""
+    """Return the channel in the slot's name, such as `ChannelA` of `ChannelA-DIMM0`; Unknown if the name has none."""
     for key in ("Locator", "Bank Locator"):
         match = _CHANNEL.fullmatch(device.first(key) or "")
         if match is not None:
@@ -19,7 +19,7 @@ def channel(device: Structure) -> str | Unknown:
 
 
 def corrects(device: Structure) -> bool | Unknown:
-    """Return whether the module has bits beyond its data, which hold ECC."""
+    """Return whether the module is wider than its data, that is, has bits for ECC; Unknown without both widths."""
     total, data = (device.value(measured("bits"), f"{word} Width") for word in ("Total", "Data"))
     if isinstance(total, Unknown) or isinstance(data, Unknown):
         return total if isinstance(total, Unknown) else device.missing("Data Width")

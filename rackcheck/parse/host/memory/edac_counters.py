@@ -1,4 +1,4 @@
-"""The kernel's EDAC folders, /sys/devices/system/edac/mc: the parts with counters of memory errors, by controller."""
+"""Counters of memory errors in the kernel's EDAC folders, /sys/devices/system/edac/mc."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -18,9 +18,10 @@ _NUMBER = re.compile("[0-9]{1,4}")
 
 @dataclass(frozen=True)
 class Counted:
-    """A part with counters: its controller's number, its name there (dimm0, rank0, csrow0, csrow0:ch1), and its files.
+    """One module, rank, row or channel with error counters: its memory controller's number, its name and its files.
 
-    `folder` is the folder of the files, `prefix` the path and the beginning of the names of its counters.
+    Names are dimm0, rank0, csrow0 and csrow0:ch1. `folder` is the folder of the files; `prefix` is the common beginning
+    of the paths of its counters.
     """
 
     controller: str
@@ -36,15 +37,15 @@ def gibibytes(content: str) -> float:
 
 
 def controllers(files: Files, names: Collection[str]) -> frozenset[str]:
-    """Return the numbers of the controllers that have any of these files."""
+    """Return the numbers of the memory controllers that have at least one file with such a name."""
     found = {keys[0] for name in names for keys in files.found(f"{MC}/{name}")}
     return frozenset(number for number in found if _NUMBER.fullmatch(number))
 
 
 def counted(files: Files, numbers: Collection[str]) -> Iterator[Counted]:
-    """Yield all parts with counters of these controllers: modules or ranks, else rows and then their channels.
+    """Yield what has error counters on these controllers: modules or ranks, else rows and then their channels.
 
-    Raises Unreadable if a folder could not be listed, after yielding the parts before it.
+    Raises Unreadable if a folder could not be listed, after yielding what comes before it.
     """
     modular = set()
     for glob in MODULES:

@@ -1,4 +1,4 @@
-"""The kernel's blocks of memory, counted by their state: rows such as `61 online`, `size 8000000`, `auto offline`."""
+"""The kernel's memory blocks, counted by state: rows such as `blocks 64`, `61 online`, `size 8000000`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,14 @@ from rackcheck.model.text.values import whole
 
 @dataclass(frozen=True)
 class Blocks:
-    """The number of blocks, the number in each state, and the words after `size` and `auto`."""
+    """The number of blocks, the number of blocks in each state, and the texts of the rows `size` and `auto`."""
 
     count: int
     states: Mapping[str, int]
     words: Mapping[str, str]
 
     def having(self, state: str) -> int | Unknown:
-        """Count the blocks in a state; unknown unless every block has reported its state."""
+        """Return the number of blocks in a state; unknown unless every block has reported its state."""
         saying = sum(self.states.values())
         if 0 < self.count == saying:
             return self.states.get(state, 0)
@@ -34,7 +34,7 @@ def blocks(rows: Sequence[str]) -> Blocks:
 
 
 def mebibytes(size: str) -> float:
-    """Read a block's size, bytes in hexadecimal, as MiB; raises Unreadable on anything else."""
+    """Convert a block's size from bytes in hexadecimal to MiB; raises Unreadable on anything else."""
     if not re.fullmatch("[0-9a-f]{1,16}", size):
         raise Unreadable(f"not a size in hexadecimal: {size[:40]!r}")
     return int(size, 16) / (1 << 20)

@@ -1,4 +1,4 @@
-"""The kernel's NUMA nodes and its CPU packages: the packages to which the CPUs of each node belong."""
+"""The kernel's NUMA nodes, and the CPU packages (sockets) to which the CPUs of each node belong."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MOST, MOST_CPUS = 1024, 8192
 
 @dataclass(frozen=True)
 class NumaNode:
-    """One node by its number, and the packages of its CPUs; None if the kernel does not report a CPU's package."""
+    """One NUMA node by its number, and the packages of its CPUs; these are None if a CPU's package is not reported."""
 
     number: str
     packages: frozenset[str] | None
@@ -42,7 +42,10 @@ def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[NumaNode]:
 
 
 def per_package(found: Iterable[NumaNode]) -> tuple[int, ...] | None:
-    """Return the number of nodes with CPUs of each package, lowest first; None if a CPU's package is unknown."""
+    """Return for each package the number of NUMA nodes that have CPUs of it, in ascending order.
+
+    None if the package of a CPU is unknown.
+    """
     counts: dict[str, int] = {}
     for node in found:
         if node.packages is None:

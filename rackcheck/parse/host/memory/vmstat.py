@@ -1,4 +1,4 @@
-"""/proc/vmstat: the kernel's counters of memory by its own names; see proc_vmstat(5)."""
+"""/proc/vmstat: the kernel's memory counters by the kernel's names; see proc_vmstat(5)."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from rackcheck.model.fact import Absent, Unreadable
 from rackcheck.model.text.values import rows, whole
 
 PER_ZONE = frozenset({"allocstall"})
-"""Counters that exist once for each zone since Linux 4.8, as `allocstall_normal`, and once for all zones before."""
+"""Counters that exist for each zone since Linux 4.8 (`allocstall_normal`); older kernels have one for all zones."""
 
 
 def counters(content: str) -> Mapping[str, str]:

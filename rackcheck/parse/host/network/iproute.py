@@ -1,4 +1,4 @@
-"""What iproute2's `ip -o` prints, in one row for each: addresses of an interface, VLAN interfaces."""
+"""The output of iproute2's `ip -o`: one row for each address of an interface, or for each VLAN interface."""
 
 import re
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def addresses(answer: str) -> dict[str, Reading]:
 
 @dataclass(frozen=True)
 class Vlan:
-    """A VLAN interface: its tag, the interface that carries it, its packets' size in bytes."""
+    """One VLAN interface: its name, the interface below it, its MTU in bytes, its state, its protocol and its tag."""
 
     name: str
     below: str

@@ -11,7 +11,10 @@ LEAVES = ("switch", "switch_id", "switch_description", "port", "port_description
 
 
 def heard(answer: str) -> dict[str, list[Mapping[str, Reading]]]:
-    """Return each interface's neighbours, each with a reading for every leaf; raises Unreadable on anything else."""
+    """Return the neighbours of each interface, each with a reading for every name in LEAVES.
+
+    Raises Unreadable if this is not lldpctl's output.
+    """
     found: dict[str, list[Mapping[str, Reading]]] = {}
     for name, values in _entries(answer):
         found.setdefault(name, []).append(_neighbour(values))
@@ -31,7 +34,7 @@ def _entries(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _neighbour(values: Mapping[str, Any]) -> Mapping[str, Reading]:
-    """Read one neighbour; a switch without a name is listed under its id."""
+    """Return the readings of one neighbour; `switch` is absent if the switch sends no name."""
     chassis = values.get("chassis")
     named = isinstance(chassis, dict) and len(chassis) == 1 and "id" not in chassis
     (name, switch), *_ = chassis.items() if named and isinstance(chassis, dict) else [(None, chassis)]
@@ -50,19 +53,19 @@ def _neighbour(values: Mapping[str, Any]) -> Mapping[str, Reading]:
 
 
 def _listed(value: object) -> list[Any]:
-    """Return a list unchanged, and a single item, which lldpctl writes without a list, as a list with this item."""
+    """Return a list unchanged, and a single value, which lldpctl prints without a list, as a list with this value."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _text(value: object) -> Reading:
-    """Return a text from lldpctl; absent if the switch does not send it."""
+    """Return a text from lldpctl; absent if the switch does not send it, Unknown if it is not a text."""
     if value is None:
         return Absent("the switch does not send it")
     return value if isinstance(value, str) else Unknown(Reason.UNPARSABLE, f"not a text: {str(value)[:80]}")
 
 
 def _inside(value: object, *keys: str) -> object:
-    """Follow keys into JSON; None if they lead nowhere."""
+    """Return the value at a path of keys in nested JSON objects; None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

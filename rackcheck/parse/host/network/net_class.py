@@ -8,10 +8,10 @@ from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import line, whole
 
 NONE = "the interface is down, or its driver reports none"
-"""Why a link's signal, speed and duplex are absent."""
+"""Reason given for the absent signal, speed or duplex of a link."""
 
 ADMIN_UP, PROMISCUOUS = 0x1, 0x100
-"""Bits of an interface's flags: it is set up; it also receives packets for others (promiscuous mode)."""
+"""Bits of an interface's flags: set up by the administrator (IFF_UP), and in promiscuous mode (IFF_PROMISC)."""
 
 COUNTERS = {
     "rx_packets": "Packets received.", "tx_packets": "Packets sent.",
@@ -38,11 +38,11 @@ _FLAGS = re.compile(r"0x[0-9a-fA-F]{1,8}")
 _TYPES = {"1": "Ethernet", "32": "InfiniBand", "772": "loopback"}
 _ORIGINS = {"0": "permanent", "1": "random", "2": "stolen", "3": "set"}
 _UNKNOWN_SPEEDS = (-0.001, 4294967.295)
-"""Speeds that mean unknown: the kernel's -1 Mb/s, and the same as an unsigned number from old kernels."""
+"""Speeds in Gb/s that mean unknown: -1 Mb/s, and in old kernels the same as an unsigned number."""
 
 
 def names(files: Files, glob: str) -> Iterator[str]:
-    """Yield each interface that a glob in `/sys/class/net/*/device/net/*` finds, once.
+    """Yield each interface that a glob below `/sys/class/net/*/device/net/*` finds, once.
 
     If a device has two interfaces, the glob also finds each interface in the folder of the other interface.
     """
@@ -60,19 +60,19 @@ def flags(content: str) -> int:
 
 
 def flagged(files: Files, place: str, bit: int) -> Sourced:
-    """Return whether one bit of the flags is set."""
+    """Return whether a bit is set in the interface's flags, which are in the file `place`."""
     shown = files.read(place, flags)
     known = shown.reading
     return Sourced(bool(known & bit) if isinstance(known, int) else known, shown.source)
 
 
 def gigabits(content: str) -> float:
-    """Convert Mb/s to Gb/s; for an unknown speed, the kernel writes -1, and an old kernel 4294967295."""
+    """Convert Mb/s to Gb/s; the kernel's numbers for an unknown speed (see _UNKNOWN_SPEEDS) are converted too."""
     return whole(content) / 1000
 
 
 def while_up(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
-    """Read a file; absent while the interface is down, as the kernel then refuses to read the file (EINVAL)."""
+    """Read a file of an interface; absent while the interface is down, as reading it then fails with EINVAL."""
     refused = files.refused.get(place)
     if refused is not None and refused.detail == "Invalid argument":
         return Sourced(Absent(NONE), place)
@@ -92,10 +92,10 @@ def duplex(files: Files, place: str) -> Sourced:
 
 
 def link_type(content: str) -> str:
-    """Return what the link is (ARPHRD_*); the kernel's number if it has no name here."""
+    """Return the name of a link's type (ARPHRD_*), such as Ethernet; the kernel's number if it has no name here."""
     return _TYPES.get(line(content), line(content))
 
 
 def address_origin(content: str) -> str:
-    """Return where the hardware address comes from (NET_ADDR_*); the kernel's number if it has no name here."""
+    """Return the name of a hardware address's origin (NET_ADDR_*); the kernel's number if it has no name here."""
     return _ORIGINS.get(line(content), line(content))

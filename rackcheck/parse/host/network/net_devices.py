@@ -1,4 +1,4 @@
-"""Links of sysfs between PCI functions and network interfaces, and the folder of an interface's device."""
+"""Paths in sysfs that connect network interfaces with their PCI functions, and properties of an interface's device."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from rackcheck.model.fact import Absent, Sourced
 from rackcheck.model.text.files import Files
 
 BESIDE = "/sys/bus/pci/drivers/*/*/net/*/mtu"
-"""Glob of sysfs links: for each existing file, the stars are a driver, a PCI address and an interface's name."""
+"""Glob for the network interfaces on PCI: its stars match the driver, the PCI address and the interface's name."""
 
 VIRTIO = "/sys/bus/pci/devices/*/virtio*/net/*/mtu"
-"""The same for virtual machines: the PCI function's driver is virtio-pci, and the interface is one folder deeper."""
+"""Glob for virtio interfaces, one folder deeper: its stars match the PCI address, a folder and the interface's name."""
 
 DEVICE = "/sys/class/net/{}/device"
 NUMA = f"{DEVICE}/numa_node"
@@ -26,7 +26,7 @@ class DeviceLocation:
 
 
 def places(files: Files) -> Mapping[str, tuple[str, str]]:
-    """Return driver and PCI address of each interface on PCI, by its name."""
+    """Return the driver and the PCI address of each interface on PCI, by the interface's name."""
     driven = {name: (driver, address) for driver, address, name in files.found(BESIDE)}
     return driven | {name: ("virtio_net", address) for address, _, name in files.found(VIRTIO)}
 
@@ -39,6 +39,6 @@ def place(found: Mapping[str, tuple[str, str]], interface: str) -> DeviceLocatio
 
 
 def virtual(files: Files, interface: str) -> Sourced:
-    """Return whether an interface is a virtual function (SR-IOV), that is, has a physical function."""
+    """Return whether an interface is a virtual function (SR-IOV), which is linked to its physical function."""
     place = VIRTUAL.format(interface)
     return Sourced(files.has(place), place)

@@ -1,4 +1,4 @@
-"""The bonding driver's report of one bond, /proc/net/bonding/NAME: a section of the bond, then one of each member."""
+"""The bonding driver's report of one bond, /proc/net/bonding/NAME: a section for the bond and one for each member."""
 
 import re
 from collections.abc import Mapping
@@ -15,21 +15,21 @@ _MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
 
 @dataclass(frozen=True)
 class Section:
-    """The report's values of the bond or of one member, by the driver's words; the first of repeated names is used."""
+    """One section of the report: the values by the driver's names for them; of a repeated name, the first value."""
 
     values: Mapping[str, str]
 
     def text(self, key: str, lacking: str = "") -> Reading:
-        """Return a text; absent, for the reason `lacking`, if the driver does not print it in this mode."""
+        """Return the value of a name; absent, with the detail `lacking`, if the driver does not print the name."""
         return self.values.get(key, Absent(lacking or f"no {key}"))
 
     def chosen(self, key: str) -> Reading:
-        """Return a choice; absent if there is none, that is if the driver leaves it out or prints None."""
+        """Return the value of a name; absent if the driver does not print it, or prints None."""
         text = self.values.get(key, "None")
         return Absent(f"no {key}") if text == "None" else text
 
     def number(self, key: str, form: re.Pattern[str] = _DIGITS) -> Reading:
-        """Read a whole number, the form's first group; absent if the driver does not print it in this mode."""
+        """Return a whole number from the first group of `form`; absent if the driver does not print it in this mode."""
         message = self.values.get(key)
         if message is None:
             return Absent(f"no {key}")
@@ -37,7 +37,7 @@ class Section:
         return int(match[1]) if match else Unknown(Reason.UNPARSABLE, f"{key} {message[:80]!r}")
 
     def speed(self) -> Reading:
-        """Read a member's speed in Gb/s; absent without a link, and if an old driver does not print it."""
+        """Return a member's speed in Gb/s; absent if there is no link, or if an old driver does not print it."""
         if self.values.get("Speed") == "Unknown":
             return Absent("no link")
         megabits = self.number("Speed", _MEGABITS)

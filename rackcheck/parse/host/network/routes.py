@@ -1,4 +1,4 @@
-"""The kernel's tables of routes, /proc/net/route and /proc/net/ipv6_route: which route is the default."""
+"""The kernel's routing tables, /proc/net/route and /proc/net/ipv6_route: which route is the default."""
 
 import re
 
@@ -10,10 +10,10 @@ _ANYWHERE = re.compile(r"0{32} 00 0{32} 00 ")
 
 
 def ipv4(content: str) -> tuple[str, str]:
-    """Return interface and router, in the kernel's form, of the default route with the lowest metric.
+    """Return the interface and the router of the IPv4 default route with the lowest metric, as the kernel writes them.
 
-    If there is no default route, both texts are empty. Raises Unreadable if the table has no head, or a row that is not
-    a route.
+    If there is no default route, both texts are empty. Raises Unreadable if the table has no heading, or a row that is
+    not a route.
     """
     rows = content.splitlines()
     if not rows or not rows[0].startswith("Iface"):
@@ -34,22 +34,23 @@ def ipv4(content: str) -> tuple[str, str]:
 
 
 def dotted(written: str) -> str:
-    """Return a router's address in dotted form: 10.0.0.1; empty if there is none.
+    """Convert a router's address from the kernel's hexadecimal form to dotted form (10.0.0.1).
 
-    The kernel writes the number in the machine's byte order, which is little-endian on x86 and ARM.
+    An empty text stays empty. The kernel writes the number in the machine's byte order, which is little-endian on x86
+    and ARM.
     """
     return ".".join(str(part) for part in reversed(bytes.fromhex(written)))
 
 
 def by_ipv4(content: str) -> str:
-    """Return the interface of the default route with the lowest metric; an empty text if there is none."""
+    """Return the interface of the IPv4 default route with the lowest metric; an empty text if there is none."""
     return ipv4(content)[0]
 
 
 def by_ipv6(content: str) -> str:
-    """Return the interface of the default route with the lowest metric; an empty text if there is none.
+    """Return the interface of the IPv6 default route with the lowest metric; an empty text if there is none.
 
-    The kernel's own reject routes do not count. Raises Unreadable on a row that is not a route.
+    Reject routes and routes on `lo` do not count. Raises Unreadable on a row that is not a route.
     """
     found: list[tuple[int, str]] = []
     for row in content.splitlines():

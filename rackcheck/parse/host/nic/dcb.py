@@ -19,7 +19,7 @@ _ALGORITHMS = ("strict", "cbs", "ets", "vendor")
 
 @dataclass(frozen=True)
 class Pfc:
-    """The priorities that can be paused separately, and the maximum number of such priorities."""
+    """The priorities with flow control on, and the maximum number of priorities that may have it on."""
 
     pausing: tuple[int, ...]
     most: int
@@ -27,7 +27,7 @@ class Pfc:
 
 @dataclass(frozen=True)
 class Ets:
-    """The class of each priority, and the scheduling and the share of the bandwidth, in percent, of each class.
+    """The class of each priority, and the scheduling algorithm and the bandwidth share (in percent) of each class.
 
     `willing` is whether the other end of the cable may set these.
     """
@@ -39,7 +39,7 @@ class Ets:
 
 
 def pfc(message: str) -> Pfc:
-    """Read `dcb -j pfc show`: `prio_pfc`, eight switches, and `pfc_cap`; raises Unreadable if one is missing."""
+    """Read `dcb -j pfc show`; raises Unreadable without `pfc_cap`, or without eight booleans in `prio_pfc`."""
     values = _document(message)
     switches = values.get("prio_pfc")
     if not isinstance(switches, list) or len(switches) != EIGHT or not all(isinstance(on, bool) for on in switches):
@@ -51,7 +51,7 @@ def pfc(message: str) -> Pfc:
 
 
 def ets(message: str) -> Ets:
-    """Read `dcb -j ets show`: three tables of eight, and `willing`; raises Unreadable if one of them is missing."""
+    """Read `dcb -j ets show`; raises Unreadable without `willing`, or without eight values in each of its tables."""
     values = _document(message)
     classes, algorithms, shares = (_eight(values, name, message) for name in ("prio_tc", "tc_tsa", "tc_bw"))
     if not isinstance(values.get("willing"), bool):
@@ -60,7 +60,7 @@ def ets(message: str) -> Ets:
 
 
 def dscp(message: str) -> tuple[tuple[int, int], ...]:
-    """Read `dcb -j app show`: each DSCP and its priority, in order; dcb leaves out an empty map."""
+    """Return the pairs of DSCP and priority from `dcb -j app show`, in order; empty if dcb prints no map."""
     table = _document(message).get("dscp_prio", [])
     if not isinstance(table, list) or len(table) > _MOST:
         raise Unreadable(f"not a map: {clean(message, 80)!r}")
@@ -74,7 +74,7 @@ def dscp(message: str) -> tuple[tuple[int, int], ...]:
 
 
 def _document(message: str) -> dict[str, Any]:
-    """Read the single object that dcb writes."""
+    """Parse dcb's output, which is a single JSON object; raises Unreadable on anything else."""
     try:
         found = json.loads(message)
     except (ValueError, RecursionError) as error:
@@ -85,7 +85,7 @@ def _document(message: str) -> dict[str, Any]:
 
 
 def _eight(values: dict[str, Any], name: str, message: str) -> tuple[Any, ...]:
-    """Return a table of eight: words of algorithms, or numbers up to 100."""
+    """Return the eight values of a table: names of algorithms in `tc_tsa`, otherwise numbers up to 100."""
     table = values.get(name)
     known = isinstance(table, list) and all(
         value in _ALGORITHMS if name == "tc_tsa" else type(value) is int and 0 <= value <= 100 for value in table

@@ -1,4 +1,4 @@
-"""The output of ethtool: settings in two halves, features, statistics, and the contents of a module's memory."""
+"""The output of ethtool: current and maximum settings, features, statistics, and the contents of a module's memory."""
 
 import re
 
@@ -14,9 +14,9 @@ _REFUSED = ("not permitted", "permission denied")
 
 
 def answered(text: str) -> str:
-    """Skip the error lines before the output: without root, some queries are refused, and the rest is still printed.
+    """Return the output without the error lines before it: without root, ethtool cannot query some of the settings.
 
-    Raises Unreadable if nothing follows.
+    Raises Unreadable if nothing but error lines is printed.
     """
     at = 0
     while (match := _COMPLAINT.match(text, at)) is not None:
@@ -55,7 +55,7 @@ def switch(value: str | None) -> Reading:
 
 
 def modes(text: str, key: str) -> Reading:
-    """Read link modes, which continue on the following lines that begin with blanks and have no colon.
+    """Return the link modes of a field, which may continue on indented lines without a colon.
 
     Absent if there are none, or the driver reports them as unknown.
     """
@@ -71,7 +71,7 @@ def modes(text: str, key: str) -> Reading:
 
 
 def halves(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Split `ethtool -g` and similar output into the highest settings and the current ones."""
+    """Split `ethtool -g` and similar output into the maximum settings and the current settings."""
     highest: dict[str, str] = {}
     current: dict[str, str] = {}
     into: dict[str, str] | None = None
@@ -92,17 +92,17 @@ _TELLING = re.compile(
     r"|jabber|fragment|undersize|oversize|alloc_fail|no_buf|buf_fail|buff_alloc|corrected|wqe|prio[0-9]|overflow|stomped",
     re.IGNORECASE,
 )
-"""Names of the statistics of errors, losses and flow control; statistics of sizes and traffic are left out."""
+"""Matches the names of statistics about errors, losses and flow control; those about sizes and traffic are left out."""
 
 _QUEUE = re.compile(r"^(\[|(?:(?:rx|tx)[_-])?queue_|(?:rx|tx|ch|rxq|txq)[_-]?)([0-9]{1,4})(?=\]|[_.-])")
-"""The queue's number in the name of a per-queue statistic."""
+"""Matches the beginning of a per-queue statistic's name; the second group is the queue's number."""
 
 STATISTICS = 400
 """Maximum number of statistics kept of one interface."""
 
 
 def statistics(text: str) -> dict[str, int]:
-    """Read the statistics of errors and losses; per-queue statistics are summed, with `n` for the queue's number."""
+    """Return the statistics of errors and losses; per-queue statistics are summed, with `n` for the queue's number."""
     found: dict[str, int] = {}
     rows = answered(text).splitlines()
     if not rows or rows[0].strip() != "NIC statistics:":

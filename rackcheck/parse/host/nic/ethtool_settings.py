@@ -48,12 +48,12 @@ def versions(text: str) -> dict[str, Reading]:
 
 
 def channels(text: str) -> dict[str, Reading]:
-    """Read the numbers of queues of `ethtool -l`, current and maximum."""
+    """Return the current and the maximum numbers of queues that `ethtool -l` prints."""
     return _with_highest(text, _QUEUES)
 
 
 def rings(text: str) -> dict[str, Reading]:
-    """Read the sizes of rings of `ethtool -g`, current and maximum."""
+    """Return the current and the maximum sizes of the ring buffers that `ethtool -g` prints."""
     return _with_highest(text, _WAYS)
 
 
@@ -66,7 +66,7 @@ def _with_highest(text: str, names: Mapping[str, str]) -> dict[str, Reading]:
 
 
 def coalescing(text: str) -> dict[str, Reading]:
-    """Read `ethtool -c`; both adaptive settings are on one line."""
+    """Return the settings of interrupt coalescing that `ethtool -c` prints."""
     values = dict(ethtool.pairs(text))
     match = _BOTH.fullmatch(values.get("Adaptive RX", ""))
     if match is None:
@@ -76,7 +76,7 @@ def coalescing(text: str) -> dict[str, Reading]:
 
 
 def fec(text: str) -> dict[str, Reading]:
-    """Read the encodings of `ethtool --show-fec`; without a link none is active."""
+    """Return the configured and the active FEC encodings from `ethtool --show-fec`; without a link, none is active."""
     values = dict(ethtool.pairs(text))
     configured = next((values[name] for name in _CONFIGURED if name in values), None)
     active = values.get("Active FEC encoding", values.get("Active FEC encodings"))
@@ -87,7 +87,7 @@ def fec(text: str) -> dict[str, Reading]:
 
 
 def pause(text: str) -> dict[str, Reading]:
-    """Read `ethtool -a`."""
+    """Return the pause settings that `ethtool -a` prints."""
     values = dict(ethtool.pairs(text))
     if "RX" not in values:
         raise Unreadable(f"no pause parameters: {clean(text, 80)!r}")
@@ -95,7 +95,7 @@ def pause(text: str) -> dict[str, Reading]:
 
 
 def permanent(text: str) -> dict[str, Reading]:
-    """Read the address of `ethtool -P`; absent if the device reports no address, or only zeros."""
+    """Return the permanent address that `ethtool -P` prints; absent if the device reports no address, or only zeros."""
     match = _PERMANENT.fullmatch(ethtool.answered(text).strip())
     if match is None:
         raise Unreadable(f"no address: {clean(text, 80)!r}")
@@ -104,7 +104,7 @@ def permanent(text: str) -> dict[str, Reading]:
 
 
 def link(text: str) -> dict[str, Reading]:
-    """Read the negotiated link, of plain `ethtool`; a driver without modes reports little."""
+    """Return the negotiated link that `ethtool` without options prints; what the driver does not report is absent."""
     text = ethtool.answered(text)
     values = dict(ethtool.pairs(text))
     if not text.startswith("Settings for "):
@@ -120,7 +120,10 @@ def link(text: str) -> dict[str, Reading]:
 
 
 def features(text: str) -> dict[str, Reading]:
-    """Read `ethtool -k`: `feature/NAME.on` and `feature/NAME.fixed` for each feature."""
+    """Return whether each feature of `ethtool -k` is on, and whether it is fixed, that is, cannot be changed.
+
+    The names are `feature/NAME.on` and `feature/NAME.fixed`.
+    """
     pairs = ethtool.pairs(text)[1:]
     if not text.startswith("Features for ") or not 0 < len(pairs) <= FEATURES or not all(dict(pairs)):
         raise Unreadable(f"no features: {text[:80]!r}")
@@ -132,7 +135,7 @@ def features(text: str) -> dict[str, Reading]:
 
 
 def statistics(text: str) -> dict[str, Reading]:
-    """Read `ethtool -S`: the names as `statistic`, and `statistic/NAME.value` for each."""
+    """Return the names of the error statistics of `ethtool -S`, and the value of each (`statistic/NAME.value`)."""
     found = ethtool.statistics(text)
     values: dict[str, Reading] = {"statistic": tuple(found)}
     return values | {f"statistic/{spell_key(name)}.value": count for name, count in found.items()}

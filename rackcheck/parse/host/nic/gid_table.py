@@ -1,4 +1,4 @@
-"""GID tables of RDMA ports, as a loop of the shell prints them from sysfs.
+"""GID tables of RDMA ports, as a shell loop prints them from sysfs.
 
 A table begins with `port DEVICE/ports/NUMBER`, has a row `INDEX|GID|TYPE|INTERFACE` for each entry in use, and ends
 with `end`.
@@ -14,12 +14,12 @@ from rackcheck.model.text.values import rows
 _PORT = re.compile(r"port ([^/\s]{1,100})/ports/([0-9]{1,5})")
 _ENTRY = re.compile(r"([0-9]{1,5})\|((?:[0-9a-f]{4}:){7}[0-9a-f]{4})\|([^|]{0,40})\|([^|]{0,40})")
 _MAPPED = "0000:0000:0000:0000:0000:ffff:"
-"""Beginning of the GID of an IPv4 address."""
+"""Beginning of a GID that contains an IPv4 address."""
 
 
 @dataclass(frozen=True)
 class GidEntry:
-    """One entry in use; type and interface are empty if the kernel reports none."""
+    """One GID in use; its type and interface are empty if the kernel reports none."""
 
     index: str
     address: str
@@ -28,7 +28,7 @@ class GidEntry:
 
     @property
     def second(self) -> bool:
-        """Whether the entry carries RoCE v2."""
+        """Whether the GID is used for RoCE v2."""
         return self.kind == "RoCE v2"
 
     @property
@@ -38,7 +38,7 @@ class GidEntry:
 
 
 def tables(answer: str) -> Iterator[tuple[str, str, list[GidEntry]]]:
-    """Return each port's device, number and entries by index; raises Unreadable on a table without its end."""
+    """Yield each port's device, its number, and its GIDs by index; raises Unreadable on a table without `end`."""
     port: re.Match[str] | None = None
     entries: list[GidEntry] = []
     for row in rows(answer):

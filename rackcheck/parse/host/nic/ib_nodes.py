@@ -1,7 +1,7 @@
-"""The character devices of RDMA, as a loop of the shell prints them from the kernel's classes and /dev/infiniband.
+"""The character devices of RDMA, as a shell loop prints them from the kernel's classes and /dev/infiniband.
 
-A row is `port - DEVICE NUMBER`, `umad0 yes DEVICE NUMBER` (or `issm`) or `uverbs0 no DEVICE -`; the last is
-`rdma_cm yes - -`.
+A row is `port - DEVICE NUMBER`, `umad0 yes DEVICE NUMBER` (or `issm`) or `uverbs0 no DEVICE -`; the last is `rdma_cm
+yes - -`.
 """
 
 import re
@@ -15,7 +15,7 @@ _ROW = re.compile(r"(umad|issm|uverbs|port|rdma_cm)([0-9]{0,6}) (yes|no|-) ([^\s
 
 @dataclass(frozen=True)
 class Nodes:
-    """The devices, their ports (device and number), whether rdma_cm exists, and which other device nodes exist."""
+    """The ports (device and number), whether the device node rdma_cm exists, and which other device nodes exist."""
 
     connection: bool
     ports: tuple[tuple[str, str], ...]
@@ -23,16 +23,16 @@ class Nodes:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The devices that have ports, without repetition, in their order."""
+        """The distinct devices that have ports, in the order of the rows."""
         return tuple(dict.fromkeys(device for device, _ in self.ports))
 
     def has(self, kind: str, device: str, port: str = "-") -> bool:
-        """Return whether the node of a device (`uverbs`), or of its port (`umad`, `issm`), is in /dev/infiniband."""
+        """Return whether the node of a device (`uverbs`) or of its port (`umad`, `issm`) exists in /dev/infiniband."""
         return (kind, device, port) in self.there
 
 
 def nodes(answer: str) -> Nodes:
-    """Read the rows; raises Unreadable on any other row, and if the last row is missing."""
+    """Read the rows; raises Unreadable on a row of any other form, and if the row of rdma_cm is missing."""
     ports: dict[tuple[str, str], None] = {}
     there: set[tuple[str, str, str]] = set()
     connection: bool | None = None

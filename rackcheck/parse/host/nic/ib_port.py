@@ -19,14 +19,14 @@ _BITS = {
     "port_xmit_constraint_errors": 8, "port_rcv_constraint_errors": 8, "local_link_integrity_errors": 4,
     "excessive_buffer_overrun_errors": 4, "VL15_dropped": 16,
 }  # fmt: skip
-"""Width of the standard error counters (drivers/infiniband/core/sysfs.c of the kernel), which stop at their maximum."""
+"""Bits of each standard error counter (the kernel's drivers/infiniband/core/sysfs.c), which stops at its maximum."""
 
 _NO_PMA = "N/A (no PMA)"
-"""Text of older kernels if the driver has no performance management agent."""
+"""Content of a counter's file in older kernels if the driver has no performance management agent."""
 
 
 def state(content: str) -> str:
-    """Read the word of `4: ACTIVE`; raises Unreadable if number or word is missing."""
+    """Return the state's name from `4: ACTIVE`; raises Unreadable if the number or the name is missing."""
     match = _STATE.fullmatch(line(content))
     if match is None:
         raise Unreadable(f"not a numbered state: {content.strip()[:80]!r}")
@@ -35,7 +35,7 @@ def state(content: str) -> str:
 
 @dataclass(frozen=True)
 class Rate:
-    """The rate in Gb/s to which a port trained, and its lanes: `4X`."""
+    """The rate in Gb/s to which a port trained, and its number of lanes as the kernel writes it: `4X`."""
 
     gigabits: float
     width: str
@@ -50,7 +50,7 @@ def rate(content: str) -> Rate:
 
 
 def hexadecimal(content: str) -> int:
-    """Read `0x96`; some kernels write a number without `0x`. Raises Unreadable on anything else."""
+    """Read a number such as `0x96`, or a decimal number as some kernels write. Raises Unreadable on anything else."""
     word = line(content)
     if not _NUMBER.fullmatch(word):
         raise Unreadable(f"not a number: {word[:80]!r}")
@@ -58,7 +58,7 @@ def hexadecimal(content: str) -> int:
 
 
 def first_guid(content: str) -> str:
-    """Return a port's GUID, the second half of its first GID; raises Unreadable if this is not a GUID."""
+    """Return a port's GUID, the second half of its first GID; raises Unreadable if the content is not a GID."""
     gid = line(content)
     if not _GID.fullmatch(gid):
         raise Unreadable(f"not a GID: {gid[:80]!r}")
@@ -66,7 +66,7 @@ def first_guid(content: str) -> str:
 
 
 def guid(files: Files, folder: str) -> Sourced:
-    """Return the GUID of an InfiniBand port by its folder; absent on Ethernet, where GIDs are made from addresses."""
+    """Return the GUID of the port in this folder; absent on Ethernet, where GIDs are made from network addresses."""
     layer = files.read(f"{folder}/link_layer")
     if layer.reading == "Ethernet":
         return Sourced(Absent("Ethernet"), layer.source)
@@ -74,7 +74,7 @@ def guid(files: Files, folder: str) -> Sourced:
 
 
 def traffic_class(files: Files, place: str) -> Sourced:
-    """Read `Global tclass=106`; absent if the driver prints an empty text because none is set."""
+    """Return the traffic class from `Global tclass=106`; absent if the text is empty, that is, if none is set."""
     if place in files.contents and not files.contents[place].strip():
         return Sourced(Absent("none is set"), place)
     return files.read(place, _traffic_class)
@@ -88,16 +88,16 @@ def _traffic_class(content: str) -> int:
 
 
 def counter(files: Files, place: str) -> Sourced:
-    """Read a counter; absent if its file does not exist, or if no agent counts."""
+    """Read a counter; absent if there is no such file, or if the driver has no performance management agent."""
     if files.contents.get(place, "").strip() == _NO_PMA:
         return Sourced(Absent("the driver has no performance management agent"), place)
     return files.read(place, whole)
 
 
 def full(counted: Mapping[str, Reading]) -> Reading:
-    """Return, in lower case, the names of the standard error counters at their highest value.
+    """Return, in lower case, the names of the standard error counters that have reached their maximum.
 
-    Absent if the port has none of these counters; if a counter is neither a number nor absent, its reason is returned.
+    Absent if the port has none of these counters. If a counter is unknown, its reading is returned instead.
     """
     known = {name: counted[name] for name in _BITS}
     strange = next((reading for reading in known.values() if not isinstance(reading, int | Absent)), None)

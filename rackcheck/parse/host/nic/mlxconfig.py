@@ -1,6 +1,6 @@
 """The output of `mlxconfig -d DEVICE -e query`: the firmware's parameters, with default, current and next value.
 
-Based on the documentation and on outputs that others published: unverified on hardware of ours.
+Based on the documentation and on outputs that others published; not verified on our own hardware.
 """
 
 import re
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from rackcheck.model.fact import Reading, Unreadable, clean
 
 LINES = 800
-"""Maximum number of lines of one function's output; more are refused."""
+"""Maximum number of lines in the output for one PCI function; more are refused."""
 
 LEAVES = ("model", "part", "config", "config_waiting")
-"""The properties of a function."""
+"""The properties that are read of one PCI function."""
 
 _DESCRIPTIONS = {"model": "Device type", "part": "Name"}
 _HEAD = "Configurations:"
@@ -32,7 +32,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Query:
-    """A function's type (`Device type`, `Name`), as far as it is printed, and its parameters in the table's order."""
+    """One PCI function: its `Device type` and `Name`, if printed, and its parameters in the table's order."""
 
     described: dict[str, str]
     parameters: tuple[Parameter, ...]
@@ -44,7 +44,10 @@ class Query:
 
 
 def query(text: str) -> Query:
-    """Read one function; raises Unreadable without the table of three values, and on a row that is not a parameter."""
+    """Read the output for one PCI function.
+
+    Raises Unreadable if there is no table of default, current and next values, and on a row that is not a parameter.
+    """
     rows = text.splitlines()
     if len(rows) > LINES:
         raise Unreadable(f"{len(rows)} lines")
@@ -63,7 +66,11 @@ def query(text: str) -> Query:
 
 
 def facts(text: str) -> dict[str, Reading]:
-    """Return a reading for each leaf of one function, and `config/NAME.value` and `.default` for each parameter."""
+    """Return the readings of one PCI function: its model, its part, its parameters, and what the next boot changes.
+
+    A parameter has two readings, `config/NAME.value` and `config/NAME.default`. A model or part that is not printed is
+    left out.
+    """
     found = query(text)
     values: dict[str, Reading] = {
         leaf: found.described[key] for leaf, key in _DESCRIPTIONS.items() if key in found.described

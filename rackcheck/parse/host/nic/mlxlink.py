@@ -1,7 +1,7 @@
 """The output of mlxlink for a port: its link, its bit errors, and the module or cable in it.
 
 Based on the documentation and on outputs that others published (a BlueField-3 with a copper cable, MFT 4.30; lines of a
-ConnectX-7 with an optical module): unverified on hardware of ours.
+ConnectX-7 with an optical module); not verified on our own hardware.
 """
 
 import re
@@ -19,29 +19,29 @@ _RAW = "Raw Physical Errors Per Lane"
 ROWS = 500
 LANES = 16
 Scaling = Callable[[float], float]
-"""Conversion of the tool's unit to the fact's."""
+"""Converts a number from mlxlink's unit to the fact's unit."""
 
 
 @dataclass(frozen=True)
 class MlxlinkPort:
-    """One port's values, by the tool's words."""
+    """The values of one port, by the names that mlxlink prints."""
 
     values: dict[str, str]
 
     def text(self, name: str) -> Reading:
-        """Return a text; absent if the tool prints N/A."""
+        """Return the text of a name; absent if mlxlink does not print the name, or prints N/A or None for it."""
         value = self.values.get(name, "")
         return Absent(f"mlxlink reports no {name}") if value in _NONE else value
 
     def count(self, name: str) -> Reading:
-        """Return a whole number."""
+        """Return a whole number by its name; absent if mlxlink does not report it, Unknown if it is not a number."""
         value = self.text(name)
         if not isinstance(value, str) or re.fullmatch(r"[0-9]{1,20}", value):
             return int(value) if isinstance(value, str) else value
         return _strange(name, value)
 
     def counts(self, name: str) -> list[int] | Absent | Unknown:
-        """Return a whole number for each lane: `3183333,242074`."""
+        """Return the whole numbers in a value such as `3183333,242074`, one number for each lane."""
         value = self.text(name)
         if not isinstance(value, str):
             return value if isinstance(value, Absent | Unknown) else _strange(name, str(value))
@@ -51,14 +51,14 @@ class MlxlinkPort:
         return [int(part) for part in parts]
 
     def share(self, name: str) -> Reading:
-        """Return a ratio of errors to bits (`2E-9`), in percent."""
+        """Return a ratio of errors to bits (`2E-9`) as a percentage."""
         value = self.text(name)
         if not isinstance(value, str) or _RATIO.fullmatch(value):
             return float(value) * 100 if isinstance(value, str) else value
         return _strange(name, value)
 
     def errors(self) -> list[int] | Unknown:
-        """Return the errors of each lane before correction; empty for a link that is down."""
+        """Return the raw bit errors of each lane, before error correction; empty if the link is down."""
         reading = self.counts(_RAW)
         if not isinstance(reading, Absent):
             return reading
@@ -66,12 +66,12 @@ class MlxlinkPort:
         return Unknown(Reason.NOT_COLLECTED, reading.detail) if self.text("State") == "Active" else []
 
     def measured(self, name: str, scale: Scaling) -> tuple[Reading, Reading, Reading]:
-        """Return the value of one sensor, and its low and high alarm; absent if the module does not report them."""
+        """Return a sensor's value, and its low and high alarm thresholds; absent if the module does not report them."""
         values, low, high = self.lanes(name, scale)
         return (values if isinstance(values, Absent | Unknown) else values[0]), low, high
 
     def lanes(self, name: str, scale: Scaling = float) -> tuple[list[float] | Absent | Unknown, Reading, Reading]:
-        """Return the scaled values of each lane and the scaled alarms that follow: `1.886,1.989 [-10.41..6]`."""
+        """Return the values of all lanes, and the low and high alarm thresholds, scaled: `1.886,1.989 [-10.41..6]`."""
         value = self.text(name)
         if not isinstance(value, str):
             reading = value if isinstance(value, Absent | Unknown) else Absent(name)
@@ -97,7 +97,7 @@ def _strange(name: str, value: str) -> Unknown:
 
 
 def milliwatts(dbm: float) -> float:
-    """Return an optical power in mW; 0 dBm is 1 mW."""
+    """Convert an optical power from dBm to mW; 0 dBm is 1 mW."""
     return float(f"{10 ** (max(-100.0, min(dbm, 100.0)) / 10):.6g}")
 
 
@@ -107,12 +107,12 @@ def thousandths(value: float) -> float:
 
 
 def rounded(value: float) -> float:
-    """Return a number as it was written, without the rounding error of a division."""
+    """Round a number to 12 digits, which removes the rounding error of a division."""
     return float(f"{value:.12g}")
 
 
 def port(text: str) -> MlxlinkPort:
-    """Read one port; raises Unreadable if the output has no link."""
+    """Read one port; raises Unreadable if the output has no `State` or no `Physical state` of the link."""
     rows = _COLOURS.sub("", text).splitlines()
     if len(rows) > ROWS:
         raise Unreadable(f"{len(rows)} lines", Reason.TOO_LARGE)

@@ -23,14 +23,14 @@ _MEASURES = {
     "bias": ("Laser bias current", "Laser tx bias current"),
 }  # fmt: skip
 _ALARMS = {"tx_power": ("Laser output power", "Laser tx power"), "rx_power": ("Laser rx power",)}
-"""Names of the thresholds of optical power; the thresholds of the sent power have two names."""
+"""Names of the alarm thresholds of optical power; those of the transmitted power have two names."""
 
 _OF_NAME = {name: leaf for leaf, names in _MEASURES.items() for name in names}
 
 
 @dataclass(frozen=True)
 class Module:
-    """One module: its description, its measurements, and which of its own limits are exceeded."""
+    """One module: its fields as printed, its measurements by lane, and the names of its active alarms and warnings."""
 
     texts: dict[str, str]
     lanes: dict[int, dict[str, Reading]]
@@ -49,7 +49,7 @@ class Module:
         return _measured(self.texts.get(name), _VOLTAGE)
 
     def alarm(self, measure: str, end: str) -> Reading:
-        """Return the module's `high` or `low` alarm threshold of optical power (`tx_power`, `rx_power`), in mW."""
+        """Return the module's `high` or `low` alarm threshold of an optical power (`tx_power`, `rx_power`), in mW."""
         names = (f"{word} {end} alarm threshold" for word in _ALARMS[measure])
         text = next((self.texts[name] for name in names if name in self.texts), None)
         return _measured(text, _POWER)
@@ -72,7 +72,7 @@ def _measured(value: str | None, form: re.Pattern[str], parts: int = 1) -> Readi
 
 
 def module(text: str) -> Module:
-    """Read a module; raises Unreadable if the output has none. Powers are in mW, currents in A."""
+    """Read a module; raises Unreadable if the output describes no module. Powers are in mW, currents in A."""
     texts: dict[str, str] = {}
     lanes: dict[int, dict[str, Reading]] = {}
     raised: dict[str, None] = {}
@@ -91,7 +91,10 @@ def module(text: str) -> Module:
 
 
 def _measure(name: str) -> Iterator[tuple[str, int]]:
-    """Return what a line measures and on which lane; a module with a single lane does not number it."""
+    """Yield the measurement and the lane of a field's name, or nothing if the field is no measurement of a lane.
+
+    A module with a single lane does not number it.
+    """
     lane = _LANE.fullmatch(name)
     leaf = _OF_NAME.get(lane[1].strip() if lane is not None else name)
     if leaf is not None:

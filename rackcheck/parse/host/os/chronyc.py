@@ -9,7 +9,7 @@ from rackcheck.model.text.values import key_values, whole
 
 OFFSETS = {"offset": "System time", "last_offset": "Last offset", "rms_offset": "RMS offset",
            "root_delay": "Root delay", "root_dispersion": "Root dispersion"}  # fmt: skip
-"""Values in seconds, with chronyc's names."""
+"""Values in seconds, and the names that chronyc prints for them."""
 
 LEAVES = ("reference", "stratum", "leap", *OFFSETS)
 _WORDS = ("Reference ID", "Stratum", "Leap status", *OFFSETS.values())
@@ -20,13 +20,16 @@ _SECONDS = re.compile(r"(?P<number>[+-]?[0-9]{1,12}\.[0-9]{1,12}) seconds(?: (?P
 
 @dataclass(frozen=True)
 class Tracking:
-    """The whole table, and the name of the source that chrony follows: empty if it follows none."""
+    """The values by chronyc's names, and the name of the source that chrony follows; empty if it follows none."""
 
     values: Mapping[str, str]
     reference: str
 
     def facts(self) -> Iterator[tuple[str, Reading]]:
-        """Return a reading for each leaf; if chrony follows no source, only the leap status. Raises Unreadable."""
+        """Yield a reading for each name in LEAVES; if chrony follows no source, all but the leap status are absent.
+
+        Raises Unreadable at an invalid number.
+        """
         nothing = Absent("chrony follows no source")
         yield "leap", self.leap
         yield "reference", nothing if self.lost else self.reference or nothing
@@ -45,16 +48,16 @@ class Tracking:
         return self.leap == "Not synchronised"
 
     def stratum(self) -> int:
-        """Read the stratum, the number of steps to the reference clock; raises Unreadable."""
+        """Return the stratum (the number of steps to the reference clock); raises Unreadable at an invalid number."""
         return whole(self.values["Stratum"])
 
     def seconds(self, leaf: str) -> float:
-        """Read one of OFFSETS in seconds; raises Unreadable."""
+        """Return one of OFFSETS in seconds; raises Unreadable if its text is of another form."""
         return seconds(self.values[OFFSETS[leaf]])
 
 
 def tracking(rows: list[str]) -> Tracking:
-    """Read chronyc's table; raises Unreadable if chronyc prints an error, or leaves out one of the names."""
+    """Read chronyc's table; raises Unreadable if chronyc prints an error, or if a needed value is missing."""
     if _COMPLAINT.match(rows[0] if rows else ""):  # chronyc's own message: 506 Cannot talk to daemon
         raise Unreadable(rows[0][:80], Reason.NOT_COLLECTED)
     table = key_values("\n".join(rows))
@@ -66,7 +69,7 @@ def tracking(rows: list[str]) -> Tracking:
 
 
 def seconds(text: str) -> float:
-    """Read `0.000000626 seconds slow of NTP time`, a negative number; raises Unreadable on anything else."""
+    """Read `0.000000626 seconds slow of NTP time` as seconds, negative if slow; raises Unreadable on anything else."""
     match = _SECONDS.fullmatch(text)
     if match is None:
         raise Unreadable(f"not seconds: {text[:80]!r}")

@@ -7,7 +7,7 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.model.text.values import line, rows
 
 SECRET = '[^ ="]*(passw|secret|token|credential)[^ ="]*|[^ ="]*key'
-"""Pattern of names that look like a secret's, for sed and for this module; letter case is ignored."""
+"""Regular expression for argument names that look secret, for sed and for this module; letter case is ignored."""
 
 WITHHELD = "<withheld>"
 """Text that replaces a secret."""
@@ -17,7 +17,7 @@ _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument: its name, its value without quotes, and the whole argument as it may be shown.
+    """One argument: its name, its value without quotes, and the whole argument with a secret value replaced.
 
     The value is absent if the argument has none, and Unknown (denied) if it is withheld.
     """
@@ -28,7 +28,7 @@ class Argument:
 
 
 def arguments(answer: str) -> tuple[Argument, ...]:
-    """Read one line: blanks separate arguments unless in double quotes; the arguments after `--` are for init.
+    """Split one line at blanks outside double quotes; the arguments after `--`, which are for init, are left out.
 
     Raises Unreadable if a quote is not closed, and if the answer is not one line.
     """

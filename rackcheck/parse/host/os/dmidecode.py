@@ -14,7 +14,7 @@ BLANK = frozenset(
     {"", "unknown", "not specified", "not provided", "unspecified", "no dimm", "no module installed", "empty",
      "none", "(none)", "n/a", "<out of spec>", "<bad index>", "not present", "no asset tag", "--"}
 )  # fmt: skip
-"""Texts of dmidecode, or of a vendor, for an empty field, in lower case."""
+"""Texts that dmidecode or a vendor uses for an empty field, in lower case."""
 
 _HANDLE = re.compile(r"Handle (0x[0-9A-Fa-f]{1,8}), DMI type ([0-9]{1,3}), [0-9]{1,6} bytes\.?")
 _SIZES = {"bytes": 2.0**-30, "kB": 2.0**-20, "MB": 2.0**-10, "GB": 1.0, "TB": 2.0**10, "PB": 2.0**20}
@@ -36,17 +36,17 @@ class Structure:
         return next((v for v in items if v.casefold() not in BLANK and "<OUT OF SPEC>" not in v), None)
 
     def missing(self, key: str) -> Unknown:
-        """Return the reason why a field is unknown."""
+        """Return the Unknown for a field that has no value."""
         shown = f"{key}: {self.fields[key]}" if key in self.fields else f"no {key}"
         return Unknown(Reason.NOT_COLLECTED, f"dmidecode {self.handle}: {clean(shown)}")
 
     def text(self, *keys: str) -> str | Unknown:
-        """Return a field unchanged, or why it is unknown."""
+        """Return the first of these fields that has a value, unchanged; Unknown if none has one."""
         message = self.first(*keys)
         return self.missing(keys[0]) if message is None else message
 
     def value(self, read: Callable[[str], float], *keys: str) -> float | Unknown:
-        """Read a field, or return why it is unknown."""
+        """Return the first of these fields that has a value, converted by `read`; Unknown if that is not possible."""
         message = self.first(*keys)
         if message is None:
             return self.missing(keys[0])
@@ -56,13 +56,13 @@ class Structure:
             return Unknown(error.reason, f"dmidecode {self.handle}: {keys[0]}: {error}")
 
     def count(self, key: str) -> int | Unknown:
-        """Read a field that is a whole number, or return why it is unknown."""
+        """Return a field as a whole number; Unknown if it has no value, or is not a number."""
         reading = self.value(whole, key)
         return reading if isinstance(reading, Unknown) else int(reading)
 
 
 def structures(text: str) -> tuple[Structure, ...]:
-    """Read every structure, in the table's order; raises Unreadable without the structure that ends a table."""
+    """Read every structure, in the table's order; raises Unreadable if the structure that ends a table is missing."""
     found = tuple(_structures(rows(text)))
     if not found and "No SMBIOS nor DMI entry point found" in text:
         raise Unreadable("this machine has no SMBIOS table", Reason.NOT_COLLECTED)
@@ -94,7 +94,7 @@ def _structures(lines: list[str]) -> Iterator[Structure]:
 
 
 def gibibytes(text: str) -> float:
-    """Read a size: SMBIOS counts in powers of 1024, whatever unit dmidecode prints."""
+    """Convert a size to GiB; SMBIOS counts in powers of 1024, whatever unit dmidecode prints."""
     digits, _, unit = text.partition(" ")
     if unit not in _SIZES:
         raise Unreadable(f"not a size: {clean(text)!r}")
@@ -114,7 +114,10 @@ def measured(*units: str) -> Callable[[str], float]:
 
 
 def named(found: list[Structure], *keys: str) -> list[tuple[str, Structure]]:
-    """Name structures by their first key; if names repeat, more keys are added, and finally the handle."""
+    """Return each structure with a unique name, made of the values of as few `keys` as possible.
+
+    If names made of all keys repeat, the name is the value of the first key and the structure's handle.
+    """
     for used in range(1, len(keys) + 1):
         names = [" ".join(message for key in reversed(keys[:used]) if (message := s.first(key))) for s in found]
         if all(names) and len(set(names)) == len(names):

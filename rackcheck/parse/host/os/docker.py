@@ -1,4 +1,4 @@
-"""Docker's configuration: the pieces of its daemon.json, and the lines of `docker info`."""
+"""Docker's configuration: the settings found in its daemon.json, and the lines of `docker info`."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -7,7 +7,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import flag, unquoted, whole
 
 CGROUP_DRIVER, NVIDIA_RUNTIME = "native.cgroupdriver", "nvidia"
-"""Names of pieces of daemon.json that are not settings themselves: an option of `exec-opts`, and a runtime."""
+"""Names for two texts in daemon.json that are not settings themselves: an option of `exec-opts`, and a runtime."""
 
 _PIECE = re.compile(
     r'"([\w-]{1,40})" *: *("[^"]{0,200}"|true|false)|"native\.cgroupdriver=([a-z]{1,20})"|"(nvidia)" *: *\{'
@@ -16,9 +16,9 @@ _LINE = re.compile(r" ?([A-Z][A-Za-z ]{1,40}): ?(.{0,400}?)\s{0,20}")
 
 
 def settings(rows: Sequence[str], *, texts: Collection[str], flags: Collection[str]) -> Mapping[str, str | bool]:
-    """Read pieces such as `"data-root": "/raid"`, by the setting's name; if a setting is repeated, the last counts.
+    """Read rows such as `"data-root": "/raid"`, by the setting's name; if a setting is repeated, the last counts.
 
-    Raises Unreadable at a piece that is none of these settings, and at a flag that is neither true nor false.
+    Raises Unreadable at a row that is none of these settings, and at a flag that is neither true nor false.
     """
     given: dict[str, str | bool] = {}
     for row in rows:
@@ -52,9 +52,9 @@ def info(rows: Sequence[str]) -> Mapping[str, str]:
 
 
 def shown(name: str, value: str) -> bool | int | str | tuple[str, ...]:
-    """Read one value of `docker info` with its type: a number, names in their order, a yes or no, else a text.
+    """Convert a value of `docker info` to its type: a number, sorted names, a boolean, otherwise a text.
 
-    Raises Unreadable at an invalid number, and at an invalid yes or no.
+    Raises Unreadable at an invalid number, and at an invalid boolean.
     """
     if name == "Cgroup Version":
         return whole(value)

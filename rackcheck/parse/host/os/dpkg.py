@@ -51,7 +51,7 @@ class Installed:
 
 
 def installed(answer: str) -> Installed:
-    """Read the list; raises Unreadable if it is incomplete or empty, or has a row that is no package with a version."""
+    """Read the list; raises Unreadable if it is incomplete or empty, or if a row is not a package with a version."""
     items = rows(answer)
     manager, _, native = items[0].partition(" ") if items else ("", "", "")
     if len(items) < 3 or items[-1] != END or manager not in {"dpkg", "rpm"}:
@@ -61,7 +61,7 @@ def installed(answer: str) -> Installed:
 
 
 def _package(row: str) -> Package | None:
-    """Read one row; None for a removed package whose settings are still there, and for rpm's keys."""
+    """Read one row; None for a removed package whose configuration files remain, and for rpm's signing keys."""
     match = _ROW.fullmatch(row)
     if match is None:
         raise Unreadable(f"not a package: {row[:80]!r}")

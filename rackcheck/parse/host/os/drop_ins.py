@@ -6,7 +6,7 @@ from rackcheck.model.text.files import Files
 
 
 def lines(files: Files, globs: Sequence[str]) -> list[str]:
-    """Return all files' lines without comments and blanks; a file replaces one of the same name in an earlier folder.
+    """Return the lines of these files without comments and blanks; later files replace earlier ones of the same name.
 
     Raises Unreadable if a file or a folder cannot be read: its settings are unknown.
     """

@@ -1,4 +1,4 @@
-"""EFI variables as the node prints them: a name and its bytes, `SecureBoot 6 0 0 0 1`; or `legacy`, without UEFI."""
+"""EFI variables as the node prints them: a name and its bytes, `SecureBoot 6 0 0 0 1`; `legacy` without UEFI."""
 
 import re
 from collections.abc import Mapping
@@ -10,16 +10,17 @@ END = "-- end --"
 """The last line of the output."""
 
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
-"""UEFI's own variables."""
+"""GUID of the variables that the UEFI specification itself defines."""
 
 ENTRIES = 1000
 """Maximum number of entries of a boot order; machines have dozens."""
 
 
 def asking(*names: str) -> str:
-    """Return the command that reads UEFI's own variables of these names.
+    """Return the shell command that prints the bytes of these variables of UEFI.
 
-    The variables contain zero bytes, which a shell cannot store, so `od` prints them. A container hides /sys/firmware.
+    The variables contain zero bytes, which a shell cannot store, so `od` prints them. The command fails in a container
+    that hides /sys/firmware.
     """
     return (
         "set -- /sys/firmware/*; [ -e \"$1\" ] || { echo '/sys/firmware shows nothing' >&2; exit 1; }\n"
@@ -47,7 +48,10 @@ def variables(answer: str) -> Mapping[str, str] | None:
 
 
 def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:
-    """Read a variable that consists of four bytes of attributes and a 0 or 1; raises Unreadable on other bytes."""
+    """Return whether a variable (four bytes of attributes, then 0 or 1) is 1; absent if firmware does not have it.
+
+    Raises Unreadable on other bytes.
+    """
     if name not in shown:
         return Absent(f"firmware has no {name}")
     octets = shown[name].split()
@@ -57,9 +61,10 @@ def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:
 
 
 def entries(name: str, shown: Mapping[str, str]) -> tuple[str, ...] | Absent:
-    """Read a list of boot entries (`Boot0003`, ...): four bytes of attributes, then two bytes for each entry's number.
+    """Return the boot entries that a variable lists (`Boot0003`, ...); absent if firmware does not have the variable.
 
-    Raises Unreadable on other bytes.
+    The variable consists of four bytes of attributes and two bytes for each entry's number. Raises Unreadable on other
+    bytes.
     """
     if name not in shown:
         return Absent(f"firmware has no {name}")

@@ -25,10 +25,10 @@ _DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:
 
 @dataclass(frozen=True, slots=True)
 class Wtmp:
-    """The record as far as it was read, newest first; times are seconds since 1970, `up` is seconds since boot.
+    """The starts and shutdowns in wtmp as far as it was read, newest first; times are seconds since 1970.
 
     A start with an unreadable date is None. `begins` is the date of the oldest line read; if the whole record was read,
-    it is the beginning of wtmp.
+    it is the beginning of wtmp. `up` is seconds since boot.
     """
 
     kinds: tuple[str, ...]
@@ -39,11 +39,11 @@ class Wtmp:
 
     @property
     def unclean(self) -> int:
-        """Count the starts without a shutdown before them, except the oldest start: what preceded it is unknown."""
+        """The number of starts that follow another start without a shutdown between the two."""
         return sum(newer == older == "reboot" for newer, older in pairwise(self.kinds))
 
     def late(self, window: int) -> int | Unknown:
-        """Count the starts of the last `window` seconds; unknown if the record does not cover all of them."""
+        """Return the number of starts in the last `window` seconds; unknown if wtmp was not read back that far."""
         if self.up >= window:
             return 0
         if self.begins is None or self.begins > self.now - window:
@@ -55,7 +55,7 @@ class Wtmp:
 
 
 def wtmp(answer: str) -> Wtmp:
-    """Read the record; raises Unreadable on incomplete output, and on output without wtmp."""
+    """Read the output of `last`; raises Unreadable if it is incomplete, or has no line of wtmp."""
     items = rows(answer)
     clock = re.fullmatch(r"now ([0-9]{1,12}) ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if clock is None:

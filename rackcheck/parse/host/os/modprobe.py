@@ -19,10 +19,10 @@ _NOTHING = re.compile(r"(?:/usr)?/bin/(?:false|true)")
 
 
 def options(rows: Iterable[str], modules: re.Pattern[str]) -> dict[str, str]:
-    """Return values by `module.parameter`, for modules whose whole name matches; if repeated, the last value counts.
+    """Return the modules' options by `module.parameter`, if the whole name of the module matches the pattern.
 
-    The kernel treats dashes and underscores in a module's name as the same, and writes underscores. Other lines, and
-    words without a name and value, are left out.
+    The last of repeated options counts. The kernel treats dashes and underscores in a module's name as the same, and
+    writes underscores. Other lines, and words without a name and value, are left out.
     """
     given: dict[str, str] = {}
     for row in rows:
@@ -35,7 +35,7 @@ def options(rows: Iterable[str], modules: re.Pattern[str]) -> dict[str, str]:
 
 
 def autoload(rows: Iterable[str]) -> tuple[str, ...]:
-    """Return the modules that lines of modules-load.d(5) name, as the kernel spells them; `;` begins a comment."""
+    """Return the modules in lines of modules-load.d(5), as the kernel spells them; `;` begins a comment."""
     return _spelt(words[0] for row in rows if (words := row.split()) and not row.startswith(";"))
 
 
@@ -46,7 +46,10 @@ def blacklisted(rows: Iterable[str]) -> tuple[str, ...]:
 
 
 def forbidden(rows: Iterable[str]) -> tuple[str, ...]:
-    """Return the modules for which `install` runs /bin/false or /bin/true instead, as the kernel spells them."""
+    """Return the modules for which `install` runs /bin/false or /bin/true instead of loading them.
+
+    The names are as the kernel spells them.
+    """
     orders = (row.split() for row in rows)
     installs = (words for words in orders if words[:1] == ["install"] and len(words) > 2)
     return _spelt(words[1] for words in installs if _NOTHING.fullmatch(words[2]))

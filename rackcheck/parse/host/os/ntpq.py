@@ -10,7 +10,7 @@ NONE = "no ntpq"
 """Printed if ntpq is not installed on the node."""
 
 LEAP = {0: "none", 1: "insert", 2: "delete", 3: "unsynchronized"}
-"""How ntpd treats the last second of the day; 3 is reported while ntpd is not synchronized."""
+"""The meanings of ntpd's leap indicator; 3 is reported while ntpd is not synchronized."""
 
 _REFUSED = re.compile(r"[^\n=]{0,80}\bConnection refused\n")
 _VARIABLE = re.compile(r'\b([a-z_]{1,30})=("[^"\n]{0,300}"|[^\s,"]{1,100})')
@@ -33,12 +33,12 @@ def variables(answer: str, needed: Iterable[str]) -> dict[str, str]:
 
 
 def leap(bits: str) -> str:
-    """Return the word for the two bits of `leap=11`; raises Unreadable on anything else."""
+    """Return the meaning of the leap indicator's two bits, `11`; raises Unreadable on anything else."""
     if not re.fullmatch("[01]{1,2}", bits):
         raise Unreadable(f"not two bits of a leap: {bits!r}")
     return LEAP[int(bits, 2)]
 
 
 def seconds(milliseconds: str) -> float:
-    """Read a time; raises Unreadable if it is not a number."""
+    """Convert milliseconds to seconds; raises Unreadable if the text is not a number."""
     return round(number(milliseconds) / 1000, 9)

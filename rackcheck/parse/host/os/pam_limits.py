@@ -14,7 +14,7 @@ _UNLIMITED = frozenset({"unlimited", "infinity", "-1"})
 
 
 def places(files: Files) -> Iterator[str]:
-    """Yield the files in the order in which pam_limits reads them: a later line wins.
+    """Yield the files in the order in which pam_limits reads them, so that a later line overrides an earlier one.
 
     Raises Unreadable if the list of files is unknown.
     """
@@ -24,7 +24,7 @@ def places(files: Files) -> Iterator[str]:
 
 
 def for_everybody(texts: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return what the lines for `*` set, by item and side (soft, hard); a later line wins, and `-` means both sides.
+    """Return the values that lines for `*` set, by item and side (soft, hard); the last line counts, `-` is both sides.
 
     The texts are whole files in the order in which pam_limits reads them. Lines with more or fewer than four words, and
     lines for a single user or a group, are ignored here.
@@ -39,7 +39,7 @@ def for_everybody(texts: Iterable[str]) -> dict[tuple[str, str], str]:
 
 
 def limit(value: str) -> float:
-    """Read a limit in the unit of its item, infinity if there is no limit; raises Unreadable on any other word."""
+    """Return a limit in its item's unit, infinity if there is no limit; raises Unreadable on any other text."""
     if value in _UNLIMITED:
         return math.inf
     if not value.isdecimal():
@@ -48,7 +48,7 @@ def limit(value: str) -> float:
 
 
 def reading(value: str | None, lacking: str) -> Reading:
-    """Return a limit; absent, for the reason `lacking`, if no line sets it; Unknown if its word is invalid."""
+    """Return a limit; absent, with the detail `lacking`, if no line sets it; Unknown if its value is invalid."""
     try:
         return Absent(lacking) if value is None else limit(value)
     except Unreadable as error:

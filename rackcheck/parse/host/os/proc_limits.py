@@ -22,9 +22,10 @@ class Limit:
 
 
 def limits(content: str, names: Collection[str]) -> Iterator[Limit]:
-    """Yield both sides of these limits; at an invalid limit, raises Unreadable after yielding the limits before it.
+    """Yield the soft and the hard value of each of these limits.
 
-    The head, and rows that are not limits, are left out.
+    The heading, and rows that are not limits, are left out. At an invalid value, raises Unreadable after yielding the
+    limits before it.
     """
     for row in rows(content)[1:]:
         match = _ROW.fullmatch(row)

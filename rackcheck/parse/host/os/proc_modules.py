@@ -12,7 +12,7 @@ ALWAYS, MODPROBE = "/proc/sys/kernel/osrelease", "/proc/sys/kernel/modprobe"
 
 
 def modules(content: str) -> Iterator[tuple[str, bool]]:
-    """Return each module's name and whether it is live; false while it loads or unloads.
+    """Yield each module's name and whether it is live; false while it is loading or unloading.
 
     Raises Unreadable at a row that is not a module, after yielding the modules before it.
     """
@@ -24,7 +24,7 @@ def modules(content: str) -> Iterator[tuple[str, bool]]:
 
 
 def built_without(files: Files) -> None:
-    """Raise Unreadable if the kernel may be able to load modules; /sys/module lists built-in code too."""
+    """Raise Unreadable if /proc/modules is missing although the kernel can load modules, or if this is unknown."""
     if not files.has(ALWAYS):
         raise Unreadable(f"neither {PLACE} nor {ALWAYS} exists: they are hidden", Reason.NOT_COLLECTED)
     if files.has(MODPROBE):

@@ -27,7 +27,7 @@ TICKS = 100
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """By state, the number of processes and the age of the oldest in seconds; and the names of processes that hang."""
+    """The number of processes in each state, the age of the oldest in seconds, and the names of hanging processes."""
 
     counts: Mapping[str, int]
     ages: Mapping[str, float]
@@ -35,7 +35,7 @@ class States:
 
 
 def states(answer: str, most: int) -> States:
-    """Read the output; raises Unreadable if it is incomplete, has no process, or more than `most` names of hangs."""
+    """Read the output; raises Unreadable if it is incomplete, or lists no process or more than `most` hanging ones."""
     items = rows(answer)
     up = re.fullmatch("up ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if up is None:

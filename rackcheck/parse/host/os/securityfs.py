@@ -1,4 +1,4 @@
-"""Files of the kernel's security file system: if it is not mounted, its folder exists and is empty."""
+"""Files of the kernel's security file system (securityfs); its folder exists, but is empty if it is not mounted."""
 
 from collections.abc import Callable
 

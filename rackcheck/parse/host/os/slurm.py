@@ -1,4 +1,4 @@
-"""Slurm's values for a node: the lines of its own files, and `scontrol show node`."""
+"""Slurm on a node: the settings in its configuration files, and the output of `scontrol show node`."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -15,32 +15,33 @@ _REASON = re.compile(r"^[ \t]{0,20}Reason=(.{0,500})$", re.MULTILINE)
 
 
 def version(row: str) -> str | None:
-    """Return the version of `slurm 23.11.7`; None for another line."""
+    """Return the version in a row `slurm 23.11.7`; None if the row has another form."""
     match = _VERSION.fullmatch(row)
     return match[1] if match else None
 
 
 @dataclass(frozen=True)
 class SlurmSettings:
-    """The settings of several files, by their names in lower case, and the state of each file."""
+    """The settings of several files by lower-case names, whether each file exists, and why a file lacks a setting."""
 
     given: dict[str, Reading] = field(default_factory=dict)
     files: dict[str, Reading] = field(default_factory=dict)
     lacking: dict[str, Reading] = field(default_factory=dict)
 
     def there(self, file: str) -> Reading:
-        """Return whether the node has the file; Unknown if it is hidden."""
+        """Return whether the node has the file; Unknown if the login has no permission to look."""
         return self.files.get(file, False)
 
     def setting(self, file: str, name: str) -> Reading:
-        """Return a setting, or why the file has none."""
+        """Return a setting's value, or why there is none."""
         return self.given.get(name.lower(), self.lacking.get(file, Absent(f"no {file}")))
 
 
 def settings(rows: Sequence[str], files: Collection[str]) -> SlurmSettings:
-    """Read rows `== FILE` with the file's `Name=value` lines below, and `hidden FILE`; names are not case-sensitive.
+    """Read rows `== FILE`, each followed by the file's `Name=value` lines, and `hidden FILE` for an unreadable file.
 
-    Raises Unreadable at a line that is not a setting, and at a setting before the first file.
+    Names are not case-sensitive. Raises Unreadable at a line that is not a setting, and at a setting before the first
+    file.
     """
     slurm_settings = SlurmSettings()
     for row in rows:
@@ -78,13 +79,13 @@ class SlurmNode:
         return _text(self.fields.get(name))
 
     def names(self, name: str) -> tuple[str, ...] | Absent:
-        """Return the names in a field, which commas separate, in order; absent if Slurm has none."""
+        """Return the comma-separated names in a field, sorted; absent if Slurm has none."""
         reading = self.text(name)
         return reading if isinstance(reading, Absent) else tuple(sorted(reading.split(",")))
 
 
 def node(answer: str) -> SlurmNode:
-    """Read `Key=value` words, and the reason, which is a line that may contain blanks.
+    """Read the `Key=value` words of `scontrol show node`, and the line of the reason, which may contain blanks.
 
     Raises Unreadable if the node's name or state is missing.
     """

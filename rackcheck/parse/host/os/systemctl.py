@@ -1,4 +1,4 @@
-"""The output of systemctl: units as `show` separates them, lists of units and of unit files, and limits."""
+"""The output of systemctl: properties of units, lists of units and of unit files, and limits."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from rackcheck.model.fact import Absent, Unreadable
 from rackcheck.model.text.values import whole
 
 OF_LOGINS = ("user@", "user-runtime-dir@", "sshd@")
-"""Units that every login starts, including rackcheck's."""
+"""Beginnings of the names of units that every login starts, including rackcheck's own login."""
 
 ALL_ONES = str(2**64 - 1)
 """Infinity as systemd before 229 writes it."""
@@ -24,7 +24,7 @@ class Timer:
 
 
 def units(rows: Sequence[str], needed: Sequence[str] = ()) -> Iterator[dict[str, str]]:
-    """Split `systemctl show` into units, each with its properties by name; an empty row ends a unit.
+    """Yield each unit of `systemctl show` with its properties by name; an empty row ends a unit.
 
     Raises Unreadable on a unit that lacks a needed property, after yielding the units before it.
     """
@@ -42,7 +42,7 @@ def units(rows: Sequence[str], needed: Sequence[str] = ()) -> Iterator[dict[str,
 
 
 def service(unit: Mapping[str, str]) -> str | None:
-    """Return a service's name without `.service`; None for other units, removed units, and units that logins start."""
+    """Return a service's name without `.service`; None for other units, missing units, and units that logins start."""
     name = unit.get("Id", "")
     gone = unit.get("LoadState") == "not-found" and unit.get("ActiveState") == "inactive"
     return (
@@ -51,7 +51,7 @@ def service(unit: Mapping[str, str]) -> str | None:
 
 
 def service_files(rows: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Return the name, with `.service`, and the state of each service's unit file.
+    """Yield the name (with `.service`) and the state of each service's unit file.
 
     Templates, aliases and units that logins start are left out. Raises Unreadable on a row without file and state.
     """
@@ -65,9 +65,9 @@ def service_files(rows: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def timers(loaded: Sequence[str], files: Sequence[str]) -> list[Timer]:
-    """Combine the rows of `list-units` and of `list-unit-files`, by name; templates and aliases are left out.
+    """Return each timer in the rows of `list-units` and of `list-unit-files`; templates and aliases are left out.
 
-    A timer that is not loaded is inactive, a timer without a file is transient. Raises Unreadable on a row that is not
+    A timer that is not loaded is inactive; a timer without a file is transient. Raises Unreadable on a row that is not
     a timer.
     """
     active: dict[str, str] = {}
@@ -86,7 +86,7 @@ def timers(loaded: Sequence[str], files: Sequence[str]) -> list[Timer]:
 
 
 def _timer(row: str) -> list[str]:
-    """Split a row of a list of units; before systemd 246 a mark may precede the name."""
+    """Split a row of a list of timers at blanks; systemd before 246 may print a mark before the name."""
     words = row.lstrip("●* ").split()
     if len(words) < 2 or not words[0].endswith(".timer"):
         raise Unreadable(f"not a timer: {row[:80]!r}")
@@ -94,7 +94,7 @@ def _timer(row: str) -> list[str]:
 
 
 def limit(value: str | None) -> float | Absent:
-    """Read a limit in its own unit, or infinity; absent if this systemd does not have the property."""
+    """Return a limit in its own unit, or infinity; absent if this version of systemd does not report it."""
     if not value:
         return Absent("this version of systemd does not report this value")
     return math.inf if value in {"infinity", ALL_ONES} else whole(value)

@@ -1,4 +1,4 @@
-"""The output of `timedatectl`: the clock, and with `timesync-status` systemd-timesyncd and its server."""
+"""The output of `timedatectl` on the clock, and of `timedatectl timesync-status` on systemd-timesyncd."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,12 +23,12 @@ _SILENT = Absent("no server has answered yet")
 
 @dataclass(frozen=True)
 class NtpStatus:
-    """The table; before a server's first response it has only the server's name."""
+    """The values by systemd's names; before a server's first response, there is only the server's name."""
 
     values: Mapping[str, str]
 
     def facts(self) -> Iterator[tuple[str, Reading]]:
-        """Return a reading for each of LEAVES; raises Unreadable at the first invalid value."""
+        """Yield a reading for each name in LEAVES; raises Unreadable at the first invalid value."""
         yield "server", self.server()
         yield "stratum", self.number("Stratum")
         yield "leap", self.text("Leap")
@@ -40,20 +40,20 @@ class NtpStatus:
         return self.values["Server"].partition(" ")[0] or Absent("none is set")
 
     def text(self, key: str) -> Reading:
-        """Return a text; absent before a server's response."""
+        """Return a text; absent before the server's first response."""
         return self.values.get(key) or _SILENT
 
     def number(self, key: str) -> Reading:
-        """Read a whole number; absent before a server's response. Raises Unreadable."""
+        """Return a whole number; absent before the server's first response. Raises Unreadable at an invalid number."""
         return whole(self.values[key]) if key in self.values else _SILENT
 
     def seconds(self, key: str) -> Reading:
-        """Read a span in seconds; absent before a server's response. Raises Unreadable."""
+        """Return a span in seconds; absent before the server's first response. Raises Unreadable at an invalid span."""
         return span(self.values[key]) if key in self.values else _SILENT
 
 
 def status(rows: list[str]) -> NtpStatus:
-    """Read the table; raises Unreadable if it names no server."""
+    """Read the output of `timesync-status`; raises Unreadable if it has no server."""
     table = key_values("\n".join(rows))
     if "Server" not in table:
         raise Unreadable("not the output of timedatectl: no 'Server'")
@@ -71,7 +71,7 @@ def span(text: str) -> float:
 
 
 def clock(rows: list[str]) -> Iterator[tuple[str, Reading]]:
-    """Read plain `timedatectl` leaf by leaf, in the words of systemd 219, 237 and 239; what is not printed is left out.
+    """Yield the readings from plain `timedatectl`, as systemd 219, 237 or 239 prints it; what it omits is left out.
 
     Raises Unreadable if the zone or the state of synchronization is missing, and at a word that is not yes or no.
     """

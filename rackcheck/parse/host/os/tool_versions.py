@@ -14,11 +14,11 @@ TOOLS = {
     "nvidia-ctk": r"NVIDIA Container Toolkit CLI version (\S+)",
     "nvidia-container-cli": r"(?:cli-)?version: (\S+)",
 }
-"""Pattern of the first line of each tool's output."""
+"""Pattern of the first line that each tool prints; its group is the version."""
 
 
 def versions(rows: Sequence[str]) -> Iterator[tuple[str, Reading]]:
-    """Read rows `TOOL FIRST-LINE`, `none TOOL` and `fails TOOL`; yields each tool with its version.
+    """Yield each tool with its version, from rows `TOOL FIRST-LINE`, `none TOOL` and `fails TOOL`.
 
     A builder's suffix after a plus is left out. A tool that is not installed is absent; a tool that failed, or prints
     something else, is Unknown. Raises Unreadable at a row of any other tool.

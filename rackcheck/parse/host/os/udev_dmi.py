@@ -20,21 +20,24 @@ _DEVICE = re.compile(r"MEMORY_DEVICE_([0-9]{1,4})_(\w+)")
 
 @dataclass(frozen=True)
 class Memory:
-    """The empty slots by the board's names, the record of each module, and how errors are corrected."""
+    """The names of the empty slots, the recorded properties of each module, and the type of error correction."""
 
     empty: tuple[str, ...]
     modules: Sequence[Mapping[str, str]]
     correction: str | None
 
     def each(self, key: str) -> tuple[str, ...] | Unknown:
-        """Return the distinct values of a key for all modules; unknown if a module has none."""
+        """Return the distinct values of one property of all modules; unknown if a module lacks the property."""
         names = {module.get(key, "?") for module in self.modules}
         if "?" in names:
             return Unknown(Reason.NOT_COLLECTED, f"udev recorded no {key} of a module")
         return tuple(sorted(names, key=natural))
 
     def sizes(self) -> list[float] | Unknown:
-        """Return the size of each module in GiB; raises Unreadable if a size is not a number."""
+        """Return the size of each module in GiB; unknown if a module has no size.
+
+        Raises Unreadable if a size is not a whole number.
+        """
         found = [whole(module["SIZE"]) / (1 << 30) for module in self.modules if "SIZE" in module]
         if len(found) == len(self.modules):
             return found
@@ -42,7 +45,7 @@ class Memory:
 
 
 def memory(content: str, place: str) -> Memory:
-    """Read udev's record at this path; raises Unreadable if it holds no memory slots, or not all of them."""
+    """Read udev's record from this file; raises Unreadable if it has no memory slots, or not all of them."""
     found = _ROW.findall(content)
     slots: dict[int, dict[str, str]] = {}
     array = {key: value.strip() for key, value in found if key.startswith("MEMORY_ARRAY_")}

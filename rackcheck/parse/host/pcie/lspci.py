@@ -26,7 +26,7 @@ ATS, PRI, PASID = "Address Translation Service", "Page Request Interface", "Proc
 RESIZABLE, SECONDARY, L1_SUBSTATES = "Physical Resizable BAR", "Secondary PCI Express", "L1 PM Substates"
 
 EXTENDED = 0x100
-"""Offset of extended capabilities; the space from there can be read only if firmware describes it to the kernel."""
+"""Offset of the first extended capability; the space from there is readable only if firmware describes it."""
 
 _UNDECODED = {
     AER: "01",
@@ -38,7 +38,7 @@ _UNDECODED = {
     PASID: "1b",
     L1_SUBSTATES: "1e",
 }
-"""Ids of extended capabilities: a version of lspci that does not decode a capability prints `#19` for its name."""
+"""Hexadecimal ids of extended capabilities; lspci prints `#19` for a capability that its version does not decode."""
 
 _HEAD = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (\S.*)")
 _HEX = re.compile(r"[0-9a-f]{2,3}:(?: [0-9a-f]{2}){1,16}")
@@ -56,7 +56,7 @@ UNREACHED = Unknown(Reason.NOT_COLLECTED, "no function of this PCI domain shows 
 
 @dataclass(frozen=True)
 class Capability:
-    """One capability: its name as printed, where it begins, and its registers as text."""
+    """One capability: its name as printed, its offset in the configuration space, and its registers as text."""
 
     name: str
     at: int
@@ -81,11 +81,14 @@ class PciFunction:
         return match[1] if match else ""
 
     def line(self, name: str) -> str | None:
-        """Return the text after a name that is one tab deep: `Kernel driver in use`."""
+        """Return the value of a line one tab deep, such as `Kernel driver in use`; None if there is no such line."""
         return next((row.partition(": ")[2] for row in self.lines if row.startswith(f"{name}: ")), None)
 
     def capability(self, name: str) -> Capability | Absent | Unknown:
-        """Find a capability by the beginning of its name: absent if the function has none."""
+        """Return the capability whose name begins with `name`; absent if the function has none.
+
+        Unknown if lspci could not read or decode the capability.
+        """
         for found in self.capabilities:
             if found.name.startswith(name):
                 return found
@@ -99,7 +102,7 @@ class PciFunction:
         return Absent(f"no {name} capability")
 
     def only(self, capability: str, kinds: tuple[str, ...], *, but: bool = False) -> Absent | Unknown | None:
-        """Return why this function lacks a property; None if it may have the property.
+        """Return why this function cannot have a property that only some kinds of function have; None if it can.
 
         Only functions of `kinds` have the property; with `but`, only functions of other kinds.
         """
@@ -109,7 +112,7 @@ class PciFunction:
         return Absent(f"a {kind(found.name)} has none") if any(k in found.name for k in kinds) is but else None
 
     def register(self, capability: str, name: str) -> str | Absent | Unknown:
-        """Return a register's text; unknown if lspci prints the capability without this register."""
+        """Return a register's text; Unknown if this version of lspci does not print the register of this capability."""
         found = self.capability(capability)
         if not isinstance(found, Capability):
             return found
@@ -123,7 +126,7 @@ class PciFunction:
         return bits(text) if isinstance(text, str) else text
 
     def flag(self, capability: str, register: str, *names: str) -> bool | Absent | Unknown:
-        """Return one bit, by the first of its names that this version of lspci prints."""
+        """Return one bit, by the first of these names that this version of lspci prints; Unknown if it prints none."""
         found = self.bits(capability, register)
         if isinstance(found, Absent | Unknown):
             return found
@@ -142,7 +145,7 @@ class PciFunction:
         return tuple(name for name, on in found.items() if on)
 
     def field(self, capability: str, register: str, pattern: str, read: Callable[[str], Value] = str) -> Reading:
-        """Read the first group of a pattern in a register."""
+        """Return the first group of a pattern in a register, converted by `read`; Unknown if nothing matches."""
         text = self.register(capability, register)
         if not isinstance(text, str):
             return text
@@ -156,7 +159,7 @@ class PciFunction:
 
 
 def _lacking(capability: Capability, name: str) -> Absent | None:
-    """Return why a function of this kind has no such register; lspci still prints the others."""
+    """Return why a function of this kind has no such register; None if no such reason is known."""
     if not capability.name.startswith(EXPRESS):
         return None
     second = name.endswith("2") or name.startswith("AtomicOps")
@@ -174,12 +177,12 @@ def _lacking(capability: Capability, name: str) -> Absent | None:
 
 
 def kind(name: str) -> str:
-    """Read `Root Port` in `Express (v2) Root Port (Slot+), MSI 00`."""
+    """Return `Root Port` from `Express (v2) Root Port (Slot+), MSI 00`: the kind of function."""
     return re.sub(r"^Express (?:\(v[0-9]{1,2}\) )?|(?: \(Slot[+-]\))?(?:, (?:MSI|IntMsgNum) [0-9a-f]{1,4})?$", "", name)
 
 
 def bits(text: str) -> dict[str, bool]:
-    """Read `CorrErr+ NonFatalErr-, FatalErr-`; if a name is repeated, the first counts."""
+    """Return the bits in `CorrErr+ NonFatalErr-, FatalErr-` by name; if a name is repeated, the first counts."""
     found: dict[str, bool] = {}
     for name, sign in _BIT.findall(text):
         found.setdefault(name, sign == "+")
@@ -188,7 +191,7 @@ def bits(text: str) -> dict[str, bool]:
 
 @lru_cache(maxsize=2)
 def functions(answer: str) -> tuple[PciFunction, ...]:
-    """Read `lspci -vv`, with -n or -nn, with -D or without; raises Unreadable if it is incomplete or other output.
+    """Read `lspci -vv`, with -n or -nn, with -D or without; raises Unreadable on incomplete or other output.
 
     Several probes of a node read the same output, so it is parsed only once.
     """
@@ -201,7 +204,7 @@ def functions(answer: str) -> tuple[PciFunction, ...]:
 
 
 def listed(answer: str) -> tuple[PciFunction, ...]:
-    """Read plain `lspci`, or `lspci -k`, which print no capabilities: cut output cannot be detected."""
+    """Read plain `lspci` or `lspci -k`; if functions at the end of the output are missing, this is not detected."""
     return _parted(rows(answer))
 
 
@@ -217,7 +220,7 @@ class _Draft:
     trouble: Unknown | None = None
 
     def first(self, row: str) -> None:
-        """Read a line one tab deep."""
+        """Read a line that is indented by one tab: a capability, or a property of the function."""
         match = _CAPABILITY.fullmatch(row)
         if match is not None:
             name = match[2].removesuffix(" <?>")
@@ -298,7 +301,7 @@ _SIZES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "P
 
 
 def size(text: str) -> float:
-    """Read `256MB`, where lspci's MB is a power of two, in GiB."""
+    """Convert a size such as `256MB` to GiB; lspci's MB is 2^20 bytes."""
     match = re.fullmatch(r"([0-9]{1,6})([KMGTP]?B)", text)
     if match is None:
         raise Unreadable(f"not a size: {clean(text, 40)!r}")
@@ -306,7 +309,7 @@ def size(text: str) -> float:
 
 
 def resizable(function: PciFunction) -> Iterator[tuple[int, float, tuple[str, ...]]]:
-    """Return each resizable BAR: its number, its current size in GiB, and the possible sizes as lspci spells them."""
+    """Yield each resizable BAR: its number, its current size in GiB, and the possible sizes as lspci spells them."""
     found = function.capability(RESIZABLE)
     for name, text in found.registers.items() if isinstance(found, Capability) else ():
         match = re.fullmatch(r"current size: (\S{1,12}), supported:((?: [0-9]{1,6}[KMGTP]?B){0,64})", text)

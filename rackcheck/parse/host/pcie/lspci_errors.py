@@ -1,4 +1,4 @@
-"""Errors in the registers that lspci shows: errors that a function has recorded, masks, or reports to its root port."""
+"""PCIe errors in the registers that lspci shows: which errors a function recorded, and which it masks or reports."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ _REPORTED = {
     "fatal": ("FatalErr", "Fatal"),
     "unsupported": ("UnsupReq", "Unsupported"),
 }
-"""The flag of each kind of error, with the name that lspci before 3.7 uses."""
+"""The flag in DevCtl for each kind of error, and the flag's name in lspci before 3.7."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class ErrorNames:
 
 
 def uncorrectable(function: PciFunction) -> ErrorNames:
-    """Read the uncorrectable errors: DLP, CmpltTO."""
+    """Return the names of the uncorrectable errors (DLP, CmpltTO)."""
     return _held(function, "UE")
 
 
 def correctable(function: PciFunction) -> ErrorNames:
-    """Read the correctable errors: RxErr, BadTLP."""
+    """Return the names of the correctable errors (RxErr, BadTLP)."""
     return _held(function, "CE")
 
 
@@ -39,7 +39,7 @@ def fatal(function: PciFunction) -> Reading:
 
 
 def reported(function: PciFunction) -> Reading:
-    """Return the kinds of error reported to the root port: correctable, nonfatal, fatal, unsupported."""
+    """Return the kinds of error that the function reports to its root port, such as correctable or fatal."""
     values = {kind: function.flag(EXPRESS, "DevCtl", *names) for kind, names in _REPORTED.items()}
     odd = next((value for value in values.values() if not isinstance(value, bool)), None)
     return odd if odd is not None else tuple(kind for kind, on in values.items() if on)
@@ -51,9 +51,9 @@ def _held(function: PciFunction, kind: str) -> ErrorNames:
 
 
 def _but(raised: Reading, others: Reading, *, among: bool) -> Reading:
-    """Return the raised bits that are in `others`, or that are not in `others` if `among` is false.
+    """Return the bits of `raised` that are also in `others`; if `among` is false, those that are not.
 
-    Without raised bits, the result is empty even if `others` is unknown.
+    If `raised` is empty, the result is empty even if `others` is unknown.
     """
     if not isinstance(raised, tuple) or not raised or not isinstance(others, tuple):
         return raised if not isinstance(raised, tuple) or not raised else others

@@ -9,7 +9,7 @@ _SPEED, _WIDTH = r"\bSpeed ([0-9]{1,3}(?:\.5)?)GT/s", r"\bWidth x([0-9]{1,2})\b"
 _TARGET = r"Target Link Speed: ([0-9]{1,3}(?:\.5)?)GT/s"
 
 TRAINED = ("ok", "downgraded", "overdriven")
-"""The outcomes of training, compared with the maximum of this end of the link."""
+"""The words for a link's width or speed that is equal to, below or above the maximum of this end of the link."""
 
 _ENABLED = r"^ASPM (Disabled|[L01s ]{2,6}(?= Enabled))"
 _SUPPORTED = r"\bASPM (not supported|L0s L1|\S{1,20}?)(?=,|\s|$)"
@@ -48,7 +48,7 @@ def retimers(function: PciFunction) -> Reading:
 
 
 def lane_errors(function: PciFunction) -> Reading:
-    """Name the lanes on which this end saw an error, by their numbers."""
+    """Return the numbers of the lanes on which this end detected an error."""
     return function.field(SECONDARY, "LaneErrStat", "^(.{1,200})$", _lanes)
 
 
@@ -63,13 +63,13 @@ def could_sleep(function: PciFunction) -> Reading:
 
 
 def substates(function: PciFunction) -> Reading:
-    """Name the deeper states of L1 that are enabled: ASPM_L1.1, PCI-PM_L1.2."""
+    """Return the enabled L1 substates: ASPM_L1.1, PCI-PM_L1.2."""
     raised = function.raised(L1_SUBSTATES, "L1SubCtl1")
     return tuple(n for n in raised if re.fullmatch(r"\S+_L1\.\d", n)) if isinstance(raised, tuple) else raised
 
 
 def _trained(function: PciFunction, pattern: str) -> Reading:
-    """Compare the link's value with the maximum of this end; the words that lspci adds differ by version."""
+    """Compare the link's value with the maximum of this end; lspci's own words for the result differ by version."""
     now, most = (function.field(EXPRESS, register, pattern, float) for register in ("LnkSta", "LnkCap"))
     if not isinstance(now, float) or not isinstance(most, float):
         return now if not isinstance(now, float) else most
@@ -79,7 +79,7 @@ def _trained(function: PciFunction, pattern: str) -> Reading:
 
 
 def _lanes(content: str) -> tuple[str, ...]:
-    """Read `0`, or `LaneErr at lane: 0 1 2`."""
+    """Return the lanes in `LaneErr at lane: 0 1 2`; empty for `0`."""
     match = re.fullmatch(r"0|LaneErr at lane:((?: [0-9]{1,2}){1,32})", content)
     if match is None:
         raise Unreadable(f"not lanes: {clean(content, 80)!r}")
@@ -87,7 +87,7 @@ def _lanes(content: str) -> tuple[str, ...]:
 
 
 def _aspm(words: str) -> str:
-    """Read the text after ASPM, without its last word: `Disabled`, `not supported`, `L0s L1`, `L1`."""
+    """Return the word of ASPM for lspci's text: `Disabled`, `not supported`, `L0s L1`, `L1`."""
     text = "none" if words in {"Disabled", "not supported"} else words
     if text not in ASPM:
         raise Unreadable(f"not a power management state: {words!r}")

@@ -1,4 +1,4 @@
-"""Files of /sys/bus/pci/devices, one reader each: a function's link, driver and card, windows of memory, errors."""
+"""Readers of files in /sys/bus/pci/devices, one reader for each file: link, driver, ids, BARs, error counts."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import key_values, line, rows, whole
 
 BARS = 6
-"""Number of a function's own windows; the windows of its ROM, of virtual functions or of a bridge follow them."""
+"""Number of a function's own BARs; the windows of its ROM, of virtual functions or of a bridge follow them."""
 
 IS_MEMORY, UNSET = 0x200, 0x20000000
 """Bits in the third column of the `resource` file: the window is memory; the window has a size but no address yet."""
@@ -19,7 +19,7 @@ NO_LINK = {"0", "255"}
 
 
 def numa(files: Files, folder: str) -> Sourced:
-    """Return the NUMA node of the device of this folder; absent if it is -1: the firmware names no NUMA node."""
+    """Return the NUMA node of the device in this folder; absent if it is -1, that is, if the firmware names no node."""
     node = files.read(f"{folder}/numa_node", whole)
     return Sourced(Absent("the firmware names no NUMA node"), node.source) if node.reading == -1 else node
 
@@ -33,7 +33,7 @@ def gigatransfers(content: str) -> float:
 
 
 def lanes(content: str) -> int:
-    """Read a link width; a device that fell off the bus returns all ones, which is 63."""
+    """Return a link width; raises Unreadable if no link can have it, such as 63 (all ones) from a lost device."""
     width = whole(content)
     if width not in {1, 2, 4, 8, 12, 16, 32}:
         raise Unreadable(f"not a link width: {width}")
@@ -41,14 +41,17 @@ def lanes(content: str) -> int:
 
 
 def code(content: str) -> str:
-    """Read the kernel's `0x10de`."""
+    """Return an id such as `0x10de` as the kernel writes it; raises Unreadable on any other text."""
     if not re.fullmatch(r"0x[0-9a-f]{2,4}", line(content)):
         raise Unreadable(f"not a code: {clean(content, 40)!r}")
     return line(content)
 
 
 def driver(content: str) -> str:
-    """Read the driver of a function's uevent, which also has the function's address; empty if it has no driver."""
+    """Return the driver in a function's `uevent`; empty if it has no driver.
+
+    Raises Unreadable if the function's address is missing, as in a truncated file.
+    """
     table = key_values("\n".join(rows(content)), separator="=")
     if "PCI_SLOT_NAME" not in table:
         raise Unreadable("no PCI_SLOT_NAME")
@@ -56,7 +59,7 @@ def driver(content: str) -> str:
 
 
 def windows(content: str) -> tuple[tuple[int, int], ...]:
-    """Read `resource`: the six BARs' sizes in bytes and the kernel's flags; both are 0 for a missing BAR."""
+    """Return the size in bytes and the kernel's flags of the six BARs in `resource`; both are 0 for a missing BAR."""
     found = []
     for row in rows(content)[:BARS]:
         match = re.fullmatch(r"0x([0-9a-f]{16}) 0x([0-9a-f]{16}) 0x([0-9a-f]{16})", row)
@@ -70,7 +73,7 @@ def windows(content: str) -> tuple[tuple[int, int], ...]:
 
 
 def counters(content: str) -> dict[str, int]:
-    """Read `aer_dev_fatal` and similar files: the name and count of each error, and finally the kernel's own sum."""
+    """Return the counts in `aer_dev_fatal` and similar files by name: one for each error, and the kernel's own sum."""
     found: dict[str, int] = {}
     for row in rows(content):
         match = re.fullmatch(r"([A-Za-z]\w{0,40}) ([0-9]{1,20})", row)
@@ -83,17 +86,17 @@ def counters(content: str) -> dict[str, int]:
 
 
 def total(content: str) -> int:
-    """Return the kernel's sum."""
+    """Return the kernel's own sum of the errors in `aer_dev_fatal` or a similar file."""
     return next(count for name, count in counters(content).items() if name.startswith("TOTAL_"))
 
 
 def seen(content: str) -> tuple[str, ...]:
-    """Name the errors that occurred."""
+    """Return the names of the errors that occurred, from `aer_dev_fatal` or a similar file."""
     return tuple(name for name, count in counters(content).items() if count and not name.startswith("TOTAL_"))
 
 
 def together(values: Mapping[str, Reading]) -> Reading:
-    """Name all errors that occurred, with their kinds; unknown if any kind is unknown, absent if any is not counted."""
+    """Return all errors that occurred, each with its kind; unknown if one kind is unknown, absent if one is absent."""
     for odd in (Unknown, Absent):
         found = next((reading for reading in values.values() if isinstance(reading, odd)), None)
         if found is not None:

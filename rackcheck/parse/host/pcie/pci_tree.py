@@ -19,7 +19,7 @@ _BRIDGE = re.compile(r"/pci([0-9a-f]{4,8}:[0-9a-f]{2})/")
 
 @dataclass(frozen=True)
 class BridgePath:
-    """Where a function is attached: its host bridge by domain and bus, and the ports above it, from the top.
+    """Where a PCI function is attached: its host bridge by domain and bus, and the ports above it, from the top.
 
     A function on a root bus has no ports above it.
     """
@@ -44,9 +44,9 @@ def places(answer: str) -> Iterator[BridgePath]:
 
 
 def _above(target: str) -> tuple[str, list[str]]:
-    """Read the host bridge and the functions, from the top, in a link's target.
+    """Return the last host bridge in a link's target, and the PCI functions below it, from the top.
 
-    A host bridge may be below a function, as with Intel's VMD: the last host bridge counts.
+    With Intel's VMD, a host bridge may be below a PCI function, so a target may contain several host bridges.
     """
     bridges = list(_BRIDGE.finditer(target))
     parts = target[bridges[-1].end() :].split("/") if bridges else []

@@ -6,7 +6,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import chosen, line, whole
 
 _NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
-"""Devices that are files, memory or control nodes: their number is not a property of the machine."""
+"""Matches block devices that are files, memory, on a network or removable: their number says little about a machine."""
 
 
 _SECTOR = 512
@@ -14,7 +14,7 @@ _SECTOR = 512
 
 
 def is_disk(name: str) -> bool:
-    """Return whether a kernel name names a real device: nvme0n1, sda, md0, dm-1."""
+    """Return whether this kernel name is a disk's (nvme0n1, sda, md0, dm-1), not a loop device's or the like."""
     return _NO_DISK.fullmatch(name) is None
 
 
@@ -29,7 +29,7 @@ def amount(content: str) -> float:
 
 
 def scheduler(content: str) -> str:
-    """Return the bracketed word of `[none] mq-deadline`; a device without a choice has one word, and no brackets.
+    """Return the scheduler in use: the bracketed word of `[none] mq-deadline`, or the only word if there is no choice.
 
     Raises Unreadable on an empty file, on several lines, and if not exactly one word is in brackets.
     """

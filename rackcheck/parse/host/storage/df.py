@@ -14,7 +14,7 @@ _ROW = re.compile(
 
 @dataclass(frozen=True)
 class Filesystem:
-    """One filesystem: where it is mounted, and its cells as printed; `-` means that a value is not reported."""
+    """One filesystem: where it is mounted, and the columns of its row as printed; `-` means not reported."""
 
     point: str
     size: str
@@ -23,7 +23,7 @@ class Filesystem:
 
 
 def filesystems(answer: str) -> Iterator[Filesystem]:
-    """Read the table row by row; raises Unreadable on another table, and at an invalid row."""
+    """Yield the filesystems, except those of logins; raises Unreadable on another table, and at an invalid row."""
     table = rows(answer)
     if not table or not table[0].startswith("Filesystem"):
         raise Unreadable("not the table of df")
@@ -36,5 +36,5 @@ def filesystems(answer: str) -> Iterator[Filesystem]:
 
 
 def counted(cell: str, unit: int = 1) -> Reading:
-    """Read one cell, a number or a percentage, divided by `unit`; absent for `-`."""
+    """Return a printed number or percentage, divided by `unit`; absent for `-`."""
     return Absent("the filesystem does not report it") if cell == "-" else whole(cell.rstrip("%")) / unit

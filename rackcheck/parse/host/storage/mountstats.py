@@ -15,7 +15,7 @@ _AGE = re.compile(r"\s+age:\s+([0-9]{1,20})")
 
 @dataclass(frozen=True)
 class Mount:
-    """One NFS mount: its mount point, the requests of all operations that timed out, and its age in seconds."""
+    """One NFS mount: its mount point, its number of requests that timed out, and its age in seconds."""
 
     point: str
     timeouts: int

@@ -13,7 +13,7 @@ class Options:
     values: dict[str, str]
 
     def text(self, *names: str, lacking: str) -> Reading:
-        """Return the first of these options that has a value; absent, for the reason `lacking`, if none has."""
+        """Return the first of these options that has a value; absent, with the detail `lacking`, if none has."""
         return next((value for name in names if (value := self.values.get(name))), None) or Absent(lacking)
 
     def number(self, name: str, unit: float) -> Reading:
@@ -26,7 +26,10 @@ class Options:
             return Unknown(error.reason, str(error))
 
     def connections(self) -> Reading:
-        """Read nconnect, which the kernel shows only if more than one was requested."""
+        """Return the number of connections (nconnect); 1 if the kernel does not show it.
+
+        The kernel shows nconnect only if more than one connection was requested.
+        """
         many = self.number("nconnect", 1)
         return 1 if isinstance(many, Absent) else int(many) if isinstance(many, float) else many
 

@@ -10,12 +10,12 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, Value, cl
 
 _BEGIN = re.compile(r"^[ \t]{0,100}\{", re.MULTILINE)
 _DIGITS = re.compile(r"[0-9]{1,39}")
-"""Maximum number of digits of a count: NVMe's counters have 128 bits."""
+"""Matches the digits of a count; NVMe's counters have 128 bits, that is, up to 39 digits."""
 
 _ACTIVE = "Active Firmware Slot (afi)"
 
 LogField = tuple[tuple[str, ...], Callable[[int], Value]]
-"""A count in the output: its names in the tools' versions, and its conversion to the fact's value."""
+"""How to read one count: its names in the tools' different versions, and the conversion to the fact's value."""
 
 
 def _none(word: str) -> None:
@@ -23,7 +23,7 @@ def _none(word: str) -> None:
 
 
 def document(message: str) -> Mapping[str, Any]:
-    """Return the one object of an output; raises Unreadable.
+    """Return the JSON object in the output of a tool; raises Unreadable if there is none.
 
     Error messages may precede or follow it: an early nvme-cli printed its log and crashed.
     """
@@ -39,7 +39,7 @@ def document(message: str) -> Mapping[str, Any]:
 
 
 def inside(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """Return an object within objects; raises Unreadable if there is none."""
+    """Return the object at a path of names in nested objects; raises Unreadable if there is none."""
     for name in names:
         found = table.get(name)
         if not isinstance(found, dict):
@@ -49,7 +49,7 @@ def inside(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 def counted(table: Mapping[str, Any], *names: str) -> int:
-    """Return a count by the first of its names that is present; raises Unreadable.
+    """Return a count by the first of these names that is present; raises Unreadable if it is missing or invalid.
 
     nvme-cli writes a count as a number, as a text, or, in verbose output, as an object with a `value`; counts beyond 64
     bits are numbers with a fraction.
@@ -69,7 +69,7 @@ def counted(table: Mapping[str, Any], *names: str) -> int:
 
 
 def counts(reading: str | Unknown, fields: Mapping[str, LogField], *within: str) -> dict[str, Reading]:
-    """Return the readings of one drive's output, by leaf; `within` names the objects that hold the counts.
+    """Return a reading for each of `fields` from one drive's output; `within` is the path of the object to read.
 
     A field that is missing in the output is unknown, not absent: another version may only have renamed it.
     """
@@ -104,9 +104,10 @@ class Slots:
 
 
 def slots(reading: str | Unknown, name: str) -> Slots:
-    """Read the byte of active firmware: the current slot in bits 0 to 2, the next slot in bits 4 to 6, or 0.
+    """Read the slots from nvme-cli's firmware log of the device `name`.
 
-    nvme-cli prints the log inside an object with the device's name.
+    One byte has the current slot in bits 0 to 2, and the next slot or 0 in bits 4 to 6. nvme-cli prints the log inside
+    an object with the device's name.
     """
     if isinstance(reading, Unknown):
         return Slots(reading, reading)

@@ -1,4 +1,4 @@
-"""The kernel's folders of NVMe controllers, /sys/class/nvme: their names, and the devices they belong to."""
+"""The kernel's folders of NVMe controllers, /sys/class/nvme: the controllers' names and PCI addresses."""
 
 import re
 from collections.abc import Iterable
@@ -13,13 +13,13 @@ _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 def controllers(files: Files, names: Iterable[str]) -> list[str]:
-    """Name the controllers that have any of these files, in numeric order."""
+    """Return the controllers that have at least one of these files, in numeric order."""
     found = {controller for name in names for (controller,) in files.found(f"{FOLDER.format('*')}/{name}")}
     return sorted(found, key=natural)
 
 
 def pci(files: Files, controller: str) -> Sourced:
-    """Return the PCI address; absent if a controller is reached over a network, which has another kind of address."""
+    """Return a controller's PCI address; absent if the controller is reached over a network."""
     address = files.read(f"{FOLDER.format(controller)}/address")
     reading = address.reading
     elsewhere = isinstance(reading, str) and _ADDRESS.fullmatch(reading) is None

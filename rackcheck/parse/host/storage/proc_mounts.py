@@ -7,14 +7,14 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.text.values import rows
 
 OF_LOGINS = "/run/user/"
-"""Mounted by every login, including rackcheck's."""
+"""Folder in which every login mounts a filesystem, including rackcheck's own login."""
 
 _HIDING = re.compile(r"^\S+ /proc proc \S*\b(hidepid=[a-z0-9]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Mount:
-    """One mount: its device, its export or the filesystem's own word; its type; its options, unchanged."""
+    """One mount: its source (a device, an export or the filesystem's own word), its type, its options unchanged."""
 
     source: str
     type: str
@@ -27,7 +27,7 @@ def unescaped(field: str) -> str:
 
 
 def mounts(content: str) -> dict[str, Mount]:
-    """Return mounts by mount point, without those that logins make; the last of several on one point hides the others.
+    """Return mounts by mount point, without those that logins make; of several on one point, only the last is visible.
 
     Raises Unreadable on a row that does not have six fields, and if nothing is mounted.
     """
@@ -43,7 +43,10 @@ def mounts(content: str) -> dict[str, Mount]:
 
 
 def why_hidden(content: str, place: str) -> Unknown:
-    """Return why a file of process 1 is missing: the process always exists, but `hidepid` hides it without root."""
+    """Return from /proc/mounts why a file of process 1 is missing, although the process always exists.
+
+    The mount option `hidepid` of /proc hides the file from other users than root.
+    """
     hiding = _HIDING.search(content)
     if hiding is not None:
         return Unknown(Reason.DENIED, f"no {place}: /proc is mounted with {hiding[1]}, which hides it from this user")

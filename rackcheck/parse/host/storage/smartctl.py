@@ -1,4 +1,4 @@
-"""The JSON of `smartctl -a -j` on an NVMe drive: its verdict, and the log of the drive's self-tests."""
+"""The JSON of `smartctl -a -j` on an NVMe drive: its health verdict, and the log of the drive's self-tests."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,21 +7,21 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable
 from rackcheck.parse.host.storage import nvme
 
 HEALTH = "nvme_smart_health_information_log"
-"""The object that holds the counts of the drive's health."""
+"""Name of the object with the counts of the drive's health."""
 
 LOOKED = tuple(status for status in range(128) if not status & 0b11)
-"""smartctl's exit statuses with output: one bit for each fault found; the two lowest mean that nothing was read."""
+"""Exit statuses of smartctl with usable output: bits 0 and 1, which mean that nothing was read, are not set."""
 
 _TESTS = "nvme_self_test_log"
 _FAILED = {5, 6, 7}
-"""Results of a failed self-test: with a fatal error, or in a segment (NVMe base specification, self-test log).
+"""Results of self-tests that failed: with a fatal error, or in a segment (NVMe base specification, self-test log).
 
 Self-tests with other results passed or were aborted.
 """
 
 
 def passed(reading: str | Unknown) -> Reading:
-    """Read the verdict: True if the drive has no critical warning; output without one is Unknown."""
+    """Return smartctl's verdict: True if the drive has no critical warning; Unknown if there is no verdict."""
     if isinstance(reading, Unknown):
         return reading
     try:
@@ -46,7 +46,7 @@ def self_tests(reading: str | Unknown) -> tuple[Reading, Reading]:
 
 
 def _tests(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the entries of the log of self-tests; none if the drive has run none."""
+    """Return the entries of the log of self-tests; empty if the drive has run none."""
     if _TESTS not in values:
         raise Unreadable("smartctl before 7.4, or a drive without self-tests", Reason.NOT_COLLECTED)
     table = nvme.inside(values, _TESTS).get("table", [])

@@ -12,7 +12,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.text.values import rows
 
 LEAVES = ("size", "free", "used_share", "inodes_used_share")
-"""Values of a filesystem: GiB, GiB free to users, and two shares in percent."""
+"""Properties of a filesystem: its size and the space free to users in GiB, used space and used inodes in percent."""
 
 _ROW = re.compile(r"(mount|ok|failed) (/\S{0,4095})(?: (.{0,4096}))?")
 _NUMBERS = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
@@ -27,14 +27,14 @@ class StatfsReply:
     words: str = ""
 
     def responds(self) -> Reading:
-        """Return whether the mount responds; unknown for a mount that may not be read."""
+        """Return whether the mount responds; unknown if this login may not read the mount."""
         if self.well or self.well is None:
             return self.well is True
         refused = self.refused()
         return refused if refused.reason is Reason.DENIED else False
 
     def measured(self, seconds: int) -> dict[str, Reading]:
-        """Return a reading for each leaf of a mount with this time limit; invalid numbers affect only this mount."""
+        """Return a reading for each name in LEAVES; if the mount did not respond within `seconds`, they are unknown."""
         if self.well:
             return self._filled()
         silent = Unknown(Reason.TIMEOUT, f"it did not answer within {seconds} s")
@@ -47,7 +47,7 @@ class StatfsReply:
             return dict.fromkeys(LEAVES, Unknown(error.reason, str(error)))
 
     def refused(self) -> Unknown:
-        """Return why a mount has no size; the error message ends with the kernel's reason."""
+        """Return why a mount has no size, from the end of the error message, which is the kernel's reason."""
         word = clean((self.words or "no message").rpartition(": ")[2])
         return Unknown(Reason.DENIED if "ermission denied" in word else Reason.NOT_COLLECTED, word)
 
@@ -67,7 +67,7 @@ def answers(text: str) -> list[StatfsReply]:
 
 
 def filled(numbers: str) -> dict[str, Reading]:
-    """Read `4096 BLOCKS FREE FREE-TO-USERS INODES FREE-INODES`.
+    """Return the readings of a mount from `BLOCK-SIZE BLOCKS FREE FREE-TO-USERS INODES FREE-INODES`.
 
     Raises Unreadable on anything else, and if more is free than the total. If only the inodes are wrong, their share is
     unknown: Ceph's client (fs/ceph/super.c of the kernel) returns -1 free inodes.
@@ -83,7 +83,7 @@ def filled(numbers: str) -> dict[str, Reading]:
 
 
 def _share(total: int, free: int, left: int) -> Reading:
-    """Return the used part of the space that ordinary users may fill, in percent, as df does."""
+    """Return the used percentage of the space that is available to ordinary users, as df computes it."""
     if free > total:
         return Unknown(Reason.UNPARSABLE, f"{free} of {total} are free")
     used = total - free

@@ -12,7 +12,7 @@ _ROW = re.compile(
 )
 _HEAD = re.compile(r"\tNAME +STATE +READ +WRITE +CKSUM")
 _GROUP = re.compile(r"\t\S{1,40} *")
-"""The name of a part of the table, such as `logs`: it has no state."""
+"""Matches the heading of a part of the table, such as `logs`, which has no state."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
 
 
 def _device_rows(name: str, rows: Sequence[str]) -> Iterator[re.Match[str]]:
-    """Return the rows of one pool's table that have counts."""
+    """Yield the rows of one pool's table that have error counts."""
     head = next((at for at, row in enumerate(rows) if _HEAD.fullmatch(row)), None)
     stop = next((at for at, row in enumerate(rows) if row.startswith("errors:")), None)
     if head is None or stop is None:
