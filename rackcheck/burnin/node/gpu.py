@@ -113,7 +113,7 @@ class GpuRun:
             self._hung(str(hang))
 
     def _again(self, bench: "GpuBench") -> None:
-        """Repeat the stages that had wrong results, first while hot, then cooled down."""
+        """Repeat the stages that had wrong results, first while hot, then after cooling down."""
         works = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar}
         suspects = sorted(self.writer.wrong & set(works))
         writer, self.writer = self.writer, GpuRecordWriter(self.of, lambda *_, **__: None)
@@ -145,7 +145,7 @@ class GpuRun:
         )
 
     def _seed(self, stage: str) -> int:
-        """Return a stage's seed: it is the same on every GPU of every node of a plan, so hashes can be compared."""
+        """Return a stage's seed: all GPUs of all nodes of a plan have the same one, so that hashes can be compared."""
         return int(gpu_mix((self.plan["seed"] + sum(stage.encode("ascii"))) & GPU_MASK))
 
     def _stage(self, bench: "GpuBench", stage: Dict[str, Any]) -> None:
@@ -198,7 +198,7 @@ class GpuRun:
             self.stop.wait(max(0.0, ends - self.clock()))
 
     def _peer(self, bench: "GpuBench", other: int, seed: int, until: float) -> None:
-        """Copy to one other GPU, and report the pair as a part of its own."""
+        """Test copies to one other GPU, and report them as a part of their own, such as `peer/0-1`."""
         of = "peer/%d-%d" % (self.index, other)
         tally, writer = GpuTally(of, "links", self.clock()), GpuRecordWriter(of, self.emit)
         self.at = of

@@ -26,8 +26,9 @@ class Sampler(threading.Thread):
     """Samples GPUs every 0.1 s and the node every second until `stop` is set; the last sample has all counters.
 
     So the first and the last counters are from before and after the load. `on_hot(index, temp, limit)` is called once
-    when a GPU is within 2 C of its slowdown, `on_reasons(index, bits)` once for each hardware slowdown. Call hello() of
-    the GPUs first. `skipped` is the number of samples that were due before an earlier sample was finished.
+    when a GPU is within 2 C of its slowdown. `on_reasons(index, bits)` is called once for each kind of hardware
+    slowdown of a GPU. Call hello() of the GPUs first. `skipped` is the number of samples that were left out because an
+    earlier sample took too long.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Sampler(threading.Thread):
         self._reported: Any = set()
 
     def run(self) -> "None":
-        """Sample at fixed times; a late sample is skipped, not repeated later."""
+        """Sample at fixed times; a sample whose time has passed is skipped."""
         node = threading.Thread(target=self._watch_node, name="telemetry-node")
         node.daemon = True
         self.gpus.begin()
@@ -62,7 +63,10 @@ class Sampler(threading.Thread):
         self.round(number, last=True)
 
     def round(self, number: "int", last: "bool" = False) -> "None":
-        """Sample each GPU once. Counters are read first, last and once a second, in different rounds for each GPU."""
+        """Sample each GPU once; in the first and last round and once a second, also read its counters.
+
+        The GPUs' counters are read in different rounds.
+        """
         for index in self.gpus.alive():
             value = nvml_quick(self.gpus, index)
             if last or number >= self._due.get(index, 0):
