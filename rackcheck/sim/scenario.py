@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent / "scenarios"
 
 @dataclass(frozen=True)
 class Laid:
-    """One fault of a scenario: its kind, its nodes, and its parameters."""
+    """One fault of a scenario: its kind, the nodes that have it, and its parameters."""
 
     kind: str
     nodes: tuple[str, ...]
@@ -156,7 +156,7 @@ def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
 
 
 def _shaped(node: YamlNode) -> YamlMapping:
-    """Check a scenario file against the schema; parameters of faults are checked by each fault."""
+    """Check a scenario file against the schema; the parameters of a fault are checked later, by its kind."""
     schema = shape()
     entry = schema["properties"]["faults"]["items"]
     entry["properties"]["fault"] = TEXT
@@ -169,7 +169,7 @@ def _shaped(node: YamlNode) -> YamlMapping:
 
 
 def _numbered(path: tuple[str | int, ...], text: str) -> str:
-    """Return the path of a value; list entries are counted from 1, so that the first fault is `faults[1]`."""
+    """Return an error text with the full path of its value; list items count from 1, as in `faults[1]`."""
     if not any(isinstance(step, int) for step in path):
         return text
     spelt = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")

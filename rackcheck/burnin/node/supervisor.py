@@ -268,7 +268,7 @@ class Supervisor:
         return not self.ending
 
     def go_on(self) -> None:
-        """Do what is due: report a hang if the GPUs are not listed in time, start the tools, stop the sampler."""
+        """Report a hang if the GPUs are not listed in time; run the tools after the load, and stop the sampler last."""
         if not self.known and (self.clock() > self.plan["ready"] or "telemetry" not in self.children):
             self.known = True
             if self.stages("gpu"):
