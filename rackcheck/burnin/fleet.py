@@ -37,7 +37,7 @@ EVERY = 5.0
 """Seconds between two readings of a BMC while its node is under load."""
 
 Beside = Callable[[Node, threading.Event], Mapping[str, Any] | None]
-"""Reads the measurements of a node's BMC once; returns None if the BMC returned nothing."""
+"""A function that reads the measurements of a node's BMC once; returns None if the BMC returned nothing."""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def outputs(station: Station, change: Callable[[str, Output], Output]) -> Statio
 
 
 _RECORD = re.compile(r"(?:device )?[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] |lrwx")
-"""Matches the first line of a PCI function's lines in an output, where the previous function's lines end."""
+"""Matches the first line about a PCI function in an output; the lines about the previous function end before it."""
 
 
 def off_the_bus(station: Station, gone: str) -> Station:
@@ -127,7 +127,7 @@ def off_the_bus(station: Station, gone: str) -> Station:
 
 
 _SECTION = re.compile(r"==> |port \S+/ports/|hca_id:")
-"""Matches the first line of a section about one device, where the previous section ends."""
+"""Matches the first line of a section about one device; the previous section ends before it."""
 
 _SECTION_END = re.compile(r"<== [0-9]|end$")
 

@@ -151,7 +151,7 @@ class SimGpu:
     # ---- records -------------------------------------------------------------------------------------------------
 
     def _breaks(self, begin: float, until: float) -> tuple[float, str, GpuRecord, str] | None:
-        """Return the time at which a stage fails, the error's name and values, and why later tests are not run."""
+        """Return when a stage fails, the error's name and values, and why later tests are not run; else None."""
         for kind, name, wait in (
             ("gpu-lost-under-load", "lost", 0.0), ("gpu-hang", "hang", NO_ANSWER), ("cuda-sticky", "cuda", 0.0)
         ):  # fmt: skip

@@ -27,7 +27,7 @@ class BadPattern(Exception):
 
 
 def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
-    """Return every text that a pattern expands to, with the members of its brackets; raises BadPattern.
+    """Return every text that a pattern expands to, with the members of its brackets; raises BadPattern if invalid.
 
     `outer` has the members of the outer brackets; the pattern's own brackets are numbered after them.
     """
@@ -69,7 +69,10 @@ def _run(part: str) -> list[str]:
 
 
 def filled(text: str, stood: Stood) -> str:
-    """Replace the placeholders of brackets by their members; placeholders of a node are kept. Raises BadPattern."""
+    """Replace placeholders such as `@{1}` and `@{1.2}` by members of brackets; placeholders of a node are kept.
+
+    Raises BadPattern for any other placeholder, or if the bracket or column does not exist.
+    """
     if "@{" not in text:
         return text
 

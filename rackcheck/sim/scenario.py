@@ -59,7 +59,7 @@ def find(name: str) -> Scenario:
     """Return the simulated rack for the text after `sim:`.
 
     The text is NAME or NAME:COUNT for a shipped scenario, the path of a scenario file, or the folder of a machine, a
-    run, a capture or a Redfish tree. Raises UserError or BadFile.
+    run, a capture or a Redfish tree. Raises UserError if there is no such rack, BadFile if a file of it is invalid.
     """
     bare, mark, count = name.partition(":")
     known = shipped()
@@ -110,7 +110,7 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
 
 
 def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
-    """Return a rack with the nodes and roles of a capture; locations that a simulated rack cannot have are omitted."""
+    """Return a rack with a capture's nodes and roles; rack positions that a simulated rack cannot have are omitted."""
     if count is not None:
         raise UserError(f"the capture {found.folder.name} has a fixed number of nodes: remove the count")
     units = [unit for node in found.nodes for unit in ((node.rack, u) for u in node.units)]

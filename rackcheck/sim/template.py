@@ -25,7 +25,7 @@ from rackcheck.sim.machine_patterns import Stood, of_node
 from rackcheck.sim.machine_yaml import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
-"""The readings of unreadable files, by the word in a machine folder; the detail is the message of `head`."""
+"""The readings of unreadable files, by the reason in a machine folder; their detail is the error message of `head`."""
 
 HEAD = ("rackcheck", "machine", "title", "hardware")
 T = TypeVar("T")

@@ -91,7 +91,7 @@ def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[int]":
-    """Compare the CPUs' results for the same work; return how many results of each CPU differ from the others'."""
+    """Compare the CPUs' results for the same work; return how many results of each CPU differ from other CPUs."""
     lost: Counter[int] = Counter()
     for at in range(max([len(one) for one in hashes.values()] or [0])):
         answers = {cpu: one[at] for cpu, one in hashes.items() if at < len(one)}

@@ -104,7 +104,7 @@ class CudaDriver:
         return ", ".join(words) or "no error text"
 
     def start(self) -> int:
-        """Initialise the driver; return the number of GPUs. Raises CudaTrouble."""
+        """Initialise the driver; return the number of GPUs. Raises CudaTrouble if the driver returns an error."""
         self.call("cuInit", 0)
         return self.whole("cuDeviceGetCount")
 

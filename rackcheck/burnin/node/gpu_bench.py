@@ -156,7 +156,7 @@ class GpuBench:
         return self._own("cuEventDestroy_v2", self.driver.handle("cuEventCreate", 0))
 
     def tidy(self) -> None:
-        """Release the resources of a stage; no launch may be in flight."""
+        """Release the memory, streams and events of a stage; no launch may be in flight."""
         self.use()
         while self._owned:
             self.driver.call(*self._owned.pop())

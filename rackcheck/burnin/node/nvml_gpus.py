@@ -166,8 +166,8 @@ class Gpus:
     def order(self) -> "Any":
         """Return each GPU's NVML index by its position in PCI order, which is CUDA's order with PCI_BUS_ID.
 
-        Keys are positions as text. The result is empty if a PCI address is unknown, since then GPUs cannot be matched.
-        Call hello() first.
+        The positions are dictionary keys, as text. The result is empty if a PCI address is unknown, since then GPUs
+        cannot be matched. Call hello() first.
         """
         alive = self.alive()
         if any(index not in self.places for index in alive):

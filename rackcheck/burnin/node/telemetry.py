@@ -105,7 +105,7 @@ class Sampler(threading.Thread):
         self.node_round(last=True)
 
     def node_round(self, last: "bool" = False) -> "None":
-        """Sample the node once: its own columns and ports; also report new Xids, and NVML if it hangs."""
+        """Sample the node and its RDMA ports once; also report new Xids, and a hang if NVML does not respond."""
         for place, xid, line in self._log.xids():
             index = next((each for each, known in self.gpus.places.items() if known == place), None)
             seen = self._xids[index] = self._xids.get(index, 0) + 1

@@ -56,7 +56,7 @@ def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
 
 
 def scale(values: Iterable[float], centre: float | None = None) -> float:
-    """Return the robust standard deviation of values about their median, or about a known centre.
+    """Return the robust standard deviation of values around their median, or around `centre` if it is given.
 
     The result is 0 if more than half of the values are the same. Raises ValueError if there are no values.
     """

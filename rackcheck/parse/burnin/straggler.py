@@ -107,7 +107,7 @@ def judge(gpus: Iterable[Measured]) -> Fleet:
 
 
 def _log(value: float | None) -> NumberRange:
-    """Return the logarithm of a value as a range, or HOLE if the value is missing; a common factor then cancels out."""
+    """Return the logarithm of a value as a range; a missing or invalid value becomes HOLE, the infinite range."""
     if value is None or not value > 0 or math.isinf(value):
         return HOLE
     return NumberRange(math.log(value), math.log(value))

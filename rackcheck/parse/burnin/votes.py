@@ -113,7 +113,7 @@ class _Group:
     parts: Sequence["_Group"] = ()
 
     def could_be(self, word: str) -> bool:
-        """Return whether `word` would be the group's result if all missing results were `word`."""
+        """Return whether the hash `word` would be the group's result if every missing result were this hash."""
         if not self.parts:
             return self.right in (None, word)
         return sum(part.could_be(word) for part in self.parts) * 2 > len(self.parts)
