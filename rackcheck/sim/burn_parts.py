@@ -16,7 +16,7 @@ _RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 DESIGN: Mapping[str, Mapping[str, Any]] = {
     "NVIDIA H100 80GB HBM3": {"cc": "9.0", "sms": 132, "memory_width": 5120},
 }
-"""Values, by name of the GPU model, that only a burn-in reads from the driver, so that captures do not contain them."""
+"""Values by GPU model that only a burn-in reads from the driver; captures do not contain them."""
 
 _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 

@@ -58,7 +58,10 @@ def resource(station: Station, uri: str) -> Body:
 
 
 def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
-    """Return the command that queries NVML, its output, and the JSON document in it; raises UserError without GPUs."""
+    """Return the command that queries NVML, its output, and the JSON document in the output.
+
+    Raises UserError if no command's output has GPUs.
+    """
     for command, answer in station.machine.host.commands.items():
         if isinstance(answer, Output) and '"gpus"' in answer.out:
             return command, answer, json.loads(answer.out.rstrip("\n").rpartition("\n")[2])

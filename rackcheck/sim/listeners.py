@@ -13,7 +13,7 @@ Welcome = Callable[[socket.socket], None]
 """A function that serves one connection; the socket is closed when the function returns."""
 
 NETS = range(77, 127)
-"""The possible N of the loopback networks 127.N.0.0/16 of simulated racks; each running rack uses one network."""
+"""Values of N in the loopback networks 127.N.0.0/16 of simulated racks; each running rack uses one network."""
 
 
 PORTS = {"ssh": 2222, "https": 8443}

@@ -18,7 +18,7 @@ GpuStage = tuple[str, float, float]
 THERMAL = 0x20
 """NVML's throttle reason for a thermal slowdown by software."""
 HOT_BELOW = 2.0
-"""The load of a GPU ends, and a slowdown is reported, this many degrees below its slowdown temperature."""
+"""Degrees below the slowdown temperature at which the load of a GPU ends and a slowdown is reported."""
 NO_ANSWER = 5.0
 """Seconds after which a launch counts as hanging."""
 

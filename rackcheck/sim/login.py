@@ -62,6 +62,6 @@ def _system(host: NodeCapture) -> str:
 
 
 def _python(host: NodeCapture) -> str:
-    """Return python3's version, if installed: the version on a DGX with Ubuntu, because captures do not contain it."""
+    """Return the version of python3 on a DGX with Ubuntu, as captures do not contain it; empty without python3."""
     without = any(isinstance(a, Output) and a.out.endswith("no python3\n") for a in host.commands.values())
     return "" if without else "Python 3.10.12\n"

@@ -27,9 +27,10 @@ class BadPattern(Exception):
 
 
 def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
-    """Return every text that a pattern expands to, with the members of its brackets; raises BadPattern if invalid.
+    """Return every text that a pattern expands to, with the members of its brackets.
 
-    `outer` has the members of the outer brackets; the pattern's own brackets are numbered after them.
+    `outer` has the members of the outer brackets; the pattern's own brackets are numbered after them. Raises BadPattern
+    if the pattern is invalid or has too many members.
     """
     parts = _BRACKET.split(pattern)
     brackets = [_members(inside) for inside in parts[1::2]]

@@ -209,7 +209,7 @@ class _LiveBodies(Mapping[str, object]):
 
 
 def _ahead(text: str, heard: str | None) -> float:
-    """Return by how many seconds a BMC's clock was ahead when its data was recorded; 0 if the time is unknown."""
+    """Return how many seconds a BMC's clock was ahead when its data was recorded; 0 if the time is unknown."""
     try:
         return (datetime.fromisoformat(text) - datetime.fromisoformat(heard)).total_seconds() if heard else 0.0
     except (ValueError, TypeError):

@@ -169,7 +169,7 @@ def _shaped(node: YamlNode) -> YamlMapping:
 
 
 def _numbered(path: tuple[str | int, ...], text: str) -> str:
-    """Return an error text with the full path of its value; list items count from 1, as in `faults[1]`."""
+    """Return an error message with the full path of the wrong value; list items count from 1, as in `faults[1]`."""
     if not any(isinstance(step, int) for step in path):
         return text
     spelt = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")

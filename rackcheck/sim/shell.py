@@ -145,7 +145,7 @@ _ERRORS: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
 
 
 def _as_unknown(why: Unknown) -> Output | None:
-    """Return an output that a probe reads as the recorded unknown value; None if no output is read as its reason."""
+    """Return an output that a probe reads as the recorded unknown value; None if no output has this effect."""
     message = f"{why.detail}\n"
     match why.reason:
         case Reason.TIMEOUT:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
 
 CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 8.0, 60.0
-"""Seconds of products per GPU; seconds that must be left to start one; seconds after which a GPU's process hangs.
+"""Seconds of products per GPU; seconds that must be left to start one; seconds after which it counts as hanging.
 
 The last two allow for loading a library of half a gigabyte from a slow disk.
 """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.gpu_units import gpu_scalar_work, gpu_tensor_work
 
 GPU_HANG, GPU_SLOW = 5.0, 60.0
-"""Seconds after which a launch or driver call counts as hanging: usually, and for the slow calls in CUDA_SLOW."""
+"""Seconds after which a launch or driver call counts as hanging; the second value is for calls in CUDA_SLOW."""
 
 GPU_TOGETHER = 0.6
 """Share of the free memory that the stage `together`, which runs all kinds of work in parallel, allocates."""
@@ -198,7 +198,7 @@ class GpuRun:
             self.stop.wait(max(0.0, ends - self.clock()))
 
     def _peer(self, bench: "GpuBench", other: int, seed: int, until: float) -> None:
-        """Test copies to one other GPU, and report them as a part of their own, such as `peer/0-1`."""
+        """Test copies to one other GPU, and report them under the pair's own name, such as `peer/0-1`."""
         of = "peer/%d-%d" % (self.index, other)
         tally, writer = GpuTally(of, "links", self.clock()), GpuRecordWriter(of, self.emit)
         self.at = of

@@ -59,7 +59,7 @@ def gpu_host_work(
     }
 
     def verified(test: str, now: int, between: Any) -> "GpuWork":
-        """Verify the data that was copied back; the copy in the host's memory shows which direction changed a word."""
+        """Verify the data that was copied back; the copy in host memory shows which direction changed a word."""
         words = [ctypes.c_uint64(target), ctypes.c_uint64(0), places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
         bench.go(slot, up.stream, "verify", *words)
         _, report = yield from bench.wait(slot, "verify")

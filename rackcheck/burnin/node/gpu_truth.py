@@ -28,7 +28,7 @@ GPU_REPORT = GPU_BLOCKS_AT + GPU_BLOCKS * GPU_BLOCK.size
 
 
 def gpu_mix(x: int) -> int:
-    """Return 64 mixed bits; different arguments give different results, so the function can be inverted."""
+    """Return a 64-bit hash of `x`; different arguments have different hashes, so `_unmix` can invert it."""
     x ^= x >> 32
     x = x * _TURN & GPU_MASK
     return x ^ (x >> 32)
@@ -192,7 +192,7 @@ def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], Lis
 
 
 def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]]) -> List[Dict[str, Any]]:
-    """Classify wrong words: one with the content of another index is an `alias`, any other run of words a `mismatch`.
+    """Classify wrong words: a word with the pattern of another index is an `alias`, a run of others a `mismatch`.
 
     A row of `ring` is (index, low half, high half, both halves when read again, _, _, SM, warp). Addresses are bytes
     from the beginning of the tested memory.

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 CLOCKS_MOST = 16
 """Maximum number of CPUs whose clock is read: older kernels may take 20 ms for each."""
 COST = 100
-"""A value is read again after this many times the duration of its last reading, so that reading takes 1 % of a core."""
+"""A value is read again after this many times the duration of its last reading.
+
+So reading takes at most 1 % of a core.
+"""
 
 IB_RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 

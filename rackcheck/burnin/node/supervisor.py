@@ -31,7 +31,7 @@ GRACE = 0.6
 """Time, in seconds, that a child has to end after it was requested to stop."""
 
 BACKLOG = 8 << 20
-"""Maximum number of bytes that wait for the controller; with more, the controller is taken to be gone."""
+"""Maximum number of bytes that wait for the controller; with more, the burn-in is stopped."""
 
 PlanDict = Dict[str, Any]
 Work = Callable[[Any, threading.Event], None]
@@ -303,6 +303,6 @@ class Supervisor:
 
 
 def shifted(plan: PlanDict, base: float) -> PlanDict:
-    """Return the plan with all stage times moved by `base`, the time at which the GPU is ready."""
+    """Return the plan with all stage times increased by `base`, the time at which the GPU is ready."""
     stages = [dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in plan["stages"]]
     return dict(plan, stages=stages)

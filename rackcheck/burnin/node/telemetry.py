@@ -46,7 +46,7 @@ class Sampler(threading.Thread):
         self._reported: Any = set()
 
     def run(self) -> "None":
-        """Sample at fixed times; a sample whose time has passed is skipped."""
+        """Sample at fixed times; a sample that is due before an earlier one is finished is skipped."""
         node = threading.Thread(target=self._watch_node, name="telemetry-node")
         node.daemon = True
         self.gpus.begin()

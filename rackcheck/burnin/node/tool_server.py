@@ -16,7 +16,7 @@ SERVER_SECONDS = 5
 def tool_with_server(
     argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float
 ) -> Dict[str, Any]:
-    """Start the command without its last argument as a server, then run the command; this argument is the address."""
+    """Start the command without its last argument as a server; then run the full command, which connects to it."""
     port, ready = int(argv[argv.index("-p") + 1]), min(until, clock() + SERVER_SECONDS)
     try:
         server = tool_start(argv[:-1])

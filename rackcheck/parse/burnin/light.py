@@ -31,7 +31,7 @@ No source was found for compute capabilities 10.0 and 12.0.
 """
 
 STACK = 1024
-"""Bus width of one HBM stack, in bits. Memory with a narrower bus is not HBM, and has other transfers per clock."""
+"""Bus width of one HBM stack, in bits. Memory with a narrower bus is not HBM, and its transfers per clock differ."""
 
 TRANSFERS = 2
 """Data transfers of HBM per memory clock (Linux, drm/amdgpu/powerplay, "data rate" of HBM).

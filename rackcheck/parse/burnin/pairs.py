@@ -74,10 +74,10 @@ class Solved:
 
 
 def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[LinkEnds, ...], ...]:
-    """Return at most `rounds` rounds of random pairs without repeated pairs; of an odd number of ends, one rests.
+    """Return at most `rounds` rounds of random pairs of ends, without repeating a pair.
 
-    There are never more rounds than in `round_robin`. The result depends on the ends and the seed, not on the order of
-    the ends. Raises ValueError if an end is repeated.
+    If the number of ends is odd, one end rests in each round. There are never more rounds than in `round_robin`. The
+    result depends on the ends and the seed, not on the order of the ends. Raises ValueError if an end is repeated.
     """
     order = sorted(ends)
     rng = random.Random(seed)  # noqa: S311  a schedule, no secret
@@ -167,7 +167,7 @@ def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
 
 
 def _circle(order: Sequence[str]) -> list[tuple[LinkEnds, ...]]:
-    """Return the rounds of a round-robin by the circle method; of an odd number of ends, one rests in each round.
+    """Return the rounds of a round-robin by the circle method; if the number of ends is odd, one rests per round.
 
     Raises ValueError if an end is repeated.
     """

@@ -93,7 +93,7 @@ def slots(tier: Tier) -> Iterator[StageSlot]:
 
 
 def starts(nodes: Sequence[str]) -> dict[str, float]:
-    """Return by how many seconds each node starts after the first: in steps of at most 0.5 s, all within RAMP."""
+    """Return the delay of each node's start after the first, in seconds: in steps of at most 0.5 s, all within RAMP."""
     step = min(0.5, RAMP / max(1, len(nodes) - 1))
     return {name: round(number * step, 3) for number, name in enumerate(nodes)}
 

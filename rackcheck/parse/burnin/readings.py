@@ -1,4 +1,4 @@
-"""Computes readings from a burn-in's records: values of stages, increases of counters, reasons for gaps. Pure.
+"""Computes readings from a burn-in's records: values of stages, increases of counters, reasons for unknowns. Pure.
 
 Any fault is reported, however little was tested; the absence of faults is reported only if everything was tested.
 """
@@ -15,7 +15,7 @@ VERIFYING = ("mismatch", "disagree", "not finite", "alias")
 
 
 def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
-    """Return why a value is unknown: the reason of an untested stage, an early end of the burn-in, or no report."""
+    """Return why a value is unknown: an untested stage's reason, an early end of the burn-in, or a missing report."""
     why = next((stage.why for stage in stages if not stage.done), "")
     if not why and not burn.whole:
         why = f"the burn-in ended early: {burn.why}" if burn.why else "the burn-in ended early"

@@ -27,7 +27,7 @@ SHORT = range(4, 33)
 """Numbers of cells for which the mean of the middle half varies less than the median."""
 
 DRAWN = 4
-"""When a row's effect is computed, one additional cell of value 0 is used for every this many cells of the row."""
+"""When a row's effect is computed, one additional cell of value 0 is used per this number of cells of the row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class ToolRecord:
 
     @property
     def failed(self) -> Unknown | None:
-        """Why a run with another exit status than 0, or none, is not tested; None if the exit status is 0.
+        """Why a run counts as not tested if its exit status is missing or not 0; None if the exit status is 0.
 
         The reason includes the last line that the tool printed.
         """
