@@ -30,7 +30,7 @@ def looking(registry: Registry) -> Plan:
 
 
 def look(plan: Plan, job: Job, node: Node, over: threading.Event) -> Mapping[str, Any] | None:
-    """Read the BMC once; return the sample's columns, or None if the BMC returned no values."""
+    """Read the BMC once; return `inlet`, `power` and `fans`, or None if the BMC returned no values."""
     if node.bmc is None or not node.bmc.password:
         return None
     limits = replace(redfish.Limits(deadline=SECONDS, retries=0), width=node.bmc.width, expand=node.bmc.expand)

@@ -25,10 +25,10 @@ from rackcheck.run.judging import Judging, tree_of
 from rackcheck.transport.wire import ShellLimits, ShellReply
 
 MOST = 1024
-"""Maximum number of nodes that one controller puts under load together: each node takes a thread."""
+"""Maximum number of nodes that one controller puts under load together, since each node needs a thread."""
 
 LATE = 10.0
-"""A node is abandoned this many seconds after the end of its plan."""
+"""A node that is still not finished this many seconds after its plan's deadline is abandoned."""
 
 LEFT = 5.0
 """Time, in seconds, that nodes have to send their last records after an interrupt."""
@@ -37,12 +37,12 @@ EVERY = 5.0
 """Seconds between two readings of a BMC while its node is under load."""
 
 Beside = Callable[[Node, threading.Event], Mapping[str, Any] | None]
-"""Reads the measurements of a node's BMC once; returns None if the BMC returned nothing."""
+"""A function that reads the measurements of a node's BMC once; returns None if the BMC returned nothing."""
 
 
 @dataclass(frozen=True)
 class Burnin:
-    """The parameters of a burn-in: the tier, its seed, tools that are already installed, and whether GPUs take part."""
+    """The parameters of a burn-in: tier, seed, tools to run if they are installed, and whether GPUs take part."""
 
     tier: Tier
     seed: int
@@ -58,7 +58,7 @@ def new_seed() -> int:
 
 
 def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
-    """Burn in all nodes together and judge them; `stop` ends the load within a second and keeps the records so far."""
+    """Run a burn-in on all nodes at once and judge it; `stop` ends the load within a second and keeps the records."""
     yield job.started()
     events: queue.Queue[Event] = queue.Queue()
     begins = starts([node.name for node in job.nodes])
@@ -163,12 +163,12 @@ class _Task:
 
 
 def _is_ours(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
-    """Return whether the first record is from the burn-in that was sent; only a `hello` record is checked."""
+    """Return whether a `hello` record has the plan's tier and seed; true for a first record of any other kind."""
     return first.get("k") != "hello" or all(first.get(key) == plan[key] for key in ("tier", "seed"))
 
 
 def _scrubbed(answer: Any) -> Any:
-    """Return a record without secrets: the output or the arguments of a tool may contain secrets."""
+    """Return a record with secrets removed, because the output or the arguments of a tool may contain secrets."""
     if isinstance(answer, str):
         return scrub_text(answer)
     if isinstance(answer, list):

@@ -20,7 +20,7 @@ MOST = 400_000
 """Maximum number of records of one burn-in: a soak of eight GPUs has about 60,000."""
 
 DEPTH = 6
-"""Maximum nesting depth of a record: GPUs by index, the values of each GPU, and one level to spare."""
+"""Maximum nesting depth of a record; the deepest records of a burn-in list the GPUs by index with their values."""
 
 NOISE = 100
 """Maximum number of lines kept that are not records."""
@@ -32,7 +32,7 @@ LEAVING = 3.0
 """Time, in seconds, that a burn-in has to send its last records after its input was closed."""
 
 OURS = "bmc"
-"""The part whose records the controller adds itself: no such record is accepted from a node."""
+"""The part whose records only the controller adds; a record about it is not accepted from a node."""
 
 NO_PYTHON = 127
 """A shell's exit status for a missing command."""
@@ -58,7 +58,7 @@ class Talk:
     _noise: int = 0
 
     def __call__(self, line: CommandStream) -> Unknown:
-        """Run the burn-in to its end; return why its records are incomplete, if they are."""
+        """Run the burn-in to its end; return why the stream has ended."""
         try:
             line.send(self.text, 30.0)
             return self._listen(line)
@@ -150,7 +150,7 @@ class Talk:
 
 
 def _deep(record: Mapping[str, Any]) -> bool:
-    """Return whether a record is nested deeper than a burn-in's own records; later code recurses into records."""
+    """Return whether a record is nested too deeply for the code that later recurses into records."""
     level: list[Any] = [record]
     for _ in range(DEPTH):
         level = [inner for each in level if isinstance(each, dict | list) for inner in _within(each)]

@@ -1,4 +1,4 @@
-"""Builds the text that is sent to a node: node-side sources, kernels, the needed part of pynvml, and the plan."""
+"""Builds the program that is sent to a node: node-side sources, kernels, the needed part of pynvml, and the plan."""
 
 import json
 import lzma
@@ -26,7 +26,7 @@ SOURCES = (
 """The node-side files in the order in which they are joined; main comes last."""
 
 LARGEST = 192 << 10
-"""Maximum size of the text, in bytes."""
+"""Maximum size of the program, in bytes."""
 
 _TEXT = """\
 # A burn-in of rackcheck {version}: python3 -I -S reads this, runs it and leaves no files.
@@ -43,14 +43,14 @@ NAMES["main"](PLAN, CARRIED, BEGAN)
 """
 
 LOADER = "import sys;exec(sys.stdin.buffer.read({size}))"
-"""The program on python3's command line: it reads this many bytes and leaves the rest of the stream open."""
+"""The program on python3's command line: it runs `size` bytes of standard input, and leaves the rest unread."""
 
 PYTHONS = ("python3", "/usr/libexec/platform-python", "python3.6")
 """Names and paths under which Python may be found on a node."""
 
 
 def payload(plan: Mapping[str, Any]) -> str:
-    """Return the text for a plan."""
+    """Return the program that runs a plan on a node."""
     text = json.dumps({**plan, "version": __version__}, sort_keys=True, separators=(",", ":"))
     carried, sources = _carried()
     return _TEXT.format(version=__version__, plan=text, carried=carried, sources=sources)
@@ -80,7 +80,7 @@ def sources() -> str:
 
 @cache
 def _carried() -> tuple[str, str]:
-    """Pack what is the same for all nodes: the kernels as a Python literal, and the sources."""
+    """Return what is the same for all nodes: the kernels as a Python expression, and the compressed sources."""
     kernels = files("rackcheck.burnin").joinpath("kernels")
     text = sources()
     cpu = {name: _packed(kernels.joinpath(f"cpu-{name}.so").read_bytes()) for name in ("x86_64", "aarch64")}

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 UNSET = "2020-01-01T00:00:07Z"
-"""The time that a clock shows if it was never set."""
+"""The time that a BMC's clock shows if it was never set."""
 
 DEEP = 100_000
-"""Number of levels of the deeply nested body."""
+"""Number of nested levels of the JSON body in the fault `deep`."""
 
 PAGE = "<!DOCTYPE html><html><head><title>Log in</title></head><body>Your session has expired.</body></html>"
 
@@ -24,7 +24,7 @@ class TwistedReply:
 
 
 Twist = Callable[[str, bytes], TwistedReply]
-"""Returns the reply for a URI (with its query) and the correct body of its resource."""
+"""A function that returns a faulty reply from a URI (with its query) and the correct body of the resource."""
 
 
 def _html(_: str, __: bytes) -> TwistedReply:
@@ -41,7 +41,7 @@ def _elsewhere(uri: str, _: bytes) -> TwistedReply:
 
 
 def _loop(uri: str, body: bytes) -> TwistedReply:
-    """Return a page of a collection; the next page of the first page is the second, whose next page is the first."""
+    """Return one of two pages of a collection, each of which links to the other as its next page."""
     first = uri.partition("?")[0]
     return _page(body, first if "?" in uri else f"{first}?$skip=1")
 

@@ -26,10 +26,10 @@ FOREVER = 1 << 60
 
 @dataclass
 class ResourceFault:
-    """A fault of a resource: `times` is the number of requests that it affects.
+    """A fault of a resource or of the login; `times` is the number of requests that it affects.
 
-    Faults are set by URI, `POST login` or `DELETE session`; `*` means every other resource. `kind` is one of `KINDS`,
-    or `answer` for a reply with this status, headers and body.
+    In `SimBmc.faults`, a fault is stored under a URI, `POST login` or `DELETE session`; a fault under `*` affects all
+    URIs without their own fault. `kind` is one of `KINDS`, or `answer` for a reply with this status, headers and body.
     """
 
     kind: str = "answer"
@@ -47,13 +47,16 @@ KINDS = (
     *("hang", "drip", "drip-headers", "flood", "chunked-flood", "cut", "reset", "drop", "forget"),
     *TWISTS,
 )
-"""Kinds of wrong replies; `drop` closes the connection after a correct reply, `forget` loses the session."""
+"""Kinds of wrong replies; `drop` closes the connection after a correct reply, `forget` deletes all sessions."""
 
 
 def busy(
     times: int = FOREVER, retry_after: str | None = None, message: str = "Base.1.0.ServiceTemporarilyUnavailable"
 ) -> ResourceFault:
-    """Return a fault: a reply with status 503 and a MessageId, as BMCs send it, and with Retry-After if it is set."""
+    """Return a fault that replies with status 503 and a MessageId, as BMCs do.
+
+    If `retry_after` is set, the reply has a Retry-After header.
+    """
     info = {"error": {"@Message.ExtendedInfo": [{"MessageId": message, "Message": "The service is busy."}]}}
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return ResourceFault(times=times, status=503, headers=headers, body=json.dumps(info).encode())
@@ -62,11 +65,11 @@ def busy(
 class SimBmc:
     """The data and the behaviour of one BMC; `seen` counts the requests by method and URI.
 
-    `elsewhere` counts the requests over connections with another certificate than the first. `limit` is the maximum
-    number of sessions, `workers` the number of requests served in parallel, `latency` the duration of each request in
-    seconds, and `lines` the maximum number of open connections. `expand` is true if the BMC supports $expand, or one of
-    `expand_query.WAYS`. `member` is the duration of each expanded member in seconds. The user has the Redfish role
-    ReadOnly, and may only read resources and open and close sessions.
+    `elsewhere` counts the requests over connections that were served with another than the first certificate. `limit`
+    is the maximum number of sessions, `workers` the number of requests served in parallel, `latency` the duration of
+    each request in seconds, and `lines` the maximum number of open connections. `expand` is true if the BMC supports
+    $expand, or one of `expand_query.WAYS`. `member` is the additional duration for each expanded member, in seconds.
+    The user has the Redfish role ReadOnly, and may only read resources and open and close sessions.
     """
 
     def __init__(  # noqa: PLR0913  all properties that a BMC can have, as keywords
@@ -124,7 +127,7 @@ class SimBmc:
         return {method for method, _ in self.seen}
 
     def body(self, uri: str) -> bytes | None:
-        """Return the body at a URI; None if the resource does not exist."""
+        """Return the body at a URI as JSON; None if the resource does not exist."""
         found = self.bodies.get(uri.rstrip("/"))
         return found if found is None or isinstance(found, bytes) else json.dumps(found).encode()
 
@@ -169,7 +172,7 @@ class SimBmc:
 
 
 def tls(certificate: Path) -> ssl.SSLContext:
-    """Return a server-side TLS context with the certificate and its key from one file."""
+    """Return a server-side TLS context with the certificate and the private key from one file."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     return context
@@ -338,5 +341,5 @@ def _error(message: str) -> bytes:
 
 
 def now(skew: float = 0.0) -> str:
-    """Return the time of a BMC in Redfish's format; `skew` is the number of seconds by which its clock is ahead."""
+    """Return the time on a BMC's clock in Redfish's format; the clock is ahead by `skew` seconds."""
     return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(time.time() + skew))

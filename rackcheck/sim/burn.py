@@ -1,4 +1,4 @@
-"""Simulates a burn-in on a node: the payload is never run, and records are sent according to the payload's plan."""
+"""Simulates a burn-in on a node: reads the plan in the payload, and sends records for it; the payload is never run."""
 
 import ast
 import json
@@ -22,7 +22,7 @@ LARGEST = 1 << 20
 """Maximum size of a payload, in bytes."""
 
 LONGEST = 64 << 10
-"""Maximum size of the payload's plan, in bytes, and maximum number of stages."""
+"""Maximum size of the payload's plan, in bytes; the second constant is its maximum number of stages."""
 STAGES = 1000
 
 SLOWEST = 30.0
@@ -38,7 +38,7 @@ _PLAN = re.compile(rb"^PLAN = json\.loads\((.{2,%d})\)$" % LONGEST, re.MULTILINE
 
 @dataclass(frozen=True)
 class SimBurnin:
-    """The simulated node of a burn-in; its parts are read on first use."""
+    """The node on which a burn-in is simulated; its parts are read on first use."""
 
     station: Station
 
@@ -85,7 +85,7 @@ def _of_time(value: object) -> bool:
 
 
 def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Output:
-    """Read the payload, send each record at its time, and return the exit status.
+    """Read the payload, send each record of its plan at the record's time, and return the exit status.
 
     If the connection ends, the node stops sending records soon afterwards.
     """
@@ -119,7 +119,7 @@ def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
 
 
 def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterator[list[str]]:
-    """At each step, yield the list of lines that are due since the last step; the list may be empty."""
+    """Yield, every STEP seconds, the lines of all records that have become due; the list may be empty."""
     rows: list[str] = []
     for record in records:
         while record["t"] > (time.monotonic() - began) * pace:

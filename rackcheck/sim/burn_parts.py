@@ -16,14 +16,14 @@ _RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 DESIGN: Mapping[str, Mapping[str, Any]] = {
     "NVIDIA H100 80GB HBM3": {"cc": "9.0", "sms": 132, "memory_width": 5120},
 }
-"""Values by GPU name that only a burn-in reads from the driver; captures do not contain these values."""
+"""Values by GPU model that only a burn-in reads from the driver; captures do not contain them."""
 
 _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 
 
 @dataclass(frozen=True)
 class GpuParts:
-    """One GPU: `about` contains its values in the record `about`.
+    """One GPU; `about` has its values in the record `about` of a burn-in.
 
     `idle` is the idle power in W, `idle_clock` the idle clock in Hz, and temperatures are in degrees C. `lanes` is the
     current width of the PCIe link, which does not change with the load. `slowdown` is the temperature at which the

@@ -1,4 +1,4 @@
-"""Generates keys and certificates of simulated machines; every simulated rack has new keys."""
+"""Generates the SSH keys and TLS certificates of simulated machines; every simulated rack has new ones."""
 
 import datetime as dt
 import hashlib
@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 
 @dataclass(frozen=True)
 class Certificate:
-    """A file with a self-signed certificate and its key; `fingerprint` is in OpenSSL's format."""
+    """A file with a self-signed certificate and its private key; `fingerprint` is in OpenSSL's format."""
 
     file: Path
     fingerprint: str
@@ -57,7 +57,7 @@ class SshKey:
 
 
 def ssh_key() -> SshKey:
-    """Generate a key."""
+    """Generate an SSH key pair."""
     key = ed25519.Ed25519PrivateKey.generate()
     form, secret = serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
     private = key.private_bytes(serialization.Encoding.PEM, form, secret).decode()

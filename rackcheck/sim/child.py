@@ -15,12 +15,12 @@ from rackcheck.base.user_error import UserError
 from rackcheck.sim import rack_folder
 
 GOODBYE = 5.0
-"""Seconds that a simulated rack has to stop."""
+"""Seconds that a simulated rack has to stop before it is killed."""
 
 
 @contextmanager
 def running(name: str, folder: Path | None = None) -> Iterator[Path]:
-    """Run a rack in this folder or a new folder, and yield the rack's inventory file; raises UserError if this fails.
+    """Run a rack in `folder` or a new folder, and yield its inventory file; raises UserError if it does not start.
 
     The rack stops, and its folder is removed, when the `with` block ends. The same happens when this process ends,
     because this closes the pipe that the rack reads.

@@ -7,10 +7,10 @@ KERNEL = "uname -r && uname -m && uname -v"
 """The command of a probe whose output contains the values of uname."""
 
 WELCOME = "This is a simulated node. It has no shell, and answers single commands: hostname, uname -a, cat FILE.\n"
-"""Printed on a login without a command."""
+"""Message for a login without a command."""
 
 _LETTERS = {"s": 0, "n": 1, "r": 2, "v": 3, "m": 4, "o": 5}
-"""The options of uname, and the position of each option's value in the output; the order of options has no effect."""
+"""The options of uname, with the position of each value in the output; the order of the options has no effect."""
 
 
 def lookup_output(host: NodeCapture, name: str, command: str) -> Output | None:

@@ -1,4 +1,4 @@
-"""Changes copies of a simulated machine; the original machine is not changed."""
+"""Functions that return a changed copy of a simulated node; the original node is not changed."""
 
 import json
 import re
@@ -18,23 +18,23 @@ FUNCTIONS = "/sys/bus/pci/devices/"
 
 
 def host(station: Station, **parts: Mapping[str, object]) -> Station:
-    """Return a copy of the simulated node with changed commands, files or refused files."""
+    """Return a copy of the simulated node in which commands, files or unreadable files are replaced."""
     return replace(station, machine=replace(station.machine, host=replace(station.machine.host, **parts)))  # type: ignore[arg-type]
 
 
 def files(station: Station, changed: Mapping[str, str | None]) -> Station:
-    """Change files; None removes a file."""
+    """Return a copy of the simulated node with changed files; a file with the text None is removed."""
     left = {**station.machine.host.files, **changed}
     return host(station, files={path: text for path, text in left.items() if text is not None})
 
 
 def commands(station: Station, changed: Mapping[str, Output]) -> Station:
-    """Change the outputs of commands."""
+    """Return a copy of the simulated node with changed outputs of commands."""
     return host(station, commands={**station.machine.host.commands, **changed})
 
 
 def bodies(station: Station, changed: Mapping[str, Body]) -> Station:
-    """Change the bodies of the BMC's resources."""
+    """Return a copy of the simulated node with changed bodies of the BMC's resources."""
     held: Mapping[str, Body | Unknown] = ChainMap(dict(changed), station.machine.bmc.bodies)  # type: ignore[arg-type]
     return replace(station, machine=replace(station.machine, bmc=BmcCapture(held)))
 
@@ -58,7 +58,10 @@ def resource(station: Station, uri: str) -> Body:
 
 
 def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
-    """Return the command that queries NVML, its output, and the output's JSON; raises UserError if there is none."""
+    """Return the command that queries NVML, its output, and the JSON document in the output.
+
+    Raises UserError if no command's output has GPUs.
+    """
     for command, answer in station.machine.host.commands.items():
         if isinstance(answer, Output) and '"gpus"' in answer.out:
             return command, answer, json.loads(answer.out.rstrip("\n").rpartition("\n")[2])
@@ -66,7 +69,7 @@ def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
 
 
 def gpu(values: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """Return the GPU with this index of the driver; raises UserError with the valid indices if there is none."""
+    """Return the values of the GPU with this index; raises UserError with the valid indices if there is no such GPU."""
     if not 0 <= index < len(values["gpus"]):
         raise UserError(f"no GPU {index}: the machine has 0 to {len(values['gpus']) - 1}")
     found: dict[str, Any] = values["gpus"][index]
@@ -74,14 +77,17 @@ def gpu(values: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 
 def with_gpus(station: Station, command: str, answer: Output, values: Mapping[str, Any], gone: str = "") -> Station:
-    """Change NVML's values; `gone` is the address of a GPU that is no longer on the bus."""
+    """Return a copy of the simulated node with changed NVML values.
+
+    `gone` is the PCI address of a GPU that is no longer on the bus.
+    """
     head, _, _ = answer.out.rstrip("\n").rpartition("\n")
     rows = [row for row in head.split("\n") if row != f"bus {gone}"]
     return commands(station, {command: replace(answer, out="\n".join((*rows, json.dumps(values))) + "\n")})
 
 
 def address(values: Mapping[str, Any]) -> str:
-    """Format a GPU's PCI address as the kernel does."""
+    """Return the PCI address in a GPU's values in the kernel's format."""
     domain, _, rest = str(values["pci"]["value"]).partition(":")
     return f"{int(domain, 16):04x}:{rest.lower()}"
 
@@ -98,17 +104,17 @@ def below(station: Station, folder: str) -> list[str]:
 
 
 def outputs(station: Station, change: Callable[[str, Output], Output]) -> Station:
-    """Change the output of every command with a function."""
+    """Return a copy of the simulated node in which `change` computes the output of every command."""
     held = station.machine.host.commands
     return commands(station, {c: change(c, a) for c, a in held.items() if isinstance(a, Output)})
 
 
 _RECORD = re.compile(r"(?:device )?[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] |lrwx")
-"""The first line of a PCI function's record, at which the previous record ends."""
+"""Matches the first line about a PCI function in an output; the lines about the previous function end before it."""
 
 
 def off_the_bus(station: Station, gone: str) -> Station:
-    """Remove a PCI function: from every output that lists PCI functions, and from the files in /sys."""
+    """Return a copy of the simulated node without a PCI function, in all command outputs and in the files in /sys."""
 
     def without(_: str, answer: Output) -> Output:
         kept: list[str] = []
@@ -124,13 +130,16 @@ def off_the_bus(station: Station, gone: str) -> Station:
 
 
 _SECTION = re.compile(r"==> |port \S+/ports/|hca_id:")
-"""The beginning of a section about one device, which also ends the section before it."""
+"""Matches the first line of a section about one device; the previous section ends before it."""
 
 _SECTION_END = re.compile(r"<== [0-9]|end$")
 
 
 def without_device(station: Station, names: frozenset[str]) -> Station:
-    """Remove a device from every output and every file; `names` are its names, addresses and network interfaces."""
+    """Return a copy of the simulated node without a device, in all command outputs and files.
+
+    `names` are the device's names, addresses and network interfaces.
+    """
 
     def left(_: str, answer: Output) -> Output:
         if answer.out.startswith("[{"):
@@ -144,7 +153,7 @@ def without_device(station: Station, names: frozenset[str]) -> Station:
 
 
 def _rows_without(rows: Iterable[str], names: frozenset[str]) -> Iterator[str]:
-    """Yield the rows that are not about a device: neither in a section about it nor with one of its names as a word."""
+    """Yield the rows that are neither in a section about a device nor contain one of its names as a word."""
     dropping = False
     for row in rows:
         named = not names.isdisjoint(word.rstrip(":") for word in re.split(r"[\s/]+", row))

@@ -13,14 +13,18 @@ EXPANDED = re.compile(
 ANNOUNCED = {"ExpandAll": True, "Levels": True, "Links": True, "MaxLevels": 1, "NoLinks": True}
 
 BodyReader = Callable[[str], bytes | None]
-"""Returns the body at a URI, or None."""
+"""A function that returns the body at a URI; None if there is no such resource."""
 
 WAYS = ("honest", "nameless", "bare", "501", "cut")
-"""Variants of $expand support: complete, members without Id and Name, members as links, no support, few properties."""
+"""Variants of $expand support.
+
+`honest` is complete; `nameless` omits Id and Name of members; `bare` ignores $expand, so that members are links; `501`
+rejects $expand; `cut` returns members with few properties.
+"""
 
 
 def announced(body: bytes) -> bytes:
-    """Return the root resource; if ProtocolFeaturesSupported has no ExpandQuery, ExpandQuery is added."""
+    """Return the root resource, with ExpandQuery added to ProtocolFeaturesSupported if it has none."""
     root = json.loads(body)
     root.setdefault("ProtocolFeaturesSupported", {}).setdefault("ExpandQuery", ANNOUNCED)
     return json.dumps(root).encode()
@@ -59,7 +63,10 @@ def members(uri: str, reply: TwistedReply) -> int:
 
 
 def _opened(value: object, held: BodyReader, what: str, under: str) -> object:
-    """Replace links by linked resources, one level deep: `.` means links outside `Links`, `~` inside, `*` all links."""
+    """Replace links by the linked resources, one level deep.
+
+    If `what` is `.`, only links outside of `Links` are replaced; for `~`, only links inside; for `*`, all links.
+    """
     if under.startswith("@") or (what != "*" and (under == "Links") is (what == ".")):
         return value
     match value:

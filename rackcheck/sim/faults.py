@@ -17,26 +17,26 @@ FARTHEST = 1_000_000_000
 """Maximum offset of a node's clock, in seconds: about thirty years."""
 
 XIDS = 9999
-"""Highest Xid number in a simulated log; this limit is rackcheck's own, and not from the driver."""
+"""Highest Xid number in a simulated log; the limit is chosen by rackcheck, not taken from the driver."""
 
 LINES, TIMES = 1000, 1_000_000
-"""Maximum number of open connections, and of repeats, in a BMC's fault."""
+"""Limits of a BMC fault's parameters: the number of open connections, and the number of affected requests."""
 
 HOW: Mapping[str, bmc.ResourceFault] = {
     **{kind: bmc.ResourceFault(kind) for kind in bmc.KINDS},
     "busy": bmc.busy(),
     "busy-later": bmc.busy(retry_after="30"),
 }
-"""Kinds of wrong replies of a BMC."""
+"""Faulty replies of a BMC, by their name in a scenario."""
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory/"
 
 
 @dataclass(frozen=True)
 class FaultKind:
-    """One kind of fault: its description, and its parameters with their defaults.
+    """One kind of fault: its description, and its parameters with their default values.
 
-    The default of a required parameter is None.
+    A required parameter has the default None.
     """
 
     name: str
@@ -46,7 +46,7 @@ class FaultKind:
 
 
 KINDS: dict[str, FaultKind] = {}
-"""Every fault by name; the functions below fill this table."""
+"""Every kind of fault by its name; the functions below add their faults."""
 
 Lay = Callable[[Station, FaultWords], Station]
 
@@ -60,7 +60,10 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay
 
 
 def known(kind: str, given: FaultWords) -> FaultKind:
-    """Return the kind of fault with this name; raises UserError if the name or a parameter is unknown."""
+    """Return the kind of fault with this name.
+
+    Raises UserError if the name or a parameter is unknown, or if a required parameter is missing.
+    """
     if kind not in KINDS:
         more = did_you_mean(kind, list(KINDS)) or "; rackcheck sim show --faults lists them"
         raise UserError(f"no fault {kind}{more}")

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from rackcheck.base.user_error import UserError
 
 Welcome = Callable[[socket.socket], None]
-"""Serves a connection; afterwards the socket is closed."""
+"""A function that serves one connection; the socket is closed when the function returns."""
 
 NETS = range(77, 127)
-"""The second octets of the networks in 127.0.0.0/8 for simulated racks; each running rack uses one network."""
+"""Values of N in the loopback networks 127.N.0.0/16 of simulated racks; each running rack uses one network."""
 
 
 PORTS = {"ssh": 2222, "https": 8443}
-"""Ports of the machines, if each machine has its own address."""
+"""Ports on which machines listen, if each machine has its own address."""
 
 
 class Doors:
@@ -42,7 +42,7 @@ class Doors:
         return self._watched(socket.create_server(place, backlog=128), welcome)
 
     def claim(self, place: tuple[str, int]) -> None:
-        """Reserve an address, and close every connection to it. Raises OSError if the address is in use.
+        """Reserve an address; connections to it are closed immediately. Raises OSError if the address is in use.
 
         SO_REUSEADDR is not set: with this option, two racks that bind the address at the same moment might both fail.
         """
@@ -118,7 +118,7 @@ class Addresses:
         self._net = self._claim()
 
     def open(self, service: str, number: int, welcome: Welcome) -> tuple[str, int]:
-        """Listen for machine `number` (from 1) on `ssh` or `https`; return the address."""
+        """Listen on the address of machine `number` (from 1) for `ssh` or `https`; return the address."""
         host, port = self.nowhere(service, number)
         try:
             return self._doors.open((host, port), welcome)
@@ -129,7 +129,7 @@ class Addresses:
             ) from None
 
     def nowhere(self, service: str, number: int) -> tuple[str, int]:
-        """Return the address of a machine; connections to it are refused before `open` is called."""
+        """Return the address of a machine; a connection to it is refused until `open` is called."""
         if self._net is None:
             return "127.0.0.1", 0
         high, low = divmod(number, 250)

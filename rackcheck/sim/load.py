@@ -1,8 +1,8 @@
 """Generates the records that a simulated node sends during a burn-in, in order of time. Pure.
 
 The records are from a model, not from hardware: do not derive limits from them. Only parts in the capture of the node's
-machine have records. A node has the same properties in every run. The seed of the plan determines the measured values
-of a run.
+machine have records. The properties of a node's parts are the same in every run; the seed of the plan changes only the
+measured values.
 """
 
 import heapq
@@ -24,12 +24,12 @@ LEAVES = 0.3
 """Seconds between the end of the work and the verdict."""
 
 SILENT = 0.5
-"""Seconds without a record after which a node sends a beat."""
+"""Seconds without a record after which a node sends a `beat` record."""
 
 
 @dataclass(frozen=True)
 class SimLoad:
-    """A node during a burn-in: `number` is its position in the rack, `seed` the random seed of its parts.
+    """A node during a burn-in: `number` is its position in the rack, `seed` determines the differences of its parts.
 
     `period` is the number of seconds between samples; `time` is the node's clock at the start, in seconds since 1970.
     """

@@ -16,16 +16,16 @@ CLOCK = 2.0e9
 """Clock, in Hz, of a processor if the capture has none."""
 
 CYCLE = {"avx512": 16, "avx2": 8, "neon": 4}
-"""FLOP per cycle of a logical processor while its sibling also works."""
+"""FLOP per cycle of a logical processor while the other logical processor of its core also works."""
 
 REACHED = 0.96
 SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.05
-"""Rates in B/s (encryption by a core, memory of a NUMA node, patterns of a core), and the tested share of memory."""
+"""Rates in B/s of encryption by a core, memory of a NUMA node, patterns by a core; the tested share of memory."""
 
 
 @dataclass
 class Cpus:
-    """The processors of a node: `slots` are (stage, start, end) in seconds, and `end` is the end of the node's work."""
+    """The processors of a node: `slots` are (stage, start, end) in seconds, `end` is when the node's work ends."""
 
     parts: LoadableParts
     ills: tuple[Ill, ...]

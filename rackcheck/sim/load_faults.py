@@ -19,14 +19,14 @@ LATEST = 600
 """The latest second of the load at which a fault may begin."""
 
 KINDS: dict[str, tuple[str, Lay, Mapping[str, str | None]]] = {}
-"""The description, function and parameters of each fault; the functions below fill this table."""
+"""The description, the function and the parameters of each fault by name; the functions below add their faults."""
 
 FaultReader = Callable[[Station, FaultWords], None]
-"""Checks a fault's parameters; raises UserError if they are not possible on this machine."""
+"""A function that checks a fault's parameters; raises UserError if this machine cannot have the fault."""
 
 
 def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultReader], FaultReader]:
-    """Register a fault of the GPU, NIC, processor or NUMA node that a parameter names, or of the whole node."""
+    """Register a fault of the GPU, NIC, processor or NUMA node given by a parameter, or of the whole node."""
     what = next((word for word in takes if word in {"gpu", "nic", "cpu", "numa"}), "")
 
     def kept(look: FaultReader) -> FaultReader:

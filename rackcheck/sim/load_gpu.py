@@ -16,9 +16,9 @@ GpuRecord = dict[str, Any]
 GpuStage = tuple[str, float, float]
 
 THERMAL = 0x20
-"""NVML's throttle reason for software thermal slowdown."""
+"""NVML's throttle reason for a thermal slowdown by software."""
 HOT_BELOW = 2.0
-"""Degrees below the hardware's slowdown temperature: there, a burn-in ends the load, and the clock is reduced."""
+"""Degrees below the slowdown temperature at which the load of a GPU ends and a slowdown is reported."""
 NO_ANSWER = 5.0
 """Seconds after which a launch counts as hanging."""
 
@@ -85,7 +85,7 @@ class SimGpu:
     # ---- time ----------------------------------------------------------------------------------------------------
 
     def _until(self, until: float, stage: str, last: bool = False) -> Iterator[GpuRecord]:
-        """Advance the time, and yield one sample per period; outside of stages, `stage` is empty."""
+        """Advance the time to `until`, and yield one sample per period; outside of stages, `stage` is empty."""
         while self.number * self.period < until and not (stage and self._over):
             yield from self._sample(self.number * self.period, stage)
             self.number += 1
@@ -151,7 +151,7 @@ class SimGpu:
     # ---- records -------------------------------------------------------------------------------------------------
 
     def _breaks(self, begin: float, until: float) -> tuple[float, str, GpuRecord, str] | None:
-        """Return the time at which a stage fails, the error's name and values, and why later tests are not run."""
+        """Return when a stage fails, the error's name and values, and why later tests are not run; else None."""
         for kind, name, wait in (
             ("gpu-lost-under-load", "lost", 0.0), ("gpu-hang", "hang", NO_ANSWER), ("cuda-sticky", "cuda", 0.0)
         ):  # fmt: skip

@@ -20,14 +20,10 @@ DEMAND = {"memory": 0.62, "tensor": 1.63, "scalar": 0.75, "links": 0.35, "togeth
 """Power draw of each stage at the highest clock, as a fraction of the default power limit."""
 
 RESISTANCE, LAG, LEAK, SMOOTH = 0.063, 5.0, 4e-4, 0.25
-"""Thermal resistance of chip, heatsink and air in K/W.
-
-Their time constant in seconds; the fraction of the clock lost per degree above 60; the seconds over which the reported
-power is averaged.
-"""
+"""Thermal resistance (K/W), its time constant (s), clock lost per degree above 60, averaging time of the power (s)."""
 
 WARMER, MINUTES = 3.0, 300.0
-"""Degrees by which the intake air heats up under load, and seconds until 63 % of this increase."""
+"""Degrees by which the intake air warms under load, and seconds until 63 % of this warming."""
 
 CAPPED, IDLE = 0x4, 0x1
 """Throttle reasons in NVML's bit mask: the power cap, and idle."""
@@ -35,7 +31,11 @@ CAPPED, IDLE = 0x4, 0x1
 
 @dataclass(frozen=True)
 class Chip:
-    """The properties that vary between GPUs: factors of clock and work per clock, thermal resistance (K/W), lag (s)."""
+    """The properties that vary between GPUs.
+
+    `clock` and `work` are factors of the clock and of the work per clock, `resistance` is the thermal resistance in
+    K/W, and `lag` its time constant in seconds.
+    """
 
     clock: float
     work: float
@@ -44,7 +44,7 @@ class Chip:
 
 
 def chip(seed: int, number: int, place: str) -> Chip:
-    """Draw the random properties of a GPU; they depend on its slot, its node, and the GPU itself."""
+    """Draw the random properties of a GPU from the properties of its slot, of its node and of the chip."""
     slot, node = Random(f"{seed} slot {place}"), Random(f"{seed} node {number}")  # noqa: S311  a model, not a secret
     own = Random(f"{seed} chip {number} {place}")  # noqa: S311
     clock = (1 + slot.gauss(0, 0.015)) * (1 + node.gauss(0, 0.005)) * (1 + own.gauss(0, 0.01))
@@ -71,7 +71,7 @@ class Heat:
         self._warming = [ill for ill in ills if ill.kind in {"gpu-hot", "fan-stopped"}]
 
     def drawn(self, stage: str) -> tuple[float, float, int]:
-        """Return the clock, the power draw and the throttle reasons; outside of stages, `stage` is empty."""
+        """Return the clock (Hz), the power draw (W) and the throttle reasons; outside of stages, `stage` is empty."""
         if not stage:
             return self._parts.idle_clock, self._parts.idle, IDLE
         demand = DEMAND.get(stage, 0.5) * self._usual

@@ -12,19 +12,16 @@ from rackcheck.sim.burn_parts import GpuParts
 from rackcheck.sim.load_wrong import SCALAR, SMS, hash_of
 
 PER_CLOCK = {"mma": 3.35e5, "fp64": 1.6e4, "fp32": 3.2e4, "int32": 1.6e4, "sfu": 2.0e3}
-"""Work per cycle: operations for the last two units, FLOP for all others."""
+"""Work of a GPU per clock cycle: OP for int32 and sfu, FLOP for the other units."""
 
 PER_MEMORY_CLOCK = {"fill": 1220.0, "march": 1160.0, "verify": 1180.0, "copy": 1150.0}
-"""Bytes per cycle that the memory reads and writes."""
+"""Bytes that each memory test reads and writes per cycle of the memory clock."""
 
 PER_LANE, OVER_NVLINK = 2.1e8, 0.8
-"""The rate of a PCIe lane of generation 1 in B/s, which doubles with each generation.
-
-The usable fraction of NVLink's rate.
-"""
+"""Rate of a lane of PCIe generation 1 in B/s (doubled by each generation), and the usable share of NVLink's rate."""
 
 BESIDES = 0.6
-"""The rate of the matrix units while memory and links are also under load, as a fraction of their full rate."""
+"""Rate of the matrix units while memory and links are also under load, as a fraction of their usual rate."""
 
 COVERED, ROUNDS = 0.978, 30.0
 """Fraction of the memory that is tested with patterns, and number of patterns per second."""
@@ -64,17 +61,17 @@ def tests(
 
 
 def to_peer(parts: GpuParts, ills: Sequence[Ill]) -> float:
-    """Return the rate of a copy to another GPU, over NVLink if the GPU has NVLink."""
+    """Return the rate of a copy to another GPU in B/s: over NVLink, or over PCIe if the GPU has no NVLink."""
     return float(parts.about.get("nvlink_rate") or 0.0) * OVER_NVLINK or over_pcie(parts, ills) / 2
 
 
 def over_pcie(parts: GpuParts, ills: Sequence[Ill]) -> float:
-    """Return the rate of a copy from the host."""
+    """Return the rate of a copy between host and GPU over PCIe, in B/s."""
     narrow = of_kind(ills, "link-narrow-under-load")
     lanes = narrow.number("lanes") if narrow else float(parts.lanes or parts.about.get("link_width_max") or 16)
     return float(PER_LANE * lanes * 2 ** (int(parts.about.get("link_gen_max") or 4) - 1))
 
 
 def of_kind(ills: Sequence[Ill], kind: str) -> Ill | None:
-    """Return the first fault of a kind in the faults of a GPU and its node; None if there is none."""
+    """Return the first fault of this kind among the faults of a GPU and its node; None if there is none."""
     return next((ill for ill in ills if ill.kind == kind), None)

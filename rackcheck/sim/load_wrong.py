@@ -1,4 +1,4 @@
-"""Simulates wrong results of a GPU: the tests that find them, the number of mismatches, and their values. Pure."""
+"""Simulates a GPU's wrong results: the tests that find them, the number of mismatches, the error's values. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ SMS = 132
 """Number of SMs of a simulated GPU; captures do not contain this number."""
 
 LINE = 16
-"""Size of one line of a memory pattern, in bytes."""
+"""Size of one word of the memory pattern, in bytes."""
 
 SCALAR = ("fp64", "fp32", "int32", "sfu")
 GOLDEN = ("mma", "fp64", "fp32", "int32")
-"""Tests whose result is known in advance; results of other tests are compared with the majority of the peers."""
+"""Tests whose result is known in advance; other tests compare a result with the majority of its peers."""
 
 
 @dataclass(frozen=True)

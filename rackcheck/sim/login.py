@@ -12,11 +12,11 @@ USER = "audit"
 """The user's name on the nodes and on the BMCs of a simulated rack."""
 
 _LOOKS = re.compile(r'echo "uid \$\(id -u\)"; .*; for t in ([\w./+ :-]+); do ')
-"""Doctor's first command, which reports the user, the system, and which of these programs are missing."""
+"""Matches the first command of `rackcheck doctor`, which prints user, system and missing programs."""
 
 
 _READABLE = re.compile(r"l\(\) \{ for f; do \[ -r ")
-"""Doctor's check of readable files, `l GLOB; l GLOB; …`; the output is the first unreadable file of each glob."""
+"""Matches doctor's check of files, `l GLOB; l GLOB; …`, which prints the first unreadable file of each glob."""
 
 
 def login_output(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | None:
@@ -62,6 +62,6 @@ def _system(host: NodeCapture) -> str:
 
 
 def _python(host: NodeCapture) -> str:
-    """Return the version of python3: the version of Ubuntu on a DGX, because captures contain none."""
+    """Return the version of python3 on a DGX with Ubuntu, as captures do not contain it; empty without python3."""
     without = any(isinstance(a, Output) and a.out.endswith("no python3\n") for a in host.commands.values())
     return "" if without else "Python 3.10.12\n"

@@ -24,8 +24,8 @@ FOLDER = Path(__file__).parent / "machines"
 class SimMachine:
     """One simulated machine: the data of its operating system and its BMC.
 
-    The files of the host are in `files`, for requests with any glob; `globs` is empty. Machines share texts and bodies,
-    so a machine must never be modified in place: create a changed copy.
+    A machine from a machine folder has no `globs`, and its `files` serve requests with any glob. Machines share texts
+    and bodies, so a machine must never be modified in place: create a changed copy.
     """
 
     host: NodeCapture
@@ -33,7 +33,7 @@ class SimMachine:
 
 
 class FolderKind(StrEnum):
-    """The kind of a machine's folder."""
+    """The kind of data in a machine's folder."""
 
     MACHINE = "machine"
     RUN = "run"
@@ -47,7 +47,7 @@ def shipped() -> dict[str, Path]:
 
 
 def of_folder(path: Path) -> FolderKind:
-    """Return the kind of a machine's folder; raises UserError if the folder contains no machine."""
+    """Return the kind of data in a machine's folder; raises UserError if the folder contains no machine."""
     marks = {
         FolderKind.MACHINE: path / "machine.yaml",
         FolderKind.RUN: path / "run.json",
@@ -68,7 +68,7 @@ def of_folder(path: Path) -> FolderKind:
 def load(folder: Path, node: str, number: int) -> SimMachine:
     """Return one node of a machine folder; `number` is the node's position in the rack, from 1.
 
-    Raises UserError or BadFile.
+    Raises BadFile if a file of the folder is invalid, UserError if a file cannot be read or the folder has no data.
     """
     kind = _template(folder.resolve())
     names = {
@@ -87,7 +87,7 @@ def _template(folder: Path) -> template.Template:
 
 
 def from_tree(folder: Path) -> BmcCapture:
-    """Return the BMC of a recorded Redfish tree; each body is read on first use."""
+    """Return the BMC of a recorded Redfish tree; each body is read on first use. Raises UserError for other folders."""
     if of_folder(folder) is not FolderKind.TREE:
         raise UserError(f"{folder} is not a Redfish tree: it has no redfish/v1/")
     return BmcCapture(BodyTree(folder))
@@ -126,13 +126,13 @@ def _of_answers(answers: Iterable[Answered]) -> SimMachine:
 # A recorded Redfish tree in the DMTF's layout: the path of a folder is the URI, and its index.json has the body.
 
 BODY = 8 << 20
-"""Maximum size of one body, in bytes; an audit reads at most the same size of one reply."""
+"""Maximum size of one body, in bytes; it is also the maximum size of a reply that an audit reads."""
 
 
 class BodyTree(Mapping[str, Body | Unknown]):
     """The bodies of a Redfish tree by URI; each is read on first use, and a body that is not JSON is unparsable.
 
-    Folder names may contain `$`, `?` and `=`. Letter case matters only if two folder names differ in nothing else.
+    Folder names may contain `$`, `?` and `=`. If no folder has exactly the name of a URI, letter case is ignored.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,10 +1,10 @@
-"""Expands the patterns of machine folders: keys and list items with brackets stand for several keys and items.
+"""Expands the patterns of machine folders: one key or list item with brackets stands for several keys or items.
 
-A key with a bracket such as `[0-223]`, `[00-15]` or `[1b,43,52]` is expanded to one key for each member. Several
-brackets are expanded to all combinations. The placeholder `@{1}` is replaced by the member of the first bracket. A
-bracket may have columns, such as `[0-2|1b,43,52]`: the key contains the member of the first column, and `@{1.2}` is
-replaced by the member of the second column. The placeholders `@{node}`, `@{n}`, `@{n3}` and `@{octets}` are replaced
-later, for each node.
+A dictionary key with a bracket such as `[0-223]`, `[00-15]` or `[1b,43,52]` is expanded to one key for each member.
+Several brackets are expanded to all combinations. The placeholder `@{1}` is replaced by the member of the first
+bracket. A bracket may have columns, such as `[0-2|1b,43,52]`: the key contains the member of the first column, and
+`@{1.2}` is replaced by the member of the second column. The placeholders `@{node}`, `@{n}`, `@{n3}` and `@{octets}` are
+replaced later, for each node.
 """
 
 import re
@@ -15,7 +15,7 @@ MOST = 10_000
 """Maximum number of members of one pattern."""
 
 Stood = tuple[tuple[str, ...], ...]
-"""The current member of each bracket, outer brackets first, with one text for each of its columns."""
+"""The chosen member of each bracket, outer brackets first; a member has one text for each column of its bracket."""
 
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _PLACE = re.compile(r"@\{([^{}]*)\}")
@@ -27,9 +27,10 @@ class BadPattern(Exception):
 
 
 def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
-    """Return every text that a pattern expands to, with the members of its brackets; raises BadPattern.
+    """Return every text that a pattern expands to, with the members of its brackets.
 
-    The numbers of the brackets follow the numbers of the brackets in `outer`.
+    `outer` has the members of the outer brackets; the pattern's own brackets are numbered after them. Raises BadPattern
+    if the pattern is invalid or has too many members.
     """
     parts = _BRACKET.split(pattern)
     brackets = [_members(inside) for inside in parts[1::2]]
@@ -47,7 +48,7 @@ def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
 
 
 def _members(inside: str) -> list[tuple[str, ...]]:
-    """Return the members of one bracket, each with the texts of its columns."""
+    """Return the members of one bracket; a member has one text for each column."""
     columns = [[item for part in column.split(",") for item in _run(part.strip())] for column in inside.split("|")]
     if any(len(column) != len(columns[0]) for column in columns):
         raise BadPattern(f"the columns of [{inside}] have {', '.join(str(len(c)) for c in columns)} members")
@@ -69,7 +70,10 @@ def _run(part: str) -> list[str]:
 
 
 def filled(text: str, stood: Stood) -> str:
-    """Replace the placeholders of brackets by their members; placeholders of a node are kept. Raises BadPattern."""
+    """Replace placeholders such as `@{1}` and `@{1.2}` by members of brackets; placeholders of a node are kept.
+
+    Raises BadPattern for any other placeholder, or if the bracket or column does not exist.
+    """
     if "@{" not in text:
         return text
 

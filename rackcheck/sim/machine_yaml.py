@@ -1,4 +1,4 @@
-"""Reads a YAML file of a machine folder: values have JSON types, patterns are expanded, errors have a position."""
+"""Reads a YAML file of a machine folder: values have JSON types, patterns are expanded, errors have a location."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class SheetReader:
-    """Converts the YAML nodes of one file; errors have the line and the column."""
+    """Converts the YAML nodes of one file; an error has the line and the column in the file."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -30,7 +30,10 @@ class SheetReader:
         return BadFile([Problem(SourcePlace(self.file, mark.line + 1, mark.column + 1), text)])
 
     def pairs(self, node: yaml.Node, what: str) -> list[tuple[yaml.Node, str, yaml.Node]]:
-        """Return the entries of a table; each entry has the key, the text of the key, and the value."""
+        """Return the entries of a YAML mapping: the node of the key, the text of the key, and the node of the value.
+
+        Raises BadFile if the YAML node is not a mapping, or a key is repeated or not a plain text.
+        """
         if not isinstance(node, yaml.MappingNode):
             raise self.wrong(node, f"{what} is a table")
         seen: set[str] = set()
@@ -43,7 +46,7 @@ class SheetReader:
         return [(key, key.value, value) for key, value in node.value]
 
     def keys(self, node: yaml.Node, pattern: str) -> list[tuple[str, Stood]]:
-        """Return the keys that a pattern expands to."""
+        """Return the dictionary keys that a pattern expands to, each with the members of its brackets."""
         try:
             found = expanded(pattern)
         except BadPattern as error:
@@ -57,7 +60,7 @@ class SheetReader:
             raise self.wrong(node, f"the file expands to more than {VALUES} values")
 
     def fill(self, node: yaml.Node, text: str, stood: Stood) -> str:
-        """Replace the placeholders in a text; errors have the line and the column of the text."""
+        """Replace the placeholders in a text; an error has the line and the column of the text in the file."""
         try:
             return filled(text, stood)
         except BadPattern as error:
@@ -109,9 +112,9 @@ class SheetReader:
         return [(given["item"], inner) for _, inner in found]
 
     def text(self, node: yaml.Node, stood: Stood) -> str:
-        """Return a text, or join the lines of a list to one text; unless the text is empty, it ends with a newline.
+        """Return a text, or a list of lines joined to one text; unless the text is empty, it ends with a newline.
 
-        If a line is a table with the single key `json`, the line is the value of `json` in JSON format.
+        A line may also be a table with the single key `json`, whose value is written as JSON.
         """
         if isinstance(node, yaml.SequenceNode):
             lines = [self._line(item, inner) for part in node.value for item, inner in self.items(part, stood)]

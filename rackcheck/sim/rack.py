@@ -32,7 +32,10 @@ HostPort = tuple[str, int]
 
 @dataclass(frozen=True)
 class Up:
-    """One running simulated node: its addresses, its keys, and its servers, which count requests."""
+    """One running simulated node: its addresses, its SSH host key and certificate, and its servers.
+
+    The servers count the requests that they receive.
+    """
 
     station: Station
     ssh: HostPort | None
@@ -44,11 +47,11 @@ class Up:
 
 
 class RackAbandoned(Exception):
-    """The parent process ended while the rack was starting."""
+    """A request to end was received while the rack was starting."""
 
 
 class SimRack:
-    """A simulated rack that runs until `close` is called; `folder` contains its inventory, key and password.
+    """A simulated rack that runs until `close` is called; `folder` has its inventory, SSH key and BMC password.
 
     `gone` is called repeatedly while the rack starts; if `gone` returns true, RackAbandoned is raised.
     """
@@ -181,7 +184,10 @@ def _entry(up: Up) -> str:
 
 
 class _LiveBodies(Mapping[str, object]):
-    """The bodies of a BMC; the property `DateTime` of a body is the current time of the simulated clock."""
+    """The bodies of a BMC; if a body has `DateTime`, its value is the current time of the simulated clock.
+
+    If `conduct.stands_still` is true, `DateTime` is as recorded.
+    """
 
     def __init__(self, bmc: BmcCapture, conduct: BmcConduct) -> None:
         self._bmc, self._conduct = bmc, conduct
@@ -203,7 +209,7 @@ class _LiveBodies(Mapping[str, object]):
 
 
 def _ahead(text: str, heard: str | None) -> float:
-    """Return by how many seconds a BMC's clock was ahead when it was recorded; 0 if the machine was not recorded."""
+    """Return how many seconds a BMC's clock was ahead when its data was recorded; 0 if the time is unknown."""
     try:
         return (datetime.fromisoformat(text) - datetime.fromisoformat(heard)).total_seconds() if heard else 0.0
     except (ValueError, TypeError):

@@ -14,16 +14,16 @@ INVENTORY, KEY, PASSWORD, KNOWN = FILES = ("inventory.yaml", "id_ed25519", "bmc-
 """The names of a rack's files."""
 
 PREFIX = "rackcheck-sim-"
-"""Prefix of a new folder's name, if the user names no folder."""
+"""Prefix of the name of a new temporary folder."""
 
 
 @contextmanager
 def room(named: Path | None = None) -> Iterator[Path]:
     """Yield a rack's folder: the folder that the user names, or a new one in the system's temporary folder.
 
-    On exit, a new temporary folder is removed. If the user named the folder, only empty folders of its path that this
-    function created are removed. Raises UserError if the folder cannot be created, or already contains a file of a
-    rack.
+    On exit, a new temporary folder is removed with its content. If the user named the folder, only the folders of its
+    path that this function created are removed, if they are empty. Raises UserError if the folder cannot be created, or
+    already contains a file of a rack.
     """
     if named is None:
         place = Path(tempfile.mkdtemp(prefix=PREFIX))

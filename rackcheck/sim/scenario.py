@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent / "scenarios"
 
 @dataclass(frozen=True)
 class Laid:
-    """One fault of a scenario: its kind, its nodes, and its parameters."""
+    """One fault of a scenario: its kind, the nodes that have it, and its parameters."""
 
     kind: str
     nodes: tuple[str, ...]
@@ -59,7 +59,7 @@ def find(name: str) -> Scenario:
     """Return the simulated rack for the text after `sim:`.
 
     The text is NAME or NAME:COUNT for a shipped scenario, the path of a scenario file, or the folder of a machine, a
-    run, a capture or a Redfish tree. Raises UserError or BadFile.
+    run, a capture or a Redfish tree. Raises UserError if there is no such rack, BadFile if a file of it is invalid.
     """
     bare, mark, count = name.partition(":")
     known = shipped()
@@ -110,7 +110,7 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
 
 
 def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
-    """Return a rack with the nodes and roles of a capture; locations that a simulated rack cannot have are omitted."""
+    """Return a rack with a capture's nodes and roles; rack positions that a simulated rack cannot have are omitted."""
     if count is not None:
         raise UserError(f"the capture {found.folder.name} has a fixed number of nodes: remove the count")
     units = [unit for node in found.nodes for unit in ((node.rack, u) for u in node.units)]
@@ -156,7 +156,7 @@ def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
 
 
 def _shaped(node: YamlNode) -> YamlMapping:
-    """Check a scenario file against the schema; parameters of faults are checked by each fault."""
+    """Check a scenario file against the schema; the parameters of a fault are checked later, by its kind."""
     schema = shape()
     entry = schema["properties"]["faults"]["items"]
     entry["properties"]["fault"] = TEXT
@@ -169,7 +169,7 @@ def _shaped(node: YamlNode) -> YamlMapping:
 
 
 def _numbered(path: tuple[str | int, ...], text: str) -> str:
-    """Return the path of a value; list entries are counted from 1, so that the first fault is `faults[1]`."""
+    """Return an error message with the full path of the wrong value; list items count from 1, as in `faults[1]`."""
     if not any(isinstance(step, int) for step in path):
         return text
     spelt = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")

@@ -1,4 +1,4 @@
-"""Reads the nodes of a scenario file: names and node sets as in an inventory, machines, and locations."""
+"""Reads the nodes of a scenario file: names and node sets as in an inventory, machines, and rack positions."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from rackcheck.sim.behaviour import BmcConduct, Conduct, Station
 from rackcheck.sim.fault_words import SLOWEST, number
 
 ALL = "@{all}"
-"""The placeholder in a scenario's node set for the range of requested nodes, such as `[0001-0072]`."""
+"""The placeholder in a scenario's node set that is replaced by a range of numbers, such as `[0001-0072]`."""
 
 MOST = 5000
 """Maximum number of nodes of one simulated rack."""
@@ -24,11 +24,11 @@ FASTEST, SEEDS = 1000, 2**31 - 1
 """Maximum number of simulated seconds of a burn-in per real second, and maximum seed for differences between nodes."""
 
 RACK, UNITS = "rack-48u", 48
-"""The type of every rack of a scenario, and its height in units."""
+"""The rack type of every rack in a scenario, and its height in rack units."""
 
 
 class Growth:
-    """The node sets of a file whose size can be set, and all names that these sets may contain."""
+    """The node sets in a scenario file whose number of nodes can be set, and all names that they may contain."""
 
     def __init__(self, table: YamlMapping) -> None:
         nodes = table.items["nodes"]
@@ -51,7 +51,7 @@ class Builder:
         self._filled: dict[str, int] = {}
 
     def stations(self, count: int | None, shown: str, growing: Iterable[str] = ()) -> dict[str, Station]:
-        """Return every simulated node by its name; raises UserError if a count is set for a rack of fixed size."""
+        """Return every simulated node by its name; raises UserError for a `count` if the number of nodes is fixed."""
         listed = self._table.items["nodes"]
         assert isinstance(listed, YamlMapping)
         wanted = self._count(count, listed, shown, growing)
@@ -73,7 +73,7 @@ class Builder:
         return found
 
     def _count(self, count: int | None, listed: YamlMapping, shown: str, growing: Iterable[str]) -> int:
-        """Return the number of nodes in each set whose size can be set; 0 if the file has no such set."""
+        """Return the number of nodes in each node set whose size can be set; 0 if the file has no such set."""
         grows = any(ALL in key for key in listed.items)
         if count is not None and not grows:
             raise UserError(f"{shown} has a fixed number of nodes (racks of variable size: {', '.join(growing)})")

@@ -1,7 +1,7 @@
-"""Simulates a node's shell: output for rackcheck's script and for single commands is read from a machine's capture.
+"""Simulates a node's shell: the outputs of rackcheck's script and of single commands are read from a machine's capture.
 
 Only scripts of `probe.script` can be parsed. Each command of a script is looked up in the capture, and its output is
-printed in the same frame as by a real shell.
+printed between the same marks as by a real shell.
 """
 
 import re
@@ -19,9 +19,9 @@ from rackcheck.sim import command_lookup, login
 HEAD = "head -v -c "
 _ONCE = re.compile(r"^case \$i in -\*\) \(exit 126\);; \*\) \((.*)\) 2>&1;; esac$", re.MULTILINE)
 _NEWEST = re.compile(r"exec 8>&1; s=\$\(\{ \{ \((.*)\); echo \$\? >&3; \} \| tail -c ([0-9]+) >&8; \} 3>&1\); exit \$s")
-"""The part of a script that keeps the newest bytes of a command's output."""
+"""Matches the part of a script that keeps only the last bytes of a command's output."""
 _DEVICE = re.compile(r"^==> .+ <==\n", re.MULTILINE)
-"""The part of a script that runs a command for each device, and the form of device names in the output."""
+"""Matches a device's name in the output of a command that is run for each device; `_ONCE` matches such a command."""
 CLOCKS = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
 
 
@@ -36,7 +36,7 @@ class ShellQuestion:
 
 
 def jobs(script: str) -> tuple[str, tuple[ShellQuestion, ...]]:
-    """Return a script's mark and its commands; raises ValueError if the script is not from rackcheck."""
+    """Return the mark that a script prints around outputs, and its commands; raises ValueError for any other script."""
     mark = re.search(r"^m=([0-9a-f]{32}) none= have=$", script, re.MULTILINE)
     begin, end = script.find("; exit 0; }; done\n"), script.rfind('\nsay "$none"\nwait\n')
     if mark is None or not 0 <= begin < end:
@@ -46,10 +46,10 @@ def jobs(script: str) -> tuple[str, tuple[ShellQuestion, ...]]:
 
 @lru_cache(maxsize=64)
 def _jobs(text: str) -> tuple[ShellQuestion, ...]:
-    """Parse the lines of a script; the result is cached, because all nodes of a run get the same lines.
+    """Return the commands in a script; the result is cached, because all nodes of a run get the same lines.
 
-    The forms of lines are `own INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;`, `lane LANE SECONDS
-    CAP [INDEX COMMAND]... ;`, and `have=... ;`, which searches for programs.
+    A line is `own INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;` for one command, `lane LANE SECONDS
+    CAP [INDEX COMMAND]... ;` for several, or `have=... ;`, which searches for programs.
     """
     words = shlex.split(text)
     ends = [i for i, word in enumerate(words) if word == ";"]
@@ -145,7 +145,7 @@ _ERRORS: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
 
 
 def _as_unknown(why: Unknown) -> Output | None:
-    """Return the output that leads to a recorded unknown value; None if no output leads to the recorded reason."""
+    """Return an output that a probe reads as the recorded unknown value; None if no output has this effect."""
     message = f"{why.detail}\n"
     match why.reason:
         case Reason.TIMEOUT:
@@ -158,6 +158,6 @@ def _as_unknown(why: Unknown) -> Output | None:
 
 
 def _frame(mark: str, job: ShellQuestion, answer: Output) -> str:
-    """Format an output in the same way as the shell function of the script."""
+    """Return an output between the marks of the script, with status and standard error, as a real shell prints it."""
     out = answer.out if len(answer.out) <= job.cap else answer.out[: job.cap]
     return f"\n{mark}<{job.index}\n{out}{mark}:{answer.status}={answer.err[-job.complaints :]}{mark}.\n"

@@ -1,4 +1,4 @@
-"""Simulates a node's SSH server: handshake, host key and login are real, and the shell returns captured output."""
+"""Simulates a node's SSH server: handshake, host key and login are real, and outputs of commands are from a capture."""
 
 import io
 import logging
@@ -29,7 +29,7 @@ logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # no messages for clie
 
 @dataclass
 class SshNode:
-    """One node's server: its login and its shell. `execs` lists the commands that were run.
+    """One node's SSH server: its login and its shell. `execs` lists the commands that were run.
 
     `load` simulates a burn-in on the node; without `load`, the node has no python3.
     """
@@ -104,7 +104,7 @@ class SshNode:
 
 
 class _Line(paramiko.Transport):
-    """A connection that ensures that no output of a command is sent before the reply to the client's request."""
+    """A connection on which no output of a command is sent before the reply to the client's request."""
 
     def __init__(self, line: socket.socket) -> None:
         super().__init__(line)
@@ -116,13 +116,13 @@ class _Line(paramiko.Transport):
 
 
 def _hold(channel: paramiko.Channel) -> None:
-    """Block output until the reply is sent; paramiko sends the reply after the handler of the request has returned."""
+    """Block output until the reply is sent; paramiko sends it only after the handler of the request has returned."""
     if isinstance(channel.transport, _Line):
         channel.transport.output_sent.clear()
 
 
 def _released(channel: paramiko.Channel) -> None:
-    """Wait until the reply is sent; the wait is limited in time, because a client need not request a reply."""
+    """Wait until the reply is sent, for a second at most, because a client need not request a reply."""
     if isinstance(channel.transport, _Line):
         channel.transport.output_sent.wait(1.0)
 

@@ -1,7 +1,8 @@
 """Reads a machine folder once for all nodes: data that nodes share, and data with placeholders for each node.
 
-machine.yaml rackcheck: 1, machine: NAME, title: ..., hardware: text on what is unverified host/*.yaml files: {PATH:
-text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied} redfish/*.yaml {URI: body}
+    machine.yaml      rackcheck: 1, machine: NAME, title: ..., hardware: text on what is unverified
+    host/*.yaml       files: {PATH: text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied}
+    redfish/*.yaml    {URI: body}
 
 PATH and URI are patterns (see `rackcheck.sim.machine_patterns`). A text may be written as a list of lines. If a body
 has no `@odata.id`, its URI is added.
@@ -24,7 +25,7 @@ from rackcheck.sim.machine_patterns import Stood, of_node
 from rackcheck.sim.machine_yaml import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
-"""The reasons for unreadable files by their name in a machine folder; the detail is the message of `head`."""
+"""The readings of unreadable files, by the reason in a machine folder; their detail is the error message of `head`."""
 
 HEAD = ("rackcheck", "machine", "title", "hardware")
 T = TypeVar("T")
@@ -32,27 +33,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TemplatePart(Generic[T]):
-    """Data by key: values that all nodes share, and values with placeholders that are replaced for each node."""
+    """Data by path, command or URI: values that all nodes share, and values with placeholders of a node."""
 
     still: dict[str, T] = field(default_factory=dict)
     moving: dict[str, T] = field(default_factory=dict)
 
     def add(self, key: str, answer: T) -> None:
-        """Add one value: a value with placeholders of a node is stored separately from shared values."""
+        """Add one value; values with placeholders of a node are kept apart from the values that all nodes share."""
         (self.moving if _moves(key) or _moves(answer) else self.still)[key] = answer
 
     def has(self, key: str) -> bool:
-        """Return whether the key already has a value."""
+        """Return whether there is already a value for this path, command or URI."""
         return key in self.still or key in self.moving
 
     def of(self, names: Mapping[str, str]) -> dict[str, T]:
-        """Return the data of one node; nodes share values without placeholders."""
+        """Return the data of one node, with its placeholders replaced; other values are shared, not copied."""
         return {**self.still, **{of_node(key, names): _filled(answer, names) for key, answer in self.moving.items()}}
 
 
 @dataclass(frozen=True)
 class Template:
-    """The data of one kind of machine."""
+    """The data of one machine folder, from which its nodes are created."""
 
     name: str
     title: str
@@ -90,7 +91,7 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def read(folder: Path) -> Template:
-    """Read a machine folder; raises BadFile with file and location, or UserError if the folder has no machine."""
+    """Read a machine folder; raises BadFile with file, line and column, or UserError if the folder has no data."""
     template = _head(folder / "machine.yaml")
     for path in sorted((folder / "host").glob("*.yaml")):
         reader, root = _open(path)

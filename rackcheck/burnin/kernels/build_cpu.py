@@ -2,8 +2,9 @@
 
     python rackcheck/burnin/kernels/build_cpu.py [--check]
 
-Needs `ziglang` in the version below: a wheel with clang and its linker for every target, so that every build has
-identical bytes. The exit status is 1 if a library differs from its source, 3 if the compiler is missing.
+Needs `ziglang` in exactly the version VERSION, a wheel with clang and its linker for every target, so that every build
+gives identical bytes. The exit status is 1 if `--check` finds a library that differs from its source, 3 if the compiler
+is missing.
 """
 
 import argparse
@@ -33,13 +34,14 @@ VARIANTS = {
     ),
     "aarch64": (("-DPLAIN", "-Os"), ("-mcpu=generic+aes+crc",)),
 }
-"""The compiler options of each variant, by architecture as platform.machine() returns it. The options enable only
-instruction sets that `best` in the source checks for.
+"""The compiler options of each variant, by architecture as platform.machine() returns it.
+
+The options enable only instruction sets that the function `best` in cpu.c checks for on the processor.
 """
 
 
 def library(machine: str) -> Path:
-    """Return the path of the library of an architecture."""
+    """Return the path of the compiled library for an architecture."""
     return HERE / f"cpu-{machine}.so"
 
 
@@ -71,7 +73,7 @@ def built(machine: str) -> bytes:
 
 
 def main() -> int:
-    """Build the libraries, or compare them."""
+    """Build the libraries and write them, or with `--check` only compare them; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="compare with the existing files, and write nothing")
     check = parser.parse_args().check

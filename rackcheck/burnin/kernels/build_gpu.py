@@ -1,6 +1,7 @@
 """Compile the GPU kernels in gpu.cu: PTX for every chip since compute capability 8.0, and machine code for 8.0 and 9.0.
 
-The compiler is NVRTC of CUDA 12.0: every driver since 525 reads its PTX and ELF. It needs no GPU and no driver:
+The compiler is NVRTC of CUDA 12.0, because every driver since 525 reads its PTX and ELF. Building needs no GPU and no
+driver:
 
     python -m pip install --no-deps --target DIR nvidia-cuda-nvrtc-cu12==12.0.140 nvidia-cuda-nvcc-cu12==12.2.140
     python -m rackcheck.burnin.kernels.build_gpu DIR            # writes gpu.ptx.xz, gpu.sm_80.xz, gpu.sm_90.xz
@@ -21,7 +22,7 @@ from tempfile import TemporaryDirectory
 HERE = Path(__file__).parent
 SOURCE = HERE / "gpu.cu"
 TARGETS = {"ptx": "compute_80", "sm_80": "sm_80", "sm_90": "sm_90"}
-"""The names of the kernels in the payload, and the compiler's name of each target."""
+"""The compiled files by their name in the payload, each with the compiler's name of its target architecture."""
 
 PTX_AT_MOST = (8, 0)
 """The newest PTX version that drivers of CUDA 12.0 (525) read; they reject newer versions."""
@@ -33,7 +34,7 @@ FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
 
 
 class Unbuilt(Exception):
-    """The compiler, or a check, failed; the message has its log."""
+    """The compiler or the assembler is missing or failed; the message has the reason or the log."""
 
 
 def blob(name: str) -> Path:
@@ -42,7 +43,7 @@ def blob(name: str) -> Path:
 
 
 def packed(data: bytes) -> bytes:
-    """Return the data compressed as xz, with a CRC32 as the only checksum: the package is signed as a whole."""
+    """Return the data compressed as xz, with CRC32 as the only checksum, because the package is signed as a whole."""
     return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
 
 
@@ -86,7 +87,7 @@ def _compiled(folder: Path, name: str, source: str) -> bytes:
 
 
 def bared(ptx: bytes) -> bytes:
-    """Return the PTX without comments and empty lines, because some comments contain a count of compilations."""
+    """Return the PTX without comments, some of which contain a count of compilations, and without empty lines."""
     lines = (re.sub(rb"\s*//.*", b"", line).strip(b"\t ") for line in ptx.split(b"\n"))
     return b"\n".join(line for line in lines if line) + b"\n"
 
@@ -110,7 +111,10 @@ def refused(name: str, data: bytes) -> str | None:
 
 
 def assembled(folder: Path, ptx: bytes, chip: str) -> str:
-    """Assemble the PTX with the ptxas below `folder`; return registers and spills. Raises Unbuilt."""
+    """Assemble the PTX for one chip with the ptxas below `folder`; return the log with registers and spills.
+
+    Raises Unbuilt if this fails.
+    """
     found = sorted(folder.rglob("ptxas"))
     if not found:
         raise Unbuilt(f"{folder}: no ptxas below it")
@@ -137,7 +141,7 @@ def sections(cubin: bytes) -> dict[str, int]:
 
 
 def main(words: list[str]) -> int:
-    """Build, or check the build; returns the exit status."""
+    """Build and write the kernels, or with `--check` only check them; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the compiler's wheels are installed")
     parser.add_argument("--check", action="store_true", help="compare with the existing files, and assemble the PTX")

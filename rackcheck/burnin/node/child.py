@@ -1,4 +1,4 @@
-"""Runs on the node: a working process, its output, and the pipe that stops the process when it is closed."""
+"""Runs on the node: a child process, its output, and the pipe whose closing requests the process to stop."""
 
 import contextlib
 import ctypes
@@ -11,7 +11,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class Child:
-    """A process of the burn-in: its pid, its output, and the pipe that stops the process when it is closed."""
+    """A child process: `out` is the pipe of its output; closing the pipe `control` requests the process to stop."""
 
     def __init__(self, name: str, pid: int, out: int, control: int) -> None:
         self.name, self.pid, self.out, self.control = name, pid, out, control
@@ -31,7 +31,7 @@ class Child:
 
 
 def wait_for_end(listen: int, stop: threading.Event) -> None:
-    """Set an event once the other end of a pipe is closed."""
+    """Wait until the other end of the pipe `listen` is closed or broken, then set `stop`."""
     while True:
         try:
             if not os.read(listen, 1):

@@ -23,21 +23,22 @@ if TYPE_CHECKING:
 CPU_PIECE = 0.04
 """Maximum time, in seconds, of one call into a kernel."""
 CPU_OBTAINED = 0.9
-"""With fewer core-seconds per second than this, other work used the core."""
+"""Minimum share of a core's time that a kernel must obtain; below it, other work used the core."""
 CPU_AGAIN, CPU_ROUND, CPU_COOL = 3, 0.5, 8.0
-"""Number of repetitions of failed work, both hot and cold; seconds of each repetition; seconds of cooling down."""
+"""Number of repetitions of failed work while hot, and again after cooling; seconds of each; seconds of cooling."""
 CPU_FULL = (1 << 64) - 1
 
 CpuTimes = Dict[str, float]
-"""Sums over calls: `wall` and `cpu` (seconds), `work`, `found`."""
+"""Sums over kernel calls, such as `wall` and `cpu` in seconds, `work` in the kernel's unit and `found` errors."""
 
 
 class Cpu:
     """The processors of this node under load.
 
-    `emit`, `clock` and `stop` are the same objects for every part of the burn-in. Tests inject faults to check that
-    these are found. `skew` is added to the seed on a CPU. `spoil` is called with the address and size of a filled
-    memory area or an encrypted message, before the node reads it again.
+    `emit` writes a record, `clock` returns the seconds since the burn-in began, and `stop` is the event that ends the
+    load. Tests inject faults with `skew` and `spoil`, and check that they are found. `skew` maps a CPU to a number that
+    is added to the seed on this CPU. `spoil` is called with the address and size of a filled memory area or an
+    encrypted message, before the node reads it again.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Cpu:
             self.troubles.append({"of": "cpu", "why": "only stdlib kernels: %s" % why})
 
     def hello(self) -> Dict[str, Any]:
-        """Return the processors' part of the `about` record: memory in bytes, load average of the last minute."""
+        """Return the fields of the `about` record for the processors: memory in bytes, load average of one minute."""
         return {
             "cpus": self.cpus,
             "cpu": cpu_model(),
@@ -102,7 +103,7 @@ class Cpu:
                 self.emit("error", of=of, stage=at, name=name, more=count - 64)
 
     def _again(self, works: Mapping[str, Callable[["Cpu", Dict[str, Any]], None]]) -> None:
-        """Repeat the stages that had wrong results, first while hot, then cooled down; count errors per core."""
+        """Repeat the stages that had wrong results, first while hot, then after cooling; count errors of each core."""
         known, loud = self._faults, self.emit
         suspects = sorted({(at, of) for of, at, _ in known if at in works})
         for heat, wait in (("hot", 0.0), ("cold", self.cool if suspects else 0.0)):
@@ -122,7 +123,7 @@ class Cpu:
                     self.emit("stage", of=of, stage="again", test="%s %s" % (name, heat), status="done", **fields)
 
     def ends(self, until: float) -> bool:
-        """Return whether a stage must end."""
+        """Return whether a stage must end, because `until` is reached or the burn-in is stopped."""
         return self.stop.is_set() or self.clock() >= until
 
     def left(self, until: float) -> float:
@@ -162,14 +163,14 @@ class Cpu:
         return results
 
     def times(self) -> CpuTimes:
-        """Return the sums of a worker that starts now."""
+        """Return sums of 0 for a worker that starts now, with the current time as `from`."""
         return {"from": self.clock(), "wall": 0.0, "cpu": 0.0, "work": 0, "found": 0, "rounds": 0, "covered": 0}
 
     def done(self, stage: Dict[str, Any], of: str, test: str, times: CpuTimes, rated: bool, **fields: Any) -> None:
         """Report a finished test.
 
-        The record has a rate only if no other work used the cores. Otherwise a test that serves only for its rate
-        (`rated`) is reported as not tested; any other test is reported without a rate.
+        The record has a rate only if no other work used the cores. If other work did, a test that only measures a rate
+        (`rated`) is reported as not tested, and any other test is reported without a rate.
         """
         share = times["cpu"] / times["wall"] if times["wall"] else 0.0
         values = dict(fields, of=of, stage=stage["stage"], test=test, work=int(times["work"]))

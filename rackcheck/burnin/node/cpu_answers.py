@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
-"""Runs the stages that compare results between the node's CPUs: fingerprints, and messages from core to core."""
+"""Runs the stages that compare the results of the node's CPUs: fingerprints, and encrypted messages between cores."""
 
 import contextlib
 import queue
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def cpu_fingerprint(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Run the same work on every core; compare with the shipped result first, then the cores with each other."""
+    """Run the same work on every core; compare the results with the shipped result, and then with each other."""
     kernels = burn.kernels
     golden = CPU_GOLDEN[kernels.golden]
 
@@ -44,7 +44,10 @@ def cpu_fingerprint(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Let each core encrypt messages and the next core decrypt them; ciphertexts and texts must match."""
+    """Encrypt messages on each core and decrypt them on the next core.
+
+    All cores must produce the same ciphertexts, and each decrypted text must equal the original.
+    """
     kernels = burn.kernels
     ring: Dict[int, queue.Queue[Tuple[int, int, Any, int]]] = {cpu: queue.Queue() for cpu in burn.cpus}
     following = dict(zip(burn.cpus, burn.cpus[1:] + burn.cpus[:1]))  # noqa: B905
@@ -88,7 +91,7 @@ def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[int]":
-    """Compare the CPUs' results for the same work; return how many times each CPU differed from the others."""
+    """Compare the CPUs' results for the same work; return how many results of each CPU differ from other CPUs."""
     lost: Counter[int] = Counter()
     for at in range(max([len(one) for one in hashes.values()] or [0])):
         answers = {cpu: one[at] for cpu, one in hashes.items() if at < len(one)}
@@ -101,10 +104,10 @@ def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[
 
 
 def cpu_votes(answers: Dict[int, int]) -> Tuple[Dict[int, int], bool]:
-    """Return the CPUs whose result differs, each with the other CPUs' result; and whether these CPUs are at fault.
+    """Return the CPUs whose result differs, each with the other CPUs' result, and whether these CPUs are at fault.
 
-    If a majority of CPUs agree, the other CPUs are at fault. Without a majority, for example with two CPUs, all CPUs
-    that differ are returned and none is at fault.
+    If a majority of CPUs agree, the CPUs that differ from it are returned and are at fault. Without a majority, for
+    example with two CPUs, all CPUs are returned and none is at fault.
     """
     ranked = Counter(answers.values()).most_common()
     if len(ranked) < 2:

@@ -20,7 +20,7 @@ def cpu_list(text: str) -> List[int]:
 
 
 def cpu_nodes(cpus: List[int]) -> Dict[str, List[int]]:
-    """Return the allowed CPUs of each NUMA node; without NUMA nodes in sysfs, all CPUs are returned as node 0."""
+    """Return the allowed CPUs of each NUMA node; if sysfs has no NUMA nodes, all CPUs are returned as node 0."""
     nodes = {}
     for path in Path("/sys/devices/system/node").glob("node*"):
         mine = [cpu for cpu in cpu_list(cpu_text("%s/cpulist" % path)) if cpu in cpus]
@@ -65,7 +65,7 @@ def cpu_available() -> int:
 
 
 def cpu_last_cache(cpus: List[int]) -> int:
-    """Return the size of these CPUs' last-level caches, each counted once, in bytes; 32 MiB per CPU if unknown."""
+    """Return the total size, in bytes, of the last-level caches that these CPUs use; 32 MiB per CPU if unknown."""
     caches = {}
     for cpu in cpus:
         for level in (3, 2):

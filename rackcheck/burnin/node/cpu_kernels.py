@@ -15,7 +15,7 @@ from typing import Any, List, Optional, Tuple
 CPU_ROUNDS = 20000
 """Rounds of one fingerprint: 3.84 million floating-point operations, under 50 ms even without vector instructions."""
 CPU_GOLDEN = {"sha256": 0xEA379B16EE52A969, "fma": 0xE400995ABB7D3326}
-"""The expected fingerprint of seed 1: for the stdlib kernels, and for the library in every variant."""
+"""The expected fingerprint of seed 1: `sha256` for the stdlib kernels, `fma` for the compiled library."""
 CPU_MESSAGE = 1 << 20
 """Size, in bytes, of a message from core to core."""
 
@@ -57,7 +57,7 @@ class CpuKernels:
         return function(*wide, ctypes.byref(value)), value
 
     def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, CpuResult]:
-        """Compute the hash of `seed` for `seconds`, at least once; return the hash, or one that differs from `want`."""
+        """Compute the hash of `seed` for `seconds`, at least once; return it, or a result that differs from `want`."""
         return self._call("fma", seed, CPU_ROUNDS, want, int(seconds * 1e9))
 
     def adds(self) -> CpuResult:
@@ -65,13 +65,13 @@ class CpuKernels:
         return self._call("adds", 6000)[1]
 
     def fill(self, at: int, size: int, seed: int) -> CpuResult:
-        """Fill memory: each word gets the pattern value of its address."""
+        """Write the pattern to memory: the value of each 64-bit word depends on its address and on `seed`."""
         return self._call("fill", at, size, at // 8, seed, 0)[1]
 
     def verify(
         self, at: int, size: int, seed: int, flip: int, turn: int
     ) -> Tuple[List[Tuple[int, int, int]], CpuResult]:
-        """Compare memory with its pattern; with `turn`, also write the complement of each word.
+        """Compare memory with the pattern of `seed` XOR `flip`; with `turn`, also write the complement of each word.
 
         Return at most 64 mismatches as (address, want, got).
         """
@@ -88,11 +88,14 @@ class CpuKernels:
         return self._call("laid", at + 8 * start, count, ctypes.c_double(3.0))[0]
 
     def triad(self, at: List[int], count: int, start: int, seconds: float) -> Tuple[int, CpuResult]:
-        """Run the triad over the arrays for `seconds`; return the index at which it stopped."""
+        """Run the triad for `seconds` over the arrays, from the index `start`; return the index at which it stopped."""
         return self._call("triad", *at, count, ctypes.c_double(3.0), start, int(seconds * 1e9))
 
     def seal(self, seed: int, old: Any) -> Tuple[Any, int, int, CpuResult]:
-        """Encrypt a message of `seed` (in the memory of `old`, if set); return it, and its CRC32C before and after."""
+        """Encrypt the message of `seed`; return it with the CRC32C of the text and of the ciphertext.
+
+        If `old` is set, its memory is used again.
+        """
         kept = old[0] if old else (ctypes.c_char * (CPU_MESSAGE + 64))()
         at = ctypes.addressof(kept) + -ctypes.addressof(kept) % 64
         self._call("fill", at, CPU_MESSAGE, 0, seed, 0)
@@ -101,7 +104,7 @@ class CpuKernels:
         return (kept, at), plain, self._call("crc", at, CPU_MESSAGE)[0] & 0xFFFFFFFF, value
 
     def unseal(self, message: Any, seed: int) -> Tuple[int, CpuResult]:
-        """Decrypt a message; return the CRC32C of the text."""
+        """Decrypt a message in place; return the CRC32C of the text."""
         value = self._call("aes", message[1], CPU_MESSAGE, seed, 1)[1]
         return self._call("crc", message[1], CPU_MESSAGE)[0] & 0xFFFFFFFF, value
 

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cpu_facts import cpu_available, cpu_memory
 
 CPU_BLOCK, CPU_SLICE = 64 << 20, 8 << 20
-"""Size, in bytes, of one mapping, and of what one call fills or verifies."""
+"""Size in bytes of one memory mapping, and of the part of it that one kernel call fills or verifies."""
 CPU_STEP = 0x9E3779B97F4A7C15
 
 
 def cpu_ram(burn: "Cpu", stage: Dict[str, Any]) -> None:
     """Fill memory for about a third of the time, verify and invert it, verify it again; repeat with new seeds.
 
-    Memory is local to the core that uses it, because that core touches it first. The stage's `share` is the tested
-    fraction of the free memory, by default 0.5. The stage ends after `seeds` seeds, if set.
+    Each core uses memory of its own NUMA node, because memory is allocated where it is first written. The stage's
+    `share` is the tested fraction of the free memory, by default 0.5. If the stage has `seeds`, it ends after this many
+    seeds.
     """
     begun, until, most = burn.clock(), stage["until"], stage.get("seeds", 1 << 30)
     free = cpu_available()
@@ -95,7 +96,7 @@ def _cpu_verify(
     blocks: Any,
     turn: bool,
 ) -> int:
-    """Verify the filled memory and invert it (`turn`), or verify the inverted memory; return the bytes read."""
+    """Verify the filled memory and invert it (if `turn`), or verify the inverted memory; return the bytes read."""
     done, flip = 0, 0 if turn else CPU_FULL
     of = "numa/" + next((node for node, cpus in burn.nodes.items() if cpu in cpus), "0")
     for at, size in cpu_slices(mine):
@@ -121,7 +122,7 @@ def _cpu_verify(
 
 
 def cpu_index(word: int, seed: int) -> int:
-    """Return the index at which the pattern of `seed` has this value: the inverse of the kernels' mixing function."""
+    """Return the index of the 64-bit word for which the pattern of `seed` has the value `word`."""
     word ^= word >> 13 ^ word >> 26 ^ word >> 39 ^ word >> 52
     word = (word ^ word << 21 ^ word << 42 ^ word << 63) & CPU_FULL
     word ^= word >> 32
@@ -129,7 +130,7 @@ def cpu_index(word: int, seed: int) -> int:
 
 
 def cpu_slices(blocks: List[Tuple[int, int]]) -> Iterator[Tuple[int, int]]:
-    """Cut blocks into slices, one for each call: (address, bytes)."""
+    """Yield the address and size of each slice of some memory blocks; one kernel call processes one slice."""
     for at, size in blocks:
         for start in range(0, size, CPU_SLICE):
             yield at + start, min(CPU_SLICE, size - start)
@@ -153,7 +154,7 @@ def cpu_mapped(size: int) -> Iterator[int]:
 
 
 def cpu_physical(address: int) -> int:
-    """Return the physical address, from which the DIMM can be found on a known board; 0 if only root may read it."""
+    """Return the physical address, which identifies the DIMM if the board is known; 0 if only root may read it."""
     with contextlib.suppress(OSError, struct.error), Path("/proc/self/pagemap").open("rb") as file:
         file.seek(address // mmap.PAGESIZE * 8)
         frame = struct.unpack("=Q", file.read(8))[0] & (1 << 55) - 1

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
     """Run multiply-adds on all cores at once and compare the results; report each CPU's rate and its theoretical limit.
 
-    The limit (`roof`) is the core's measured clock times its operations per cycle. The operations per cycle are twice
-    the lanes of the variant, times the number of units. No register reports the number of units. The code uses the
-    smallest of 1, 2 and 4 that allows the rate of this node's best CPU. Logical CPUs of one core share its units. A CPU
-    is therefore compared with the best CPU of its node. If all CPUs of a node lost half of their units, only a
+    The limit (`roof`) is the core's measured clock times its peak operations per cycle: two operations times the vector
+    lanes of the variant, times the number of multiply-add units. No register reports the number of units, so it is
+    taken as the smallest of 1, 2 and 4 that allows the rate of the node's best CPU. Logical CPUs of one core share its
+    units.
+
+    A CPU is therefore compared with the best CPU of its node. If all CPUs of a node lost half of their units, only a
     comparison between nodes shows the defect.
     """
     kernels = burn.kernels
@@ -54,14 +56,15 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_cycle(reached: float, lanes: int) -> int:
-    """Return the peak FLOP per cycle for the fewest units (1, 2 or 4) that allow `reached`; 0 if 4 are too few."""
+    """Return the peak FLOP per cycle with the fewest multiply-add units that allow `reached`; 0 if 4 are too few."""
     return next((2 * lanes * units for units in (1, 2, 4) if reached <= 2.2 * lanes * units), 0) if reached else 0
 
 
 def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Compute a = b + 3 c on all cores, each on its own slice; the arrays are four times as large as the caches.
+    """Measure the rate of a = b + 3 c on all cores, each with its own arrays in memory.
 
-    Verify a.
+    Each array is, over all cores, at least four times as large as the caches. Every element of a is verified
+    afterwards.
     """
     kernels, caches = burn.kernels, cpu_last_cache(burn.cpus)
     most = cpu_available() // 12 // len(burn.cpus) >> 18 << 18

@@ -1,4 +1,4 @@
-"""Kernels from Python's standard library, for a node where no library may be loaded: the same methods, but slower."""
+"""Kernels from Python's standard library, for a node that forbids compiled libraries: similar work, but slower."""
 
 import hashlib
 import struct
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class CpuStdlib:
-    """Hashes and compression, for a node where no library may be loaded; their rates describe no unit of the CPU."""
+    """Hashes and compression for a node that forbids compiled libraries; their rates do not measure a CPU unit."""
 
     unit, golden, variant = "B", "sha256", "stdlib"
 
     def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, "CpuResult"]:
-        """Return the first 64 bits of the SHA-256 of 1 MiB; repeats for `seconds`, at least once."""
+        """Hash 1 MiB made of `seed` for `seconds`, at least once; return the first 64 bits of its SHA-256."""
         value, begun = CpuResult(), cpu_now()
         text, shown = struct.pack("<Q", seed) * (CPU_MESSAGE // 8), 0
         while True:
@@ -29,7 +29,7 @@ class CpuStdlib:
                 return shown, cpu_ended(value, begun)
 
     def seal(self, seed: int, old: Any) -> Tuple[Any, int, int, "CpuResult"]:  # noqa: ARG002  the kernels' signature
-        """Compress a message of `seed`; return it, its CRC32 before, and its CRC32 after."""
+        """Compress the message of `seed`; return it with the CRC32 of the text and the CRC32 of the compressed data."""
         value, begun = CpuResult(work=CPU_MESSAGE), cpu_now()
         text = b"".join(hashlib.sha256(struct.pack("<QQ", seed, i)).digest() * 4 for i in range(CPU_MESSAGE // 128))
         packed = zlib.compress(text, 1)

@@ -1,9 +1,9 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
 """Measures the rate of a GPU's bf16 matrix products with the cuBLASLt library that is installed on the node.
 
-The rate is a reference, not a pass or fail: the library's version differs between nodes, and so does the rate. The
-calls were compared with cublasLt.h of CUDA 13.1. That version's library created and freed the descriptors without a
-GPU. Unverified on hardware.
+The rate is a reference, not a pass or fail, because it depends on the library's version, which differs between nodes.
+The calls were compared with cublasLt.h of CUDA 13.1, and the library of this version created and freed the descriptors
+without a GPU. Products are unverified on hardware.
 """
 
 import array
@@ -27,7 +27,7 @@ CUBLAS_SPACE = 32 << 20
 """Size of the library's workspace on the GPU, in bytes."""
 
 CUBLAS_PERIOD = 1000003
-"""Number of values after which a matrix repeats: a prime, so that no two rows are identical."""
+"""Number of values after which the content of a matrix repeats: a prime, so that no two rows are identical."""
 
 CUBLAS_FLOAT, CUBLAS_BF16, CUBLAS_COMPUTE = 0, 14, 68
 """CUDA_R_32F and CUDA_R_16BF from library_types.h, CUBLAS_COMPUTE_32F from cublas_api.h."""
@@ -99,7 +99,7 @@ class CublasProduct:
         return found
 
     def fill(self, kind: str, seed: int) -> None:
-        """Write values of a kind into A and B; the same seed gives the same values."""
+        """Write values of `kind` (see cublas_values) into A and B; the same seed gives the same values."""
         driver, count = self.driver, min(CUBLAS_PERIOD, self.side * self.side)
         self._values = [cublas_values(kind, seed + n, count) for n in range(2)]
         host = driver.handle("cuMemHostAlloc", 2 * count, 0)
@@ -147,7 +147,7 @@ class CublasProduct:
         return max(self.driver.seconds(self._begin, self._end), 1e-9)
 
     def rates(self, until: float) -> List[float]:
-        """Multiply until `until`, some milliseconds per turn; return each turn's rate in FLOP/s, at least one."""
+        """Multiply in batches of about CUBLAS_SLICE seconds until `until`; return the rate of each batch in FLOP/s."""
         times = 1
         rows: List[float] = []
         while not rows or (self.clock() < until and not self.stop.is_set()):
@@ -190,7 +190,7 @@ class CublasProduct:
 def cublas_rate(
     driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, seconds: float, side: int
 ) -> Dict[str, Any]:
-    """Multiply normally distributed numbers for some seconds on the GPU of the current context; return the rate."""
+    """Multiply random matrices for `seconds` on the GPU of the current context; return the median rate."""
     product = CublasProduct(driver, cublas, clock, stop, side)
     product.fill("normal", 1)
     product.settle()

@@ -22,7 +22,7 @@ CUBLAS_FOLDERS = (
 )  # fmt: skip
 CUBLAS_SITES = ("/usr", "/usr/local", "/opt/*", "/opt/conda/envs/*", "~/.local", "~/*", "~/*/envs/*")
 CUBLAS_PACKAGES = ("nvidia/cublas/lib", "nvidia/cu[0-9]*/lib", "torch/lib")
-"""Where the library is searched for: folders of toolkits; prefixes; folders of Python packages below a prefix."""
+"""Where the library is searched for: CUDA and system folders; prefixes; folders of Python packages below a prefix."""
 
 CUBLAS_CALLS = {
     "cublasLtCreate": "p", "cublasLtDestroy": "p", "cublasLtMatmulDescCreate": "pii", "cublasLtMatmulDescDestroy": "p",
@@ -31,11 +31,11 @@ CUBLAS_CALLS = {
     "cublasLtMatmulPreferenceSetAttribute": "pipz", "cublasLtMatmulAlgoGetHeuristic": "pppppppipp",
     "cublasLtMatmul": "pppdpdppdpdppdzp",
 }  # fmt: skip
-"""The functions and their arguments, one letter of CUDA_WORDS for each argument; each function returns a status."""
+"""Argument types of the library's functions, one letter of CUDA_WORDS per argument; each function returns a status."""
 
 
 class CublasTrouble(Exception):
-    """An error when the library was opened or called; the message is the reason and begins with a known word."""
+    """An error on opening or calling the library; the message begins with a word that the controller parses."""
 
 
 class Cublas:
@@ -102,7 +102,7 @@ def find_cublas(folders: Optional[Sequence[str]] = None) -> List[Tuple[int, str]
 
 
 def open_cublas(copies: Sequence[Tuple[int, str]], driver: "CudaDriver") -> "Cublas":
-    """Open the newest copy that this driver supports; raises CublasTrouble with the reason for each copy."""
+    """Open the newest copy that this driver supports; raises CublasTrouble with a reason for each copy if all fail."""
     able, value = driver.whole("cuDriverGetVersion") // 1000, []
     for major, file in copies:
         if not 11 <= major <= able:

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The tool `cublas` of a plan, on the node: measures one GPU after the other, each in its own process."""
+"""Runs the tool `cublas` of a plan on the node: measures one GPU after the other, each in its own process."""
 
 import json
 import os
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
 
 CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 8.0, 60.0
-"""Seconds of products on a GPU; seconds that must be left to start; seconds after which a GPU's process hangs.
+"""Seconds of products per GPU; seconds that must be left to start one; seconds after which it counts as hanging.
 
-The library has half a gigabyte, and may be on a slow disk.
+The last two allow for loading a library of half a gigabyte from a slow disk.
 """
 
 CUBLAS_GRACE = 0.3
@@ -32,7 +32,7 @@ def run_cublas(
 ) -> None:  # fmt: skip
     """Measure one GPU after the other, and write a `tool` record for each; ends by `until`, or soon after `stop`.
 
-    `refused` maps the indices of GPUs that must not be measured to the reason; `side` 0 means CUBLAS_SIDE.
+    `refused` maps the indices of GPUs that must not be measured to the reason. If `side` is 0, CUBLAS_SIDE is used.
     """
     copies = find_cublas(folders)
     if not copies:
@@ -95,7 +95,7 @@ def _cublas_gpu(
 def _cublas_apart(
     work: Callable[[Any], Dict[str, Any]], clock: Callable[[], float], stop: Any, until: float
 ) -> Dict[str, Any]:
-    """Run `work` in a separate process, which ends with this one; return its result, or `why` if there is no result."""
+    """Run `work` in a process that is killed if this one ends; return its result, or `why` if there is no result."""
     read, write = os.pipe()
     listen, control = os.pipe()
     pid = os.fork()

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""Calls the CUDA driver with ctypes, on the node: every result is checked, and `inside` is the call in progress."""
+"""Calls the CUDA driver with ctypes on the node, and checks every return code; `inside` is the call in progress."""
 
 import ctypes
 from typing import Any, Callable, Dict, Optional, Tuple
@@ -27,20 +27,20 @@ CUDA_CALLS = {
     "cuEventElapsedTime": "ppp", "cuDeviceCanAccessPeer": "pii", "cuCtxEnablePeerAccess": "pI",
     "cuModuleLoadData": "pp", "cuModuleUnload": "p", "cuModuleGetFunction": "pps", "cuLaunchKernel": "pIIIIIIIppp",
 }  # fmt: skip
-"""The functions and their arguments, one letter of CUDA_WORDS for each argument; each function returns a code."""
+"""Argument types of the driver's functions, one letter of CUDA_WORDS per argument; each function returns a code."""
 
 CUDA_SLOW = ("cuInit", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuModuleLoadData", "cuMemHostAlloc")
-"""Functions that wake a driver without persistence, translate PTX or pin memory: they may take long without a fault."""
+"""Functions that may take long without a fault: they start a driver without persistence, compile PTX or pin memory."""
 
 CUDA_WHY = {
     2: "no memory", 46: "foreign process", 100: "no driver", 101: "no driver", 200: "unsupported", 209: "unsupported",
     218: "unsupported", 222: "unsupported", 223: "unsupported", 304: "denied", 500: "unsupported", 800: "denied",
     801: "unsupported", 802: "fabric manager down", 803: "no driver", 804: "no driver", 999: "no driver",
 }  # fmt: skip
-"""Why nothing was tested, by the code of a call that failed before any work was done (cuda.h of CUDA 12, CUresult)."""
+"""Reasons why nothing was tested, by the code of the call that failed before any work was done (CUresult, CUDA 12)."""
 
 CUDA_GONE = (46, 100, 101, 999)
-"""Codes that mean that the GPU is lost, if it worked before. Unverified on hardware."""
+"""Return codes that mean that the GPU is lost if it worked before. Unverified on hardware."""
 
 
 class CudaTrouble(Exception):
@@ -51,7 +51,7 @@ class CudaTrouble(Exception):
         self.call, self.code, self.message = call, code, message
 
     def why(self) -> str:
-        """Return why nothing was tested; the text begins with a known word."""
+        """Return why nothing was tested, beginning with a word that the controller parses, such as `no driver`."""
         return "%s: %s" % (CUDA_WHY.get(self.code, "no driver" if not self.code else "lost"), self)
 
     def name(self) -> str:
@@ -104,7 +104,7 @@ class CudaDriver:
         return ", ".join(words) or "no error text"
 
     def start(self) -> int:
-        """Initialise the driver; return the number of GPUs. Raises CudaTrouble."""
+        """Initialise the driver; return the number of GPUs. Raises CudaTrouble if the driver returns an error."""
         self.call("cuInit", 0)
         return self.whole("cuDeviceGetCount")
 
@@ -139,7 +139,7 @@ class CudaDriver:
         return at.value
 
     def launch(self, function: Any, grid: int, threads: int, stream: Any, given: Tuple[Any, ...]) -> None:
-        """Launch a kernel; `given` are ctypes numbers, which the driver copies."""
+        """Launch a kernel; `given` are its arguments as ctypes numbers, which the driver copies."""
         places = (ctypes.c_void_p * len(given))(*[ctypes.addressof(one) for one in given])
         self.call("cuLaunchKernel", function, grid, 1, 1, threads, 1, 1, 0, stream, places, None)
 
@@ -155,7 +155,7 @@ class CudaDriver:
 
 
 def cuda_described(driver: CudaDriver, device: int) -> Dict[str, Any]:
-    """Describe a GPU: uuid, pci, model, memory (bytes), sms, cc."""
+    """Return a GPU's uuid, PCI address, model, memory in bytes, number of SMs and compute capability."""
     uuid, size = ctypes.create_string_buffer(16), ctypes.c_size_t()
     driver.call("cuDeviceGetUuid", uuid, device)
     driver.call("cuDeviceTotalMem_v2", ctypes.byref(size), device)

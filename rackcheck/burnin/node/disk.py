@@ -17,7 +17,7 @@ DISK_BLOCK = 4 << 20
 """Size, in bytes, of one write or read."""
 
 DISK_SECTOR = 4096
-"""Each block of this many bytes begins with its seed and its position."""
+"""Size of a sector in bytes; each sector of the file begins with the seed and the sector's number."""
 
 
 class DiskWork:
@@ -35,7 +35,8 @@ class DiskWork:
     def run(self, size: int, until: float) -> None:
         """Write, read and compare this many bytes, or fewer if the time ends.
 
-        The file's name is removed when the file is created, so the file disappears even if this process is killed.
+        The file's name is removed right after the file is created, so the file disappears even if this process is
+        killed.
         """
         blocks = max(1, size // DISK_BLOCK)
         try:
@@ -80,7 +81,7 @@ class DiskWork:
         return number
 
     def _mark(self, number: int) -> None:
-        """Write seed and position into each sector, to distinguish a misplaced sector from a wrong one."""
+        """Write the seed and the sector's number into each expected sector, so that misplaced sectors can be found."""
         for sector in range(DISK_BLOCK // DISK_SECTOR):
             place = number * (DISK_BLOCK // DISK_SECTOR) + sector
             struct.pack_into("<QQ", self._wanted, sector * DISK_SECTOR, self._seed, place)

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The process of one GPU, on the node: runs the plan's stages, reports their results, and ends on request."""
+"""The process of one GPU on the node: runs the plan's stages, reports their results, and ends on request."""
 
 import os
 import threading
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.gpu_units import gpu_scalar_work, gpu_tensor_work
 
 GPU_HANG, GPU_SLOW = 5.0, 60.0
-"""Seconds after which a launch or a call counts as hanging: usually, and for calls that may be slow."""
+"""Seconds after which a launch or driver call counts as hanging; the second value is for calls in CUDA_SLOW."""
 
 GPU_TOGETHER = 0.6
 """Share of the free memory that the stage `together`, which runs all kinds of work in parallel, allocates."""
 
 GPU_HOST_SHARE = 0.4
-"""Share of the stage `links` that is used for links to the host, if there are peer GPUs."""
+"""Fraction of the duration of the stage `links` that is used for the link to the host, if there are peer GPUs."""
 
 
 def describe(library: str = "libcuda.so.1") -> Dict[str, Any]:
@@ -50,7 +50,7 @@ def _gpu_environment() -> None:
 
 
 GPU_AGAIN, GPU_ROUND, GPU_COOL = 3, 0.5, 8.0
-"""Number of repetitions of failed work, both hot and cold; seconds of each repetition; seconds of cooling down."""
+"""Number of repetitions of failed work while hot, and again after cooling; seconds of each; seconds of cooling."""
 
 
 class GpuPeerTrouble(Exception):
@@ -61,7 +61,7 @@ class GpuPeerTrouble(Exception):
 
 
 class GpuRun:
-    """The stages of one GPU, one after the other."""
+    """Runs the stages of one GPU, one after the other."""
 
     def __init__(
         self, plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float],
@@ -113,7 +113,7 @@ class GpuRun:
             self._hung(str(hang))
 
     def _again(self, bench: "GpuBench") -> None:
-        """Repeat the stages that had wrong results, first while hot, then cooled down."""
+        """Repeat the stages that had wrong results, first while hot, then after cooling down."""
         works = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar}
         suspects = sorted(self.writer.wrong & set(works))
         writer, self.writer = self.writer, GpuRecordWriter(self.of, lambda *_, **__: None)
@@ -145,7 +145,7 @@ class GpuRun:
         )
 
     def _seed(self, stage: str) -> int:
-        """Return a stage's seed: it is the same on every GPU of every node of a plan, so hashes can be compared."""
+        """Return a stage's seed: all GPUs of all nodes of a plan have the same one, so that hashes can be compared."""
         return int(gpu_mix((self.plan["seed"] + sum(stage.encode("ascii"))) & GPU_MASK))
 
     def _stage(self, bench: "GpuBench", stage: Dict[str, Any]) -> None:
@@ -198,7 +198,7 @@ class GpuRun:
             self.stop.wait(max(0.0, ends - self.clock()))
 
     def _peer(self, bench: "GpuBench", other: int, seed: int, until: float) -> None:
-        """Copy to one other GPU, and report the pair as a part of its own."""
+        """Test copies to one other GPU, and report them under the pair's own name, such as `peer/0-1`."""
         of = "peer/%d-%d" % (self.index, other)
         tally, writer = GpuTally(of, "links", self.clock()), GpuRecordWriter(of, self.emit)
         self.at = of
@@ -268,7 +268,8 @@ def gpu_child(
 
     `index` is the GPU's index in PCI bus order; `blobs` has `ptx`, `sm_80` and `sm_90`, built by kernels/build_gpu.py.
     Stage times are read from `clock`. Each GPU starts later than the previous one by the plan's `step`, in seconds. A
-    plan may have `inject`, to inject faults in tests on real GPUs. `place` and `flip` are a line of GPU memory and its
-    bits that are changed after the first fill. `sm` and `bits` are an SM and the bits that are changed in its results.
+    plan may have `inject`, to inject faults in tests on real GPUs: `place` is the index of a 16-byte word of GPU
+    memory, and `flip` are the bits that are flipped in it after the first fill. `sm` is an SM, and `bits` are the bits
+    that are flipped in its results.
     """
     GpuRun(plan, index, emit, clock, stop, blobs).run(library)

@@ -25,7 +25,7 @@ GpuWork = Generator[None, None, Any]
 
 
 class GpuHang(Exception):
-    """A test that did not complete; the message has its name."""
+    """A launch or a copy did not complete in time; the message names it."""
 
 
 class GpuTally:
@@ -57,7 +57,7 @@ class GpuTally:
 
 
 class GpuRecordWriter:
-    """Writes error records: one for each key, and at most GPU_ERRORS for each name."""
+    """Writes error records: only one for each finding, and at most GPU_ERRORS for each name of findings."""
 
     def __init__(self, of: str, emit: Callable[..., None]) -> None:
         self._of, self._emit = of, emit
@@ -66,8 +66,9 @@ class GpuRecordWriter:
         self._known: Set[Tuple[Any, ...]] = set()
 
     def error(self, stage: str, test: str, name: str, key: Tuple[Any, ...], **more: Any) -> None:
-        """Report a finding once for each stage, name and key, and at most GPU_ERRORS findings of one name.
+        """Report a finding, unless this stage has reported one with the same name and key.
 
+        `key` identifies a finding, for example by its address. At most GPU_ERRORS findings of one name are reported.
         `wrong` collects the stages that had wrong results.
         """
         if name in ("mismatch", "disagree", "not finite", "alias"):
@@ -83,7 +84,7 @@ class GpuRecordWriter:
 
 
 class GpuSlot:
-    """A slot for one launch: its report in the GPU's memory and in the node's memory, and its events."""
+    """Buffers of one launch: its report in GPU memory and in host memory, and the events that mark its progress."""
 
     def __init__(self, bench: "GpuBench", size: int) -> None:
         self.size, self.reports = size, False
@@ -115,7 +116,7 @@ class GpuBench:
         }
 
     def _load(self, blobs: Dict[str, bytes], major: int) -> Tuple[Any, str]:
-        """Load the machine code for this GPU's generation; for other generations the driver compiles the PTX."""
+        """Load the machine code for this GPU's generation; if there is none that fits, the driver compiles the PTX."""
         from_ptx = ctypes.create_string_buffer(blobs["ptx"])  # adds the terminating zero byte
         made = "sm_%d0" % major
         if made in blobs:
@@ -131,7 +132,7 @@ class GpuBench:
         self.driver.call("cuCtxSetCurrent", self.context)
 
     def slots(self, count: int) -> List[GpuSlot]:
-        """Create slots, one for each launch that may be in flight at the same time."""
+        """Create `count` slots; each launch that is in flight at the same time needs its own slot."""
         return [GpuSlot(self, self._report) for _ in range(count)]
 
     def _own(self, freed_by: str, thing: Any) -> Any:
@@ -155,7 +156,7 @@ class GpuBench:
         return self._own("cuEventDestroy_v2", self.driver.handle("cuEventCreate", 0))
 
     def tidy(self) -> None:
-        """Release the resources of a stage; no launch may be in flight."""
+        """Release the memory, streams and events of a stage; no launch may be in flight."""
         self.use()
         while self._owned:
             self.driver.call(*self._owned.pop())
@@ -175,7 +176,7 @@ class GpuBench:
         slot.reports = report
 
     def wait(self, slot: GpuSlot, what: str) -> "Generator[None, None, Tuple[float, bytes]]":
-        """Yield until a launch is complete; return its seconds and its report. Raises GpuHang."""
+        """Yield until a launch is complete; return its seconds and its report. Raises GpuHang if it takes too long."""
         yield from self.until_come(slot.done, what)
         seconds = max(self.driver.seconds(slot.begin, slot.end), 1e-9)
         return seconds, ctypes.string_at(slot.host, slot.size) if slot.reports else b""
@@ -201,12 +202,12 @@ class GpuBench:
         return not jobs
 
     def leave(self) -> None:
-        """Release the GPU."""
+        """Release the GPU's context."""
         self.driver.call("cuDevicePrimaryCtxRelease_v2", self.device)
 
 
 class GpuPace:
-    """The amount of work for the next launch, chosen so that the launch takes GPU_SLICE."""
+    """Chooses the amount of work for each launch, so that a launch takes about GPU_SLICE seconds."""
 
     def __init__(self, first: int, most: int) -> None:
         self._now, self._most = min(first, most), most
@@ -216,6 +217,6 @@ class GpuPace:
         return self._now
 
     def took(self, amount: int, seconds: float) -> None:
-        """Adjust the amount of work to the duration of the last launch; it grows at most fourfold per launch."""
+        """Adjust the amount of work to the duration of the last launch; it grows at most fourfold at a time."""
         fit = int(amount * GPU_SLICE / seconds)
         self._now = max(1, min(fit, amount * 4, self._most))

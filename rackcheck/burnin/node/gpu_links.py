@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.gpu_truth import GPU_LINE, GPU_MASK, gpu_mix, gpu_pattern, gpu_ring, gpu_strays
 
 GPU_COPY = 64 << 20
-"""Size of a copy in bytes: so large that its start does not affect the rate; smaller if the GPU has little memory."""
+"""Size of one copy in bytes: large, so that its start does not affect the rate; smaller if little memory is free."""
 
 
 def gpu_copy_size(bench: "GpuBench") -> int:
@@ -48,7 +48,7 @@ class GpuCopies:
 def gpu_host_work(
     bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Copy a pattern to the host and back, first each direction alone, then both; report the faulty direction."""
+    """Copy a pattern to the host and back, each direction alone, then both at once; report the faulty direction."""
     driver, size, slot = bench.driver, gpu_copy_size(bench), bench.slots(1)[0]
     source, target, host, other = bench.take(size), bench.take(size), bench.pinned(size), bench.pinned(size)
     down, up = GpuCopies(bench, size), GpuCopies(bench, size)
@@ -59,7 +59,7 @@ def gpu_host_work(
     }
 
     def verified(test: str, now: int, between: Any) -> "GpuWork":
-        """Verify the returned copy; the copy in the host's memory shows which direction damaged a line."""
+        """Verify the data that was copied back; the copy in host memory shows which direction changed a word."""
         words = [ctypes.c_uint64(target), ctypes.c_uint64(0), places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
         bench.go(slot, up.stream, "verify", *words)
         _, report = yield from bench.wait(slot, "verify")
@@ -99,7 +99,7 @@ def gpu_host_work(
 
 
 def report_gpu_copy(writer: "GpuRecordWriter", stage: str, way: str, seed: int, size: int, ring: "List[Any]") -> None:
-    """Report the memory lines that a copy changed, by their address within the copy."""
+    """Report the 16-byte words that a copy changed, by their offset from the beginning of the copy."""
     for stray in gpu_strays(seed, 0, size // GPU_LINE, ring):
         name = stray.pop("name")
         stray.pop("held", None)
@@ -110,7 +110,7 @@ def report_gpu_copy(writer: "GpuRecordWriter", stage: str, way: str, seed: int, 
 def gpu_peer_work(
     bench: "GpuBench", peer: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Copy a pattern to another GPU repeatedly, and verify it there; this process uses both GPUs for that."""
+    """Copy a pattern to another GPU repeatedly, and verify it there. This process uses both GPUs."""
     driver, size = bench.driver, gpu_copy_size(bench)
     places = ctypes.c_uint64(size // GPU_LINE)
     bench.use()

@@ -12,17 +12,23 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.gpu_truth import GPU_LINE, GPU_MASK, gpu_mix, gpu_ring, gpu_strays
 
 GPU_SPARE = 64
-"""The first attempt leaves 1/64 of the free memory to the driver."""
+"""The first attempt to allocate memory leaves 1/64 of the free memory to the driver."""
 
 GPU_STRETCH = 1 << 12
-"""Lines in 64 KiB. A launch begins at a multiple: one that begins inside a cache line is up to 40 % slower (H100)."""
+"""Number of 16-byte words in 64 KiB; a launch starts at a multiple of this number.
+
+A launch that starts inside a cache line is up to 40 % slower (H100).
+"""
 
 
 class GpuMemory:
-    """Nearly all free memory of a GPU, in one piece if possible; a piece is (pointer, first place, place count)."""
+    """Nearly all free memory of a GPU, in one piece if possible.
+
+    Each of `pieces` is (pointer, index of its first 16-byte word, number of words).
+    """
 
     def __init__(self, driver: "CudaDriver", share: float = 1.0) -> None:
-        """Allocate this share of the free memory; raises CudaTrouble if nothing can be allocated."""
+        """Allocate `share` of the free memory; raises CudaTrouble if nothing can be allocated."""
         self._driver = driver
         free, self.total = driver.memory()
         self.pieces: List[Tuple[int, int, int]] = []
@@ -57,13 +63,16 @@ class GpuMemory:
 def gpu_memory_work(
     bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Fill, march and verify all memory repeatedly, with a new seed each time; report the place of each wrong line."""
+    """Fill memory with a pattern, verify and invert it, verify it again; repeat this with new seeds.
+
+    Wrong 16-byte words are reported with their addresses.
+    """
     stream, slots = bench.stream(), bench.slots(2)
     pace = {name: GpuPace(1 << 20, memory.places) for name in ("fill", "march", "verify", "copy")}
     rounds, begun = 0, bench.clock()
 
     def over(name: str, now: int, flip: int) -> "GpuWork":
-        """Run one kernel over all memory; return whether all memory was covered."""
+        """Run one kernel over all memory; return whether it covered all memory before the time ended."""
         pending: Deque[Tuple[Any, int]] = deque()
         free = list(slots)
         todo = [(at, first, places) for at, first, places in memory.pieces]
@@ -116,7 +125,7 @@ def gpu_memory_work(
 def gpu_copy_work(
     bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any, pace: "GpuPace"
 ) -> "GpuWork":
-    """Copy within the largest piece in four launches; its rate is the reference for fill, march and verify."""
+    """Measure copies within the largest piece; their rate is the reference for the rates of fill, march and verify."""
     at, _, places = max(memory.pieces, key=lambda piece: piece[2])
     half = places // 2 // GPU_STRETCH * GPU_STRETCH or places // 2
     for _ in range(4):
@@ -129,7 +138,7 @@ def gpu_copy_work(
 
 
 def gpu_sum_work(bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any) -> "GpuWork":
-    """Compute the checksum of the first 16 MiB of the pattern; it must be the same on every GPU with the same seed."""
+    """Compute the checksum of the first 16 MiB of the pattern; with the same seed, it must be the same on every GPU."""
     at, _, places = memory.pieces[0]
     count = min(places, 1 << 20)
     bench.go(slot, stream, "checksum", ctypes.c_uint64(at), ctypes.c_uint64(count))
@@ -148,7 +157,7 @@ def report_gpu_memory(
     ring: "Sequence[Any]",
     found: int,
 ) -> None:
-    """Report wrong lines; `found` is their number, and `ring` has the first of them."""
+    """Report wrong 16-byte words; `found` is their number, and `ring` has the details of the first of them."""
     for stray in gpu_strays(seed, flip, places, ring):
         name = stray.pop("name")
         if name == "alias":

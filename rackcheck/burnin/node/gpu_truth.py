@@ -2,7 +2,7 @@
 """Computes the expected results of the GPU kernels, with integers only, and classifies findings. No I/O.
 
 Every expected number is exact: the memory pattern; the tiles of the matrix units (integers from -127 to 127 in bf16,
-with sums below 2^24); the chains of FP64, FP32 and INT32. The only other implementation is kernels/gpu.cu.
+with sums below 2^24); the chains of FP64, FP32 and INT32. The kernels in kernels/gpu.cu compute the same numbers.
 """
 
 import struct
@@ -16,7 +16,7 @@ _ODD_BACK = pow(_ODD, (1 << 62) - 1, 1 << 64)
 _TURN_BACK = pow(_TURN, (1 << 62) - 1, 1 << 64)
 
 GPU_LINE = 16
-"""Size of a line of the pattern, in bytes."""
+"""Size of one word of the memory pattern, in bytes."""
 
 GPU_FINDING = struct.Struct("<7Q2I")
 GPU_BLOCK = struct.Struct("<3Q2I")
@@ -24,11 +24,11 @@ GPU_RING, GPU_BLOCKS = 256, 1024
 GPU_RING_AT = 64
 GPU_BLOCKS_AT = GPU_RING_AT + GPU_RING * GPU_FINDING.size
 GPU_REPORT = GPU_BLOCKS_AT + GPU_BLOCKS * GPU_BLOCK.size
-"""Size of a launch's report in bytes: a header, a ring of findings, and a row for each block."""
+"""Size of a launch's report in bytes: a header, the first GPU_RING findings, and a row for each thread block."""
 
 
 def gpu_mix(x: int) -> int:
-    """Mix 64 bits with a function that is a bijection."""
+    """Return a 64-bit hash of `x`; different arguments have different hashes, so `_unmix` can invert it."""
     x ^= x >> 32
     x = x * _TURN & GPU_MASK
     return x ^ (x >> 32)
@@ -41,7 +41,10 @@ def _unmix(x: int) -> int:
 
 
 def gpu_pattern(seed: int, place: int, flip: int = 0) -> Tuple[int, int]:
-    """Return the low and the high half of the line at a place; `flip` is 0, or 2^64 - 1 for the complement."""
+    """Return the low and the high half of the 128-bit pattern word at index `place`, each XOR `flip`.
+
+    `flip` is 0, or 2^64 - 1 for the complement of the pattern.
+    """
     low = gpu_mix((place * _ODD + seed) & GPU_MASK)
     high = (low * _SECOND + place) & GPU_MASK
     high ^= high >> 32
@@ -49,7 +52,7 @@ def gpu_pattern(seed: int, place: int, flip: int = 0) -> Tuple[int, int]:
 
 
 def gpu_place_of(seed: int, low: int, high: int, places: int) -> Optional[int]:
-    """Return the place whose line, or complement, has these 16 bytes; None if no line of this seed has them."""
+    """Return the index below `places` whose pattern word or its complement has these two halves; None if none has."""
     for flip in (0, GPU_MASK):
         place = (_unmix(low ^ flip) - seed) * _ODD_BACK & GPU_MASK
         if place < places and gpu_pattern(seed, place, flip) == (low, high):
@@ -58,7 +61,7 @@ def gpu_place_of(seed: int, low: int, high: int, places: int) -> Optional[int]:
 
 
 def gpu_checksum(lines: Iterable[Tuple[int, int]]) -> int:
-    """Multiply each half line by an odd number that depends on its place, and return the sum modulo 2^64."""
+    """Return the sum of all 64-bit halves modulo 2^64, each multiplied by an odd number that depends on its index."""
     return sum(low * (4 * k + 1) + high * (4 * k + 3) for k, (low, high) in enumerate(lines)) & GPU_MASK
 
 
@@ -104,7 +107,7 @@ def gpu_golden(tile: int) -> bytes:
 
 
 def _rounded(m: int, e: int, bits: int) -> Tuple[int, int]:
-    """Round m * 2^e to this many bits, half to even; m must not be negative."""
+    """Round m * 2^e to `bits` significant bits, half to even; m must not be negative."""
     over = m.bit_length() - bits
     if over <= 0:
         return m, e
@@ -116,7 +119,7 @@ def _rounded(m: int, e: int, bits: int) -> Tuple[int, int]:
 
 
 def _chain(x: int, bits: int, rate: int) -> Tuple[int, int]:
-    """Compute 64 steps of x <- rate (x - x x), and round each operation once to `bits` bits."""
+    """Compute 64 steps of x <- rate (x - x x), and round the result of each operation to `bits` bits."""
     m, e = x, -bits
     for _ in range(64):
         m, e = _rounded((m << -e) - m * m, 2 * e, bits)
@@ -146,9 +149,10 @@ def _end_of(kind: str, h: int) -> int:
 
 
 def gpu_chains(kind: str, seed: int) -> List[List[int]]:
-    """Return the weighted sums of four chains' last values, for eight thread classes and four round classes.
+    """Return a weighted sum of the last values of four chains, for each of 8 groups of threads and 4 groups of rounds.
 
-    `kind` is fp64, fp32 or int32; the approximate units have no exact result.
+    A thread's group is its number modulo 8, and a round's group its number modulo 4. `kind` is fp64, fp32 or int32; the
+    approximate units have no exact result.
     """
     return [
         [
@@ -163,16 +167,16 @@ def gpu_chains(kind: str, seed: int) -> List[List[int]]:
 
 
 def gpu_chain_hash(sums: Sequence[Sequence[int]], rounds: int, threads: int) -> int:
-    """Return the hash that each block must have, for this number of threads and rounds."""
+    """Return the hash that every thread block must report, for this number of threads and rounds."""
     turns = [(rounds + 3 - turn) // 4 for turn in range(4)]
     each = [sum(n * s for n, s in zip(turns, group)) for group in sums]
     return sum((2 * thread + 1) * each[thread & 7] for thread in range(threads)) & GPU_MASK
 
 
 def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], List[Tuple[int, int]]]:
-    """Return the hash of more than half of the SMs, and each (SM, hash) that differs. `answers` has one hash per block.
+    """Return the hash of more than half of the SMs, and each (SM, hash) that differs from it.
 
-    Without a majority the hash is None, and no SM is reported.
+    `answers` has the SM and the hash of each thread block. Without a majority the hash is None, and no SM is returned.
     """
     values: Dict[int, Dict[int, int]] = {}
     for sm, answer in answers:
@@ -188,10 +192,10 @@ def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], Lis
 
 
 def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]]) -> List[Dict[str, Any]]:
-    """Classify wrong lines: a line that belongs to another place is an `alias`, a run of other lines a `mismatch`.
+    """Classify wrong words: a word with the pattern of another index is an `alias`, a run of others a `mismatch`.
 
-    A row of the ring is (place, low, high, low and high when read again, _, _, SM, warp). Addresses are bytes from the
-    beginning of the tested memory.
+    A row of `ring` is (index, low half, high half, both halves when read again, _, _, SM, warp). Addresses are bytes
+    from the beginning of the tested memory.
     """
     aliases: Dict[int, Dict[str, Any]] = {}
     runs: List[Dict[str, Any]] = []
@@ -223,19 +227,19 @@ def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]])
 
 
 def gpu_ring(report: bytes) -> Tuple[int, List[Tuple[int, ...]]]:
-    """Return the number of wrong lines that a launch found, and the first of these lines."""
+    """Return the number of errors that a launch found, and the details of the first GPU_RING errors."""
     found, _, logged = struct.unpack_from("<3Q", report)
     size = GPU_FINDING.size
     return found, [GPU_FINDING.unpack_from(report, GPU_RING_AT + n * size) for n in range(min(logged, GPU_RING))]
 
 
 def gpu_blocks(report: bytes, blocks: int) -> List[Tuple[int, ...]]:
-    """Return the report of each block: hash, ticks, work, SM, wrong elements."""
+    """Return the report of each thread block: hash, clock ticks, work, SM, number of wrong elements."""
     return [GPU_BLOCK.unpack_from(report, GPU_BLOCKS_AT + n * GPU_BLOCK.size) for n in range(blocks)]
 
 
 def gpu_pairs(gpus: int, slot: int) -> List[Tuple[int, int]]:
-    """Return the pairs of GPUs for a slot, by the circle method.
+    """Return the pairs of GPUs that are tested in a time slot, by the circle method.
 
     Over all slots, each GPU is paired with each other GPU once.
     """
@@ -248,5 +252,5 @@ def gpu_pairs(gpus: int, slot: int) -> List[Tuple[int, int]]:
 
 
 def gpu_slots(gpus: int) -> int:
-    """Return the number of slots after which each GPU was paired with each other GPU."""
+    """Return the number of time slots that are needed to pair each GPU with each other GPU once."""
     return gpus + gpus % 2 - 1 if gpus > 1 else 0

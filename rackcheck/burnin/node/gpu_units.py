@@ -24,7 +24,7 @@ GPU_POOL = 8
 
 
 def gpu_faults(bench: "GpuBench") -> "List[Any]":
-    """Return the SM with an injected error and its wrong bits; errors are injected only in tests."""
+    """Return the SM with injected errors and the bits to flip in its results; errors are injected only in tests."""
     return [ctypes.c_uint32(bench.inject.get("sm", 0xFFFFFFFF)), ctypes.c_uint32(bench.inject.get("bits", 0))]
 
 
@@ -41,14 +41,14 @@ def report_gpu_sm(
 
 
 class GpuSms:
-    """The fewest ticks that each SM needed for one unit of work; this shows slow SMs."""
+    """The fewest clock ticks that each SM needed for one unit of work, from which slow SMs are found."""
 
     def __init__(self) -> None:
         self.best: Dict[int, float] = {}
         self._ticks, self._seconds = 0, 0.0
 
     def add(self, blocks: "Sequence[Sequence[int]]", seconds: float) -> None:
-        """Add the ticks of a launch's blocks; all blocks started together."""
+        """Add the clock ticks and the work of a launch's thread blocks, which all started together."""
         self._ticks += max(block[1] for block in blocks)
         self._seconds += seconds
         for _, ticks, work, sm, _ in blocks:
@@ -56,7 +56,7 @@ class GpuSms:
                 self.best[sm] = min(self.best.get(sm, float("inf")), float(ticks) / work)
 
     def fields(self) -> "Dict[str, Any]":
-        """Return the SMs' clock (Hz), the number of SMs that ran, the slowest SM, and its ticks over the median."""
+        """Return the SMs' clock (Hz), their number, the slowest SM, and its ticks divided by the median of all SMs."""
         ticks = sorted(self.best.values())
         if not ticks or not ticks[len(ticks) // 2]:
             return {"sms": len(ticks)}
@@ -92,7 +92,7 @@ def gpu_tensor_work(
             driver.call("cuMemcpyDtoHAsync_v2", back[side].value + offset, at, size, stream)
 
     def arrived(side: int) -> None:
-        """Check that a tile arrived unchanged on the GPU, so that no SM is reported for a damaged copy."""
+        """Check that a tile was copied to the GPU unchanged, so that no SM is blamed for a damaged copy."""
         was, now = sent[side], ctypes.string_at(back[side], 8200)
         if was != now:
             spoiled.add(struct.unpack_from("<Q", was, 8192)[0])

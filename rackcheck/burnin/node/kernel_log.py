@@ -12,7 +12,7 @@ XID_NAME = re.compile(r", name=.{0,20}?(?=, |$)")
 
 
 class KernelLog:
-    """The Xids that the kernel logs after this object is created; `readable` is false if only root may read the log."""
+    """The Xids that the kernel logs after this object is created; `readable` is false if the log cannot be opened."""
 
     def __init__(self, path: "str") -> "None":
         self._rest = b""

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 CLOCKS_MOST = 16
 """Maximum number of CPUs whose clock is read: older kernels may take 20 ms for each."""
 COST = 100
-"""A value that took a second to read is read again after this many seconds: reading takes at most 1 % of a core."""
+"""A value is read again after this many times the duration of its last reading.
+
+So reading takes at most 1 % of a core.
+"""
 
 IB_RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 
@@ -56,10 +59,10 @@ class NodeReader:
         return found
 
     def read(self, last: "bool" = False) -> "Any":
-        """Return the values that are due as pairs of a part and its columns: `("node", {"temp": 61.0})`.
+        """Return the values that are due as pairs of a part and its values, such as `("node", {"temp": 61.0})`.
 
-        The last call returns all counters. Values that are slow to read are read less often, to limit the load on the
-        node.
+        Values that are slow to read are read less often, to limit the load on the node. With `last`, all counters are
+        read.
         """
         node: Any = {}
         for reader in (self._temp, self._clock_mean, self._load, self._mce, self._counts):

@@ -34,7 +34,7 @@ def nvml_unasked(nvml: "Any", root: "str") -> "str":
 
 
 def nvml_why(nvml: "Any", error: "Any") -> "str":
-    """Return the reason for an NVML error, in words that the controller parses."""
+    """Return the reason for an NVML error; it begins with a word that the controller parses, such as `denied`."""
     words = {
         nvml.NVML_ERROR_LIBRARY_NOT_FOUND: "tool missing",
         nvml.NVML_ERROR_NO_PERMISSION: "denied",

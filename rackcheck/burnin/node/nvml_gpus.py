@@ -1,4 +1,4 @@
-"""Queries the node's GPUs with NVML, one query at a time; a query that got no response is not repeated.
+"""Queries the node's GPUs with NVML, one query at a time.
 
 NVML is only read: nothing is set, cleared or written. Values that a GPU does not report are omitted, and a query that
 NVML refused is not sent again.
@@ -16,7 +16,7 @@ GPUS_MOST = 64
 LATE_AFTER = 1.0
 """Seconds after which an answer from NVML counts as late."""
 UNKNOWN_MOST = 3
-"""A GPU that answered before is lost after this many `unknown error` answers in a row."""
+"""A GPU that answered before counts as lost after this many `unknown error` answers in a row."""
 
 NVML_KINDS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 
@@ -25,7 +25,7 @@ class Gpus:
     """The node's NVIDIA GPUs, by NVML index.
 
     `nvml` is pynvml, or None; `root` is prepended to the paths /proc, /sys and /dev. `troubles` lists the reasons for
-    missing values. `asking` is the query in progress, as (index, function, start).
+    missing values. `asking` is the query in progress, as (index, name of the function, start).
     """
 
     def __init__(self, nvml: "Any", emit: "Any", clock: "Any", root: "str" = "") -> "None":
@@ -72,7 +72,7 @@ class Gpus:
                 self.troubles.append({"of": f"gpu/{index}", "why": nvml_why(nvml, error)})
 
     def begin(self) -> "None":
-        """Report later errors as records, because the first record has been sent."""
+        """Report errors as records from now on, because `troubles` has been sent; report GPUs that are already lost."""
         self._aloud = True
         for index in sorted(self.lost):
             self.error(index, "lost", said=self.lost[index])
@@ -112,7 +112,7 @@ class Gpus:
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
     def _refuses(self, index: "int", name: "str", error: "Any") -> "bool":
-        """Handle an NVML error; return whether this query will never return a value."""
+        """Handle an NVML error; return whether NVML refuses this query, so that it is not sent again."""
         nvml, code = self.nvml, error.value
         if code in (
             nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND, nvml.NVML_ERROR_INVALID_ARGUMENT,
@@ -140,7 +140,10 @@ class Gpus:
                 self.troubles.append({"of": f"gpu/{index}", "why": f"lost: {message}"})
 
     def fields(self, index: "int", asked: "Any") -> "Any":
-        """Query many numbered fields, each with its scope, in one call; return the fields that have a value."""
+        """Query several numbered fields in one call; return the values by field, without fields that have no value.
+
+        A field is given as (number, scope).
+        """
         left = tuple(each for each in asked if (index, "field", each) not in self._refused)
         found = {}
         for each, field in zip(left, (self.ask(index, self.nvml.nvmlDeviceGetFieldValues, left) or ()) if left else ()):  # noqa: B905
@@ -156,15 +159,15 @@ class Gpus:
         return self.nvml is not None and refused == self.nvml.NVML_ERROR_NOT_SUPPORTED
 
     def hello(self) -> "Any":
-        """Describe each GPU; keys are indices as text. A lost GPU is omitted, and listed in `troubles`."""
+        """Return a description of each GPU, by its NVML index as text; lost GPUs are only listed in `troubles`."""
         found = {str(index): nvml_about(self, index) for index in self.alive()}
         return {str(index): found[str(index)] for index in self.alive()}
 
     def order(self) -> "Any":
         """Return each GPU's NVML index by its position in PCI order, which is CUDA's order with PCI_BUS_ID.
 
-        Keys are positions as text. The result is empty if a PCI address is unknown, since then GPUs cannot be matched.
-        Call hello() first.
+        The positions are dictionary keys, as text. The result is empty if a PCI address is unknown, since then GPUs
+        cannot be matched. Call hello() first.
         """
         alive = self.alive()
         if any(index not in self.places for index in alive):
@@ -172,7 +175,7 @@ class Gpus:
         return {str(place): index for place, index in enumerate(sorted(alive, key=lambda each: self.places[each]))}
 
     def foreign(self, mine: "Any") -> "Any":
-        """Return the other processes on each GPU in use: {0: "pid 123 (python3)"}; `mine` has the burn-in's own pids.
+        """Return the other processes on each GPU in use: {0: "pid 123 (python3)"}; processes in `mine` are left out.
 
         Call this only before the load: it takes milliseconds, and it holds a lock of the whole driver. A GPU that does
         not report its processes is added to `troubles`.

@@ -54,8 +54,8 @@ def _nvml_state(gpus: "Gpus", index: "int") -> "Any":
 def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
     """Return how many degrees C the GPU is below its hardware slowdown temperature; None if unknown.
 
-    Newer GPUs do not report the slowdown temperature. Newer GPUs report the distance to their limit, and the distance
-    from the limit to the slowdown as a negative margin.
+    Newer GPUs do not report the slowdown temperature. They report how far they are below a limit, and the (negative)
+    margin from the slowdown to this limit.
     """
     if index in gpus.slowdown:
         return gpus.slowdown[index] - temp
@@ -66,7 +66,7 @@ def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
 def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
     """Read the error counters, the energy and the PCIe link, which need to be read only once a second.
 
-    One reading of the energy takes 3.2 ms of a core on an H100, more than all quick samples together (driver 580).
+    Reading the energy takes 3.2 ms of a core on an H100 (driver 580), longer than all quickly changing values together.
     """
     nvml = gpus.nvml
     energy = gpus.ask(index, nvml.nvmlDeviceGetTotalEnergyConsumption)

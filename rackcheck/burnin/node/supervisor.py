@@ -1,4 +1,4 @@
-"""Runs on the node: one supervisor without threads, a child process for each part under load, records to the output.
+"""Runs on the node: a single-threaded supervisor with a child process for each part under load; writes records.
 
 The supervisor runs no tests itself: it forwards its children's records and sends keep-alives. The supervisor ends all
 children within a second if the connection to the controller is cut, silent or closed, if a signal arrives, or if the
@@ -31,7 +31,7 @@ GRACE = 0.6
 """Time, in seconds, that a child has to end after it was requested to stop."""
 
 BACKLOG = 8 << 20
-"""Maximum number of bytes that wait for the controller; with more, the controller counts as gone."""
+"""Maximum number of bytes that wait for the controller; with more, the burn-in is stopped."""
 
 PlanDict = Dict[str, Any]
 Work = Callable[[Any, threading.Event], None]
@@ -40,7 +40,7 @@ Work = Callable[[Any, threading.Event], None]
 class Supervisor:
     """Runs a plan.
 
-    `carried` has the payload's kernels; `source` and `out` are the file descriptors of input and output.
+    `carried` has the kernels and the source of pynvml; `source` and `out` are the file descriptors of input and output.
     """
 
     def __init__(self, plan: PlanDict, carried: Dict[str, Any], began: float, out: int, source: int) -> None:
@@ -68,7 +68,7 @@ class Supervisor:
         self.pass_on((json.dumps(record, separators=(",", ":")) + "\n").encode("ascii"))
 
     def pass_on(self, data: bytes) -> None:
-        """Forward the output of a child."""
+        """Queue bytes for the controller, and write as many as it accepts without waiting."""
         self.backlog += data
         self.last = time.monotonic()
         self.flush()
@@ -187,7 +187,7 @@ class Supervisor:
         return work
 
     def bury(self, child: "Child") -> None:
-        """Clean up after a child that ended."""
+        """Close the pipes of a child that ended, and kill the processes that it started; report a crash."""
         del self.children[child.name]
         os.close(child.out)
         if not child.terminated_at:
@@ -268,7 +268,7 @@ class Supervisor:
         return not self.ending
 
     def go_on(self) -> None:
-        """Do what is due: report a hang if the GPUs are not listed in time, start the tools, stop the sampler."""
+        """Report a hang if the GPUs are not listed in time; run the tools after the load, and stop the sampler last."""
         if not self.known and (self.clock() > self.plan["ready"] or "telemetry" not in self.children):
             self.known = True
             if self.stages("gpu"):
@@ -303,6 +303,6 @@ class Supervisor:
 
 
 def shifted(plan: PlanDict, base: float) -> PlanDict:
-    """Return the plan with its stage times shifted by `base`, the time at which the GPU was ready."""
+    """Return the plan with all stage times increased by `base`, the time at which the GPU is ready."""
     stages = [dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in plan["stages"]]
     return dict(plan, stages=stages)

@@ -26,8 +26,9 @@ class Sampler(threading.Thread):
     """Samples GPUs every 0.1 s and the node every second until `stop` is set; the last sample has all counters.
 
     So the first and the last counters are from before and after the load. `on_hot(index, temp, limit)` is called once
-    when a GPU is within 2 C of its slowdown, `on_reasons(index, bits)` once for each hardware slowdown. Call hello() of
-    the GPUs first. `skipped` is the number of samples that were due before an earlier sample was finished.
+    when a GPU is within 2 C of its slowdown. `on_reasons(index, bits)` is called once for each kind of hardware
+    slowdown of a GPU. Call hello() of the GPUs first. `skipped` is the number of samples that were left out because an
+    earlier sample took too long.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Sampler(threading.Thread):
         self._reported: Any = set()
 
     def run(self) -> "None":
-        """Sample at fixed times; a late sample is skipped, not repeated later."""
+        """Sample at fixed times; a sample that is due before an earlier one is finished is skipped."""
         node = threading.Thread(target=self._watch_node, name="telemetry-node")
         node.daemon = True
         self.gpus.begin()
@@ -62,7 +63,10 @@ class Sampler(threading.Thread):
         self.round(number, last=True)
 
     def round(self, number: "int", last: "bool" = False) -> "None":
-        """Sample each GPU once. Counters are read first, last and once a second, in different rounds for each GPU."""
+        """Sample each GPU once; in the first and last round and once a second, also read its counters.
+
+        The GPUs' counters are read in different rounds.
+        """
         for index in self.gpus.alive():
             value = nvml_quick(self.gpus, index)
             if last or number >= self._due.get(index, 0):
@@ -101,7 +105,7 @@ class Sampler(threading.Thread):
         self.node_round(last=True)
 
     def node_round(self, last: "bool" = False) -> "None":
-        """Sample the node once: its own columns and ports; also report new Xids, and NVML if it hangs."""
+        """Sample the node and its RDMA ports once; also report new Xids, and a hang if NVML does not respond."""
         for place, xid, line in self._log.xids():
             index = next((each for each, known in self.gpus.places.items() if known == place), None)
             seen = self._xids[index] = self._xids.get(index, 0) + 1

@@ -26,7 +26,10 @@ TOOL_GRACE = 1.5
 
 
 def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float) -> Dict[str, Any]:
-    """Run a command until it ends or must end; return its fields of the record."""
+    """Run a command until it ends, its time is over or `stop` is set; return the fields of its `tool` record.
+
+    Its time is over at `until`, or after `most` seconds.
+    """
     begun = clock()
 
     def over() -> str:
@@ -72,7 +75,7 @@ def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: floa
 
 
 class _ToolKept:
-    """The kept parts of a stream: `first` bytes from its beginning, and `last` bytes from its end."""
+    """The beginning and the end of a stream: its first `first` bytes and its last `last` bytes."""
 
     def __init__(self, first: int, last: int) -> None:
         self.first, self.last, self.cut = first, last, 0
@@ -89,7 +92,7 @@ class _ToolKept:
             del self.tail[:over]
 
     def text(self) -> str:
-        """Return the kept parts as text, with a mark where bytes were dropped between them."""
+        """Return the kept bytes as text, with a line `...` where bytes were dropped between them."""
         between = b"\n...\n" if self.cut and self.last else b""
         return bytes(self.head + between + self.tail).decode("utf-8", "replace")
 

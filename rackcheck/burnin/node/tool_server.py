@@ -1,4 +1,4 @@
-"""Runs, on the node, a tool that measures against its own server: the same tool without its last argument."""
+"""Runs a tool on the node that measures against a server, which is the same command without its last argument."""
 
 import socket
 import subprocess
@@ -16,7 +16,7 @@ SERVER_SECONDS = 5
 def tool_with_server(
     argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float
 ) -> Dict[str, Any]:
-    """Run a command whose last argument is a server's address; the same command without it is started as the server."""
+    """Start the command without its last argument as a server; then run the full command, which connects to it."""
     port, ready = int(argv[argv.index("-p") + 1]), min(until, clock() + SERVER_SECONDS)
     try:
         server = tool_start(argv[:-1])
@@ -41,7 +41,7 @@ def tool_free_port() -> int:
 
 
 def _tool_listens(port: int) -> bool:
-    """Return whether a process listens on a TCP port, from /proc: a test connection would be taken for the client."""
+    """Return whether a process listens on a TCP port, from /proc: a connection would be taken for the tool's client."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
             with Path(table).open() as file:

@@ -34,13 +34,13 @@ WRITE_SECONDS = 5
 
 
 class ToolNode(NamedTuple):
-    """The node's files below a root, and the output of the tool's version command."""
+    """Reads files of the node below `root`; `help` is the output of the tool's version command."""
 
     root: str
     help: str = ""
 
     def names(self, folder: str, form: Any) -> List[str]:
-        """Return the names in a folder that match a pattern, in order; none if the folder is missing."""
+        """Return the first TOOL_MOST names in a folder that match a pattern, sorted; none if the folder is missing."""
         try:
             found = (each.name for each in Path(self.root, folder).iterdir())
             return sorted(name for name in found if form.match(name))[:TOOL_MOST]
@@ -57,9 +57,10 @@ class ToolNode(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """A tool: its command, the arguments that print its version, its minimum and maximum seconds, and its commands.
+    """A tool: its executable, the arguments that print its version, its minimum and maximum seconds, and its commands.
 
-    `commands` takes the tool's path, and yields a subject and the arguments for each command.
+    A command is not started if fewer than `least` seconds are left. `commands` takes the tool's path, and yields a
+    subject and the arguments for each command.
     """
 
     command: str

@@ -24,7 +24,7 @@ TOOL_FOLDERS = (
     "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/opt/nccl-tests/build",
     "/usr/libexec/datacenter-gpu-manager-4/plugins/cuda[0-9]*",
 )  # fmt: skip
-"""Folders of tools that are not on PATH."""
+"""Folders that are searched for tools after those on PATH."""
 
 
 def run_tools(
@@ -39,8 +39,8 @@ def run_tools(
 ) -> None:
     """Run tools one after the other, and write a `tool` record for each command; ends by `until`, or soon after `stop`.
 
-    `refused` has the GPUs that are left alone, and why. The calling thread must live until this function returns: the
-    kernel ends a tool when the thread that started it ends.
+    `refused` maps GPUs that must not be used to the reason; only `cublas` is run GPU by GPU and skips them. The calling
+    thread must live until this function returns: the kernel ends a tool when the thread that started it ends.
     """
     for name in dict.fromkeys(names):
         if name == "cublas":

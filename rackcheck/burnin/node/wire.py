@@ -7,7 +7,7 @@ import time
 
 
 class RecordStream:
-    """An output stream of records: a file descriptor, and the clock that all records of a burn-in use."""
+    """An output stream of records: a file descriptor, and a clock that counts from the start of the burn-in."""
 
     def __init__(self, out: int, began: float) -> None:
         self._out, self._began, self._lock = out, began, threading.Lock()

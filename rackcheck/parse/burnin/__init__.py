@@ -1,1 +1,1 @@
-"""Evaluation of a burn-in: its records are read, its figures compared among peers. Pure."""
+"""Evaluates a burn-in: parses its records and compares the measured values of peers. Pure."""

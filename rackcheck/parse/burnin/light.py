@@ -1,7 +1,7 @@
-"""Theoretical limits of rates (speed of light), from observed clocks, units and links, and reasons for a gap. Pure.
+"""Theoretical peak rates from observed clocks, SMs and links, and possible reasons for lower measured rates. Pure.
 
-A limit is computed from what the machine itself reports, never looked up by a model name. If a number is missing, or no
-source documents what a unit does per clock, there is no limit: None.
+A limit is computed from what the machine itself reports, never looked up by model name. A function returns None if an
+input is missing, or if no source documents how much work a unit does per clock.
 """
 
 import math
@@ -18,25 +18,30 @@ PER_CLOCK: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "9.0": {"tf32": 2048, "bf16": 4096, "fp16": 4096, "fp8": 8192, "int8": 8192},
     }
 )
-"""Dense FLOP (or OP) per clock and SM on tensor cores, by compute capability and type.
+"""Dense FLOP (OP for int8) per clock and SM on tensor cores, by compute capability and data type.
 
-bf16 and fp16: a moderator of NVIDIA's forum, from the white papers of A100 and H100, with the arithmetic that leads to
-the published peaks (forums.developer.nvidia.com/t/how-to-calculate-the-tensor-core-fp16-performance-of-h100/244727).
-The values of the other types are in proportion to bf16, as are the published dense peaks of tf32, bf16 and int8: 156,
-312 and 624 TFLOP/s on A100, 494.5, 989 and 1979 TFLOP/s on H100 (FLR-001 to 004 in facts; the table of peaks in
-NVIDIA's Hopper post, as quoted in thread 218102).
-No source was found for 10.0 and 12.0.
+Source for bf16 and fp16: a moderator of NVIDIA's forum, who derives the published peaks from the white papers of A100
+and H100 (forums.developer.nvidia.com/t/how-to-calculate-the-tensor-core-fp16-performance-of-h100/244727).
+
+The values of the other types are scaled from bf16 by the ratios of the published dense peaks. The peaks of tf32, bf16
+and int8 are 156, 312 and 624 TFLOP/s on A100, and 494.5, 989 and 1979 TFLOP/s on H100 (FLR-001 to 004 in facts; the
+table of peaks in NVIDIA's Hopper post, as quoted in thread 218102).
+
+No source was found for compute capabilities 10.0 and 12.0.
 """
 
 STACK = 1024
-"""Bits of one stack of HBM: narrower memory is of another kind, with a different number of transfers per clock."""
+"""Bus width of one HBM stack, in bits. Memory with a narrower bus is not HBM, and its transfers per clock differ."""
 
 TRANSFERS = 2
-"""Transfers of HBM per memory clock (Linux, drm/amdgpu/powerplay, "data rate" of HBM). NVIDIA counts clocks the same
-way: 2619 MHz and 5120 bits give the 3.35 TB/s that are published for H100."""
+"""Data transfers of HBM per memory clock (Linux, drm/amdgpu/powerplay, "data rate" of HBM).
+
+NVIDIA's memory clock has the same factor: 2619 MHz, 2 transfers and 5120 bits give the 3.35 TB/s that are published for
+H100.
+"""
 
 GIGATRANSFERS = tuple(sorted(CODING))
-"""Rate of one lane in GT/s, by PCIe generation, starting with generation 1."""
+"""Transfer rate of one PCIe lane in GT/s, by generation; the first value is for generation 1."""
 
 REASONS = {
     0x1: "GPU idle",
@@ -49,19 +54,20 @@ REASONS = {
     0x80: "hardware power brake",
     0x100: "display clocks are set",
 }
-"""Reasons why clocks are not higher, by NVML's bits (NVML API reference R550, NvmlClocksEventReasons)."""
+"""Names of the reasons that lower a GPU's clocks, by bit of NVML's NvmlClocksEventReasons (NVML API reference R550)."""
 
 SMALL = 0.02
-"""Fraction by which a clock or a cap may be below its maximum without being reported as an explanation."""
+"""A clock or power cap that is below its maximum by no more than this fraction does not explain a low rate."""
 
 MEMORY, COMPUTE, PCIE, NVLINK = "memory", "compute", "pcie", "nvlink"
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Values observed of one GPU while it worked; None if not reported. Clocks in Hz, caps in W.
+    """Values of one GPU observed during its work; None if not reported. Clocks in Hz, power caps in W.
 
-    `gen`, `width` and their maxima describe its PCIe link; `reasons` are NVML's bits, collected during the work.
+    `gen` and `width` are the generation and the number of lanes of the PCIe link. `reasons` has the bits of all NVML
+    clock event reasons that were reported during the work.
     """
 
     clock: float | None = None
@@ -81,14 +87,17 @@ class Observed:
 
 
 def memory(clock: float | None, width: int | None) -> float | None:
-    """Return the peak rate of HBM in B/s, for a bus of `width` bits and a memory clock in Hz; None for other memory."""
+    """Return the peak rate of HBM in B/s, from the memory clock in Hz and the bus width in bits.
+
+    Return None if a value is unknown, or if the bus is too narrow for HBM.
+    """
     if not _known(clock) or not _known(width) or width < STACK:
         return None
     return clock * TRANSFERS * width / 8
 
 
 def tensor(capability: str, sms: int | None, clock: float | None, kind: str = "bf16") -> float | None:
-    """Return the peak dense rate of the tensor cores of `sms` SMs at a clock in Hz, in FLOP/s or OP/s."""
+    """Return the peak dense rate of the tensor cores of `sms` SMs at `clock` Hz, in FLOP/s or OP/s; None if unknown."""
     per_clock = PER_CLOCK.get(capability, {}).get(kind)
     if per_clock is None or not _known(sms) or not _known(clock):
         return None
@@ -104,26 +113,26 @@ def pcie(gen: int | None, width: int | None) -> float | None:
 
 
 def nvlink(links: int | None, rate: float | None) -> float | None:
-    """Return the peak one-way rate of `links` NVLinks, each with a rate in B/s."""
+    """Return the peak one-way rate of `links` NVLinks together in B/s; `rate` is the one-way rate of one link."""
     return links * rate if _known(links) and _known(rate) else None
 
 
 def reached(rate: float | None, limit: float | None) -> float | None:
-    """Return the fraction of a limit that a rate reached; if it is above 1, the rate, the limit or a clock is wrong."""
+    """Return a rate as a fraction of its limit; a result above 1 means that the rate, the limit or a clock is wrong."""
     return rate / limit if _known(limit) and rate is not None and math.isfinite(rate) and rate >= 0 else None
 
 
 def reasons(bits: int) -> tuple[str, ...]:
-    """Return the names of the bits that are set, the lowest bit first; a bit without a name is returned as a number."""
+    """Return the names of all bits that are set, lowest bit first; a bit without a name becomes `reason 0x200`."""
     each = (1 << n for n in range(max(0, bits).bit_length()))
     return tuple(REASONS.get(bit, f"reason {bit:#x}") for bit in each if bits & bit)
 
 
 def explanations(of: str, seen: Observed) -> tuple[str, ...]:
-    """Return the observations that may explain why a rate is below its limit or its peers: one sentence each.
+    """Return one sentence for each observation that may explain why a rate is below its limit or below its peers.
 
-    `of` names the rate: `memory`, `compute`, `pcie` or `nvlink`. A missing value neither explains nor excludes
-    anything. Raises ValueError for another word.
+    `of` is the kind of rate: `memory`, `compute`, `pcie` or `nvlink`; any other value raises ValueError. A value that
+    was not reported neither explains nor excludes anything.
     """
     ways = {MEMORY: _of_memory, COMPUTE: _of_compute, PCIE: _of_pcie, NVLINK: _of_nvlink}
     if of not in ways:

@@ -1,11 +1,13 @@
-"""Rates between pairs of ends: a schedule of the pairs, and which ends or links are slow by these rates. Pure.
+"""Finds slow ends and slow links from the rates between pairs of ends, and schedules these pairs. Pure.
 
-An end is a node, or one NIC of a rail. In every round, each end is in at most one pair, so that pairs do not share an
-end. A slow end makes all its pairs slow, a slow link makes only one pair slow. Medians split the table of pairs into a
-level, an effect of each end and a remainder for each link, which distinguishes the two cases. An end's effect is the
-median of its pairs, so slow partners change it only if they are at least half of them; one pass is enough.
+An end is a node, or one NIC of a rail; a link is the connection of a pair. In each round of a schedule, an end is in at
+most one pair, so that pairs do not disturb each other.
 
-A pair without a value may have any value: see `spans`.
+A slow end makes all its pairs slow, while a slow link makes only one pair slow. To distinguish the two cases, medians
+split the rates into an overall level, an effect of each end, and a remainder of each link. The effect of an end is the
+median over its pairs, so slow partners change it only if they are at least half of its partners.
+
+A pair without a rate may have any rate; `spans` describes how such values are handled.
 """
 
 import math
@@ -18,18 +20,18 @@ from statistics import median
 from rackcheck.parse.burnin.spans import HOLE, NumberRange, scale
 
 FEWEST = 3
-"""Minimum number of pairs of one end: with fewer, it is unknown whether the end or its partners are slow."""
+"""Minimum number of pairs of an end: with fewer, a slow end cannot be distinguished from slow partners."""
 
 ENDS = 4
-"""Minimum number of ends: with three ends, any two pairs share an end, so it is unknown which end is slow."""
+"""Minimum number of ends: with three ends, any two pairs share an end, so the slow end cannot be identified."""
 
 SLOW = -0.1
-"""An end or a link is slow if it is below the level by this fraction or more."""
+"""Relative difference from the expected rate at which an end or a link counts as slow."""
 
 Z_END, Z_LINK = -4.0, -6.0
-"""Numbers of standard deviations below the level that rule out chance, for an end and for a link.
+"""Differences from the expected rate that are not due to chance, in standard deviations: for an end, for a link.
 
-The number is higher for a link, since there are many links, and each link is measured once.
+The limit of a link is stricter, because there are many links and each is measured only once.
 """
 
 LinkEnds = tuple[str, str]
@@ -46,10 +48,11 @@ class PairOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairEffect:
-    """An end or a link, compared with the rate that is expected of it.
+    """The comparison of one end or one link with its expected rate.
 
-    `effect` is the relative difference from the expected rate. The expected rate of an end is the level, and the
-    expected rate of a link is the rate that the effects of its two ends explain.
+    `effect` is the relative difference from the expected rate, and `z` the same difference in standard deviations. The
+    expected rate of an end is the overall level. The expected rate of a link is the level changed by the effects of its
+    two ends.
     """
 
     outcome: PairOutcome
@@ -60,7 +63,10 @@ class PairEffect:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The result for rates of pairs: `level` is the rate between two typical ends, in the unit of the rates."""
+    """The result of `solve`: `level` is the rate between two typical ends, in the unit of the rates.
+
+    `level` is None if it is unknown.
+    """
 
     level: float | None
     ends: Mapping[str, PairEffect]
@@ -68,10 +74,10 @@ class Solved:
 
 
 def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[LinkEnds, ...], ...]:
-    """Return random pairings of all ends, one per round, without repeated pairs; with an odd number, one end rests.
+    """Return at most `rounds` rounds of random pairs of ends, without repeating a pair.
 
-    The rounds are those of a round-robin over shuffled ends, so there are at most as many as in `round_robin`. The same
-    ends in any order and the same seed give the same pairs. Raises ValueError if an end is repeated.
+    If the number of ends is odd, one end rests in each round. There are never more rounds than in `round_robin`. The
+    result depends on the ends and the seed, not on the order of the ends. Raises ValueError if an end is repeated.
     """
     order = sorted(ends)
     rng = random.Random(seed)  # noqa: S311  a schedule, no secret
@@ -89,7 +95,7 @@ def round_robin(ends: Sequence[str]) -> tuple[tuple[LinkEnds, ...], ...]:
 
 
 def solve(rates: Mapping[LinkEnds, float | None]) -> Solved:
-    """Find the slow ends and links; a pair has no rate if its value is None, or not a positive finite number.
+    """Find the slow ends and links; None, or a number that is not positive and finite, counts as a missing rate.
 
     Raises ValueError if a pair is in the table in both orders, or an end is paired with itself.
     """
@@ -147,7 +153,7 @@ def _link(left: NumberRange, noise: NumberRange, hole: bool, ends: Sequence[Pair
 
 
 def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
-    """Return slow if the value is slow for all possible missing values, fine if it is slow for none of them."""
+    """Return slow if the value is slow for all possible missing values, fine if for none of them, else not tested."""
     half, line = left.middle, math.log1p(SLOW)
     if left.high < line and left.high < z * by.high:
         outcome = PairOutcome.SLOW
@@ -161,7 +167,10 @@ def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
 
 
 def _circle(order: Sequence[str]) -> list[tuple[LinkEnds, ...]]:
-    """Pair by the circle method: the first end stays, the others move on by one; an end facing the empty seat rests."""
+    """Return the rounds of a round-robin by the circle method; if the number of ends is odd, one rests per round.
+
+    Raises ValueError if an end is repeated.
+    """
     if len(set(order)) < len(order):
         twice = next(end for end in order if order.count(end) > 1)
         raise ValueError(f"{twice} is listed twice")

@@ -1,7 +1,7 @@
 """The schedule of a burn-in: its tiers and their stages, and the plan that is sent to the node. Pure.
 
-The load runs on all processors and GPUs of a node, and on all nodes, at the same time: faults of power supplies,
-airflow and cross-talk occur under full load. CPU and GPU have separate schedules with a common clock.
+All processors and GPUs of a node, and all nodes, are under load at the same time, because faults of power supplies,
+airflow and cross-talk occur under full load. CPU and GPU stages have separate schedules on a common clock.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from rackcheck.model.burn_record import WIRE
 
 
 class Tier(StrEnum):
-    """Length of a burn-in: 15 seconds, a minute, ten minutes."""
+    """Length of a burn-in: `smoke` takes 15 seconds, `validate` one minute, `soak` ten minutes."""
 
     SMOKE = "smoke"
     VALIDATE = "validate"
@@ -21,13 +21,13 @@ class Tier(StrEnum):
 
     @property
     def seconds(self) -> float:
-        """Length of the load on one node."""
+        """Length of the load on one node, in seconds."""
         return {Tier.SMOKE: 15.0, Tier.VALIDATE: 60.0, Tier.SOAK: 600.0}[self]
 
 
 @dataclass(frozen=True, slots=True)
 class StageSlot:
-    """A stage that runs on all things of a kind, with start and end in seconds after the load began."""
+    """A stage of all GPUs or all processors (`of` is `gpu` or `cpu`); start and end in seconds after the load began."""
 
     of: str
     stage: str
@@ -49,35 +49,36 @@ _LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
         "gpu": (("memory", 6), ("tensor", 30), ("scalar", 6), ("links", 6), ("together", 12)),
     },
 }
-"""Duration of each stage, in seconds; in the last stages all parts work together.
+"""Stages of a tier and their durations in seconds, separately for `cpu` and `gpu`.
 
-The remaining time of a tier is used for starting, for reading counters and for returning the results.
+In the GPU stage `together`, several kinds of work run in parallel. A tier is longer than its stages: the remaining time
+is for starting, reading counters and returning the results.
 """
 
 STEP = 0.15
-"""Time, in seconds, between the starts or ends of two GPUs of a node, so that a rack's load changes in small steps."""
+"""Seconds by which each GPU of a node starts and ends after the previous GPU, so that a rack's load changes slowly."""
 
 RAMP = 10.0
-"""Maximum time, in seconds, over which the starts of the nodes of a run are spread."""
+"""Maximum time, in seconds, from the start of the first node of a run to the start of the last."""
 
 START = 8.0
-"""Maximum time, in seconds, until a driver is ready, before the load begins."""
+"""Seconds that a node's driver has to list the GPUs before the load begins; after that, the node reports a hang."""
 
 AGAIN = 25.0
-"""Time, in seconds, in which a GPU repeats failed work, hot and then cold; not used if nothing failed."""
+"""Seconds added to the deadline for repeating failed work, while hot and after cooling; unused if nothing failed."""
 
 SCRATCH = 16 << 30
 """Maximum size of a scratch file, in bytes; the node writes no more than it can in half of the tier's time."""
 
 PULSE = 5.0
-"""Time, in seconds, without a message to the node after which the node ends the load by itself."""
+"""Seconds without a message from the controller after which the node ends the load by itself."""
 
 
 TOOLS: dict[str, float] = {
     "dcgm-1": 120.0, "dcgm-2": 600.0, "dcgm-3": 2400.0, "nvbandwidth": 300.0, "all_reduce": 180.0, "ib_write_bw": 300.0,
     "fio": 300.0, "stress-ng": 60.0, "cublas": 180.0,
 }  # fmt: skip
-"""Tools that may be installed on a node, and the time limit of each there, in seconds."""
+"""Tools that a burn-in can run if a node has them, with the time in seconds that each adds to the plan's deadline."""
 
 
 def slots(tier: Tier) -> Iterator[StageSlot]:
@@ -92,7 +93,7 @@ def slots(tier: Tier) -> Iterator[StageSlot]:
 
 
 def starts(nodes: Sequence[str]) -> dict[str, float]:
-    """Return the start of each node, in seconds after the first: half a second apart or less, all within the ramp."""
+    """Return the delay of each node's start after the first, in seconds: in steps of at most 0.5 s, all within RAMP."""
     step = min(0.5, RAMP / max(1, len(nodes) - 1))
     return {name: round(number * step, 3) for number, name in enumerate(nodes)}
 
@@ -101,10 +102,11 @@ def document(
     tier: Tier, *, seed: int, start: float = 0.0, tools: Sequence[str] = (), gpus: bool = True, line: str = "stdin",
     scratch: str = "",
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the plan as it is sent; `line` is where the node detects the end of the connection.
+    """Return the plan that is sent to a node, as a JSON object.
 
-    `scratch` is the path of a file that does not exist yet, to test its disk by writing and reading; if `scratch` is
-    empty, no disk is tested.
+    If `line` is `stdin`, the node ends the load when its standard input is closed or silent. `scratch` is the path of a
+    file that does not exist yet, with which the node tests a disk by writing and reading. If `scratch` is empty, no
+    disk is tested.
     """
     stages = [
         {"of": slot.of, "stage": slot.stage, "from": slot.begin, "until": slot.until}

@@ -1,8 +1,8 @@
-"""A table of rows and columns, split by medians into a level, row and column effects, and a remainder. Pure.
+"""Splits a table by medians into a level, an effect of each row and column, and a remainder of each cell. Pure.
 
-The method is Tukey's median polish, in which one outlier has no effect on the rest. A cell that was not measured is
-left out of the table: the method is for sparse tables, most of whose cells were never measured. For a table that
-should be complete, in which a hole is a missing value, see `spans`.
+The method is Tukey's median polish, in which one outlier has no effect on the rest. Cells that were not measured are
+left out, so the method suits tables of which most cells were never measured. For tables that should be complete, use
+`spans`.
 """
 
 import math
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from statistics import median
 
 NORMAL = 1.4826
-"""Factor from the median absolute deviation to the standard deviation of a normal distribution, 1 / 0.67449."""
+"""Factor that converts a median absolute deviation to the standard deviation of a normal distribution, 1 / 0.67449."""
 
 SETTLED = 1e-9
-"""The polish ends when no effect changes by more than this."""
+"""The iteration ends when a round changes no effect by more than this."""
 
 MOST = 20
 """Maximum number of rounds: with an even number of cells, the medians may oscillate without end."""
@@ -34,10 +34,10 @@ class Polished:
 
 
 def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
-    """Split a table, so that the row effects and the column effects each have a median of 0.
+    """Split a table so that the row effects have a median of 0, and the column effects too.
 
-    If a row has only one known cell, the row's effect absorbs any deviation of this cell: neither row nor cell can be
-    judged. Raises ValueError if no cell is known, or if a value is not a finite number.
+    If only one cell of a row is known, the row's effect absorbs its whole deviation, so neither the row nor the cell
+    can be judged. Raises ValueError if no cell is known, or if a value is not a finite number.
     """
     _finite(cells)
     by_row, by_column = _lines(cells, 0), _lines(cells, 1)
@@ -56,7 +56,7 @@ def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
 
 
 def scale(values: Iterable[float], centre: float | None = None) -> float:
-    """Return the robust standard deviation of values about their median, or about a known centre.
+    """Return the robust standard deviation of values around their median, or around `centre` if it is given.
 
     The result is 0 if more than half of the values are the same. Raises ValueError if there are no values.
     """
@@ -76,7 +76,7 @@ def _finite(cells: Mapping[CellKey, float]) -> None:
 
 
 def _lines(cells: Iterable[CellKey], end: int) -> dict[str, list[CellKey]]:
-    """Return the cells of each row (0) or column (1)."""
+    """Return the cells of each row (if `end` is 0) or of each column (if `end` is 1), by name."""
     lines: dict[str, list[CellKey]] = {}
     for cell in cells:
         lines.setdefault(cell[end], []).append(cell)
@@ -84,7 +84,7 @@ def _lines(cells: Iterable[CellKey], end: int) -> dict[str, list[CellKey]]:
 
 
 def _sweep(left: dict[CellKey, float], lines: Mapping[str, list[CellKey]], effects: dict[str, float]) -> float:
-    """Move each line's median from the remainder into its effect; return the largest move."""
+    """Move the median of the remainders of each row or column into its effect; return the largest absolute change."""
     moved = 0.0
     for name, line in lines.items():
         by = median(left[cell] for cell in line)

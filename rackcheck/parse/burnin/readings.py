@@ -1,4 +1,4 @@
-"""Readings from a burn-in's records: figures of stages, increases of counters, and why something was not tested. Pure.
+"""Computes readings from a burn-in's records: values of stages, increases of counters, reasons for unknowns. Pure.
 
 Any fault is reported, however little was tested; the absence of faults is reported only if everything was tested.
 """
@@ -15,7 +15,7 @@ VERIFYING = ("mismatch", "disagree", "not finite", "alias")
 
 
 def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
-    """Return why there is no figure: the first reason that a stage reports, or that no stage was reported."""
+    """Return why a value is unknown: an untested stage's reason, an early end of the burn-in, or a missing report."""
     why = next((stage.why for stage in stages if not stage.done), "")
     if not why and not burn.whole:
         why = f"the burn-in ended early: {burn.why}" if burn.why else "the burn-in ended early"
@@ -23,7 +23,7 @@ def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
 
 
 def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median") -> Reading:
-    """Return the median or the lowest value of a figure over stages; unknown if any of the stages was not tested."""
+    """Return the median or lowest value of a field over stages; unknown if a stage is untested or lacks the field."""
     if not stages or not all(stage.done for stage in stages):
         return untested(burn, stages)
     found = [value for stage in stages if (value := stage.number(name)) is not None]
@@ -35,9 +35,9 @@ def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median")
 def mismatches(
     burn: Burn, things: Iterable[str], stages: Sequence[Stage], wanted: Iterable[str], beside: Sequence[Stage] = ()
 ) -> Reading:
-    """Count the faults of some things; 0 is returned only if every wanted stage was tested.
+    """Count the wrong results of some parts, such as `gpu/0`; return 0 only if every stage in `wanted` was verified.
 
-    Faults in the stages `beside` are counted too, but these stages do not replace wanted stages.
+    Mismatches in the stages `beside` are added to the count, but do not make a wanted stage verified.
     """
     named = set(things)
     wrong = [fault for of in named for fault in burn.of_thing(of) if fault.name in VERIFYING]
@@ -53,7 +53,7 @@ def mismatches(
 
 
 def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[Record]:
-    """Yield the samples of a thing that were taken within any of these spans of time, without repetition."""
+    """Yield the samples of a part, such as `gpu/0`, taken within any of these time spans, in order of time."""
     kept = sorted(spans)
     at = 0
     for row in sorted(burn.samples.get(of, ()), key=lambda each: each.t):
@@ -64,18 +64,18 @@ def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[
 
 
 def begun(stage: Stage) -> float:
-    """Return when the work of a stage began."""
+    """Return the time at which the work of a stage began, in seconds on the node's clock."""
     begin = stage.number("from")
     return begin if begin is not None else stage.t
 
 
 def span(stage: Stage, settle: float = 0.0) -> tuple[float, float]:
-    """Return start and end of the work of a stage, without the first `settle` seconds."""
+    """Return the start and the end of a stage's work in seconds, without the first `settle` seconds."""
     return begun(stage) + settle, stage.t
 
 
 def stretch(work: Sequence[Stage]) -> tuple[float, float]:
-    """Return start and end of some work up to its first gap of more than a second."""
+    """Return the start and the end of the stages before the first pause of more than one second."""
     begin, end = span(work[0])
     for stage in work[1:]:
         if begun(stage) - end > 1.0:
@@ -85,16 +85,20 @@ def stretch(work: Sequence[Stage]) -> tuple[float, float]:
 
 
 def column(found: Iterable[Record], name: str) -> list[float]:
-    """Return the reported values of one column."""
+    """Return the numbers in one field of these records; records without the field are skipped."""
     return [value for row in found if (value := row.number(name)) is not None]
 
 
 EDGE = 2.0
-"""Maximum time, in seconds, from the work's start to the first sample, and from the last sample to the work's end."""
+"""Maximum time, in seconds, from the start of work to its first sample, and from its last sample to its end."""
 
 
 def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | None:
-    """Return why samples of a thing do not cover the load: some work was not done, or the samples do not span it."""
+    """Return why the samples of a value do not cover the whole load of a part; None if they do.
+
+    The load is not covered if some of its work was not done, or if the first or last sample is too far from its start
+    or end.
+    """
     work = [stage for stage in burn.work_of(of) if stage.stage != "again"]
     undone = next((each for each in wanted if not any(stage.done for stage in work if stage.stage == each)), "")
     if not burn.whole or undone or not all(stage.done for stage in work):
@@ -108,7 +112,8 @@ def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | N
 def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -> Reading:
     """Return the increase of a counter during the load; unknown if it was reported only once, or decreased.
 
-    If `wanted` lists the load's stages, an increase of 0 is returned only if it was read before and after them.
+    `wanted` are the load's stages. If it is set, an increase of 0 is returned only if the stages were tested and the
+    samples of the counter cover the whole load.
     """
     values = column(burn.samples.get(of, ()), name)
     if len(values) < 2:
@@ -120,7 +125,7 @@ def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -
 
 
 def described(fault: Fault) -> str:
-    """Describe a fault in one line: the thing, the test, the address, the expected and the actual value."""
+    """Describe a fault in one line: the part, the test, the address, the expected and the actual value."""
     parts = [f"{fault.of} {fault.name}"]
     test = " ".join(dict.fromkeys(word for word in (fault.word("stage"), fault.word("test")) if word))
     parts += [f"in {test}"] if test else []
@@ -138,7 +143,10 @@ def described(fault: Fault) -> str:
 
 
 def again(burn: Burn, of: str) -> Reading:
-    """Return whether a fault recurred: `always`, `hot`, `cold`, `at times`, `never`; absent if there was none."""
+    """Return when a fault recurred in repeated work; absent if there was no fault.
+
+    The result is `always`, `hot` (only while hot), `cold` (only after cooling), `at times` or `never`.
+    """
     items = [stage for stage in burn.of_stage("again", of) if stage.number("rounds")]
     if not items:
         wrong = any(fault.name in VERIFYING for fault in burn.of_thing(of))
@@ -150,7 +158,7 @@ def again(burn: Burn, of: str) -> Reading:
 
 
 def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") -> Reading | Sourced:
-    """Return a count with the first fault that it counts as its source."""
+    """Return a nonzero count with the first fault that it counts as its source; return any other reading unchanged."""
     wanted = set(things)
     of_stage = (fault for fault in burn.faults if not stage or fault.word("stage") == stage)
     found = [fault for fault in of_stage if fault.of in wanted and fault.name in VERIFYING]
@@ -169,5 +177,5 @@ def mean(values: Sequence[float]) -> Reading:
 
 
 def highest(values: Sequence[float]) -> Reading:
-    """Return the highest; unknown if there are no values."""
+    """Return the highest value; unknown if there are no values."""
     return max(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken")

@@ -1,7 +1,7 @@
-"""A burn-in as curves: samples of each thing over time, thinned so that a spike of one sample survives. Pure.
+"""The curves of a burn-in: samples of each part over time, thinned so that a spike of one sample survives. Pure.
 
-Times are seconds since the load began on that node, so that curves of nodes that began at different times align.
-All sizes are limited, as a node may report any number of things at any rate.
+Times are seconds since the load began on that node, so that curves of nodes that began at different times align. All
+sizes are limited, because a node may report any number of parts at any rate.
 """
 
 import math
@@ -17,22 +17,22 @@ MOST = 300
 """Maximum number of points of one curve."""
 
 THINGS = 64
-"""Maximum number of things of one kind (GPUs, fans) whose curves are kept for a node, the first ones by name."""
+"""Maximum number of parts of one kind, such as GPUs, whose curves are kept for a node: the first ones by name."""
 
 BANDS = 64
-"""Maximum number of spans of stages kept for a node's GPUs, and for its processors."""
+"""Maximum number of time spans of stages that are kept for a node's GPUs, and likewise for its processors."""
 
 PAUSE = 1.0
-"""Maximum time, in seconds, between two pieces of one stage that still form one span."""
+"""Longest pause, in seconds, between two runs of one stage that are still merged into one time span."""
 
 WILD = 1e8
-"""Limit of plausible seconds, degrees, watts, MHz and rounds per minute; a sample above this limit is dropped."""
+"""Limit of plausible seconds, degrees, watts, MHz and rounds per minute; a sample at or above it is dropped."""
 
 BINS = 100
-"""Number of points of an envelope."""
+"""Maximum number of points of each curve of an envelope (lowest, median and highest)."""
 
 HERTZ = 1e-6
-"""Factor from Hz to the unit in which clocks are drawn."""
+"""Factor from Hz to MHz, the unit in which clocks are drawn."""
 
 SeriesPoints = tuple[tuple[float, float], ...]
 
@@ -41,14 +41,17 @@ COLUMNS: Mapping[str, tuple[tuple[str, float], ...]] = {
     "node": (("temp", 1.0), ("clock", HERTZ), ("load", 1.0)),
     "bmc": (("inlet", 1.0), ("power", 1.0)),
 }
-"""The columns drawn for each kind of thing, each with its factor to degrees C, W or MHz."""
+"""The values that are drawn for each kind of part, each with its factor to the unit in which it is drawn."""
 
 FAN = "fan "
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One column of one thing: `of` is `gpu/3`, `column` is `power` or `fan NAME`; points are (s, value) in order."""
+    """One curve: `of` is a part such as `gpu/3`, `column` is a value such as `power` or `fan NAME`.
+
+    `points` are (seconds, value) in order of time.
+    """
 
     of: str
     column: str
@@ -57,7 +60,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A stage with start and end in seconds, on a node's `gpu` or `cpu` side."""
+    """The time span of one stage on a node, from `begin` to `end` in seconds; `side` is `gpu` or `cpu`."""
 
     side: str
     stage: str
@@ -66,12 +69,12 @@ class Band:
 
 
 def began(burn: Burn) -> float:
-    """Return the start of the load, in seconds of the node's clock: the first piece of work; 0 if none is reported."""
+    """Return the start of the load in seconds on the node's clock: the earliest start of a stage, or 0 if unknown."""
     return min((begin for stage in burn.stages if (begin := stage.number("from")) is not None), default=0.0)
 
 
 def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
-    """Yield every curve of a node that has at least one point, ordered by the names of the things."""
+    """Yield every curve of a node that has at least one point, ordered by the names of the parts."""
     zero = began(burn)
     for kind, columns in COLUMNS.items():
         things = sorted((of for of in burn.samples if of.partition("/")[0] == kind), key=natural)
@@ -84,7 +87,7 @@ def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
 
 
 def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoints:
-    """Return at most `most` (at least 4) of the points: the lowest and highest of each stretch, and the two ends."""
+    """Return at most `most` (at least 4) points: the first, the last, and the extremes of each stretch in between."""
     if len(points) <= most:
         return tuple(points)
     inner = points[1:-1]
@@ -99,9 +102,10 @@ def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoint
 
 
 def bands(burn: Burn) -> tuple[Band, ...]:
-    """Return which stages ran at what time: successive pieces of one stage form one span.
+    """Return the time spans in which the stages ran; runs of one stage with short pauses are merged into one span.
 
-    A span ends where the next one begins: the things of a node begin one after the other, so their spans overlap.
+    The GPUs of a node start one after the other, so the spans of successive stages overlap. Each span is cut where the
+    next one begins.
     """
     zero = began(burn)
     found: list[Band] = []

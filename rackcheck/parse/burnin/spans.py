@@ -1,14 +1,14 @@
-"""Split a table that should be complete, so that a missing value cannot reverse a verdict. Pure.
+"""Splits a complete table into levels, effects and remainders, so that a missing value cannot reverse a verdict. Pure.
 
-A hole is a missing value and may have any value. So every result is a range: the lowest and the highest result over all
-values of the holes. Without holes both ends are identical; a hole can only widen the range. A rule fails only if the
-whole range is beyond the limit, and passes only if no part of the range is beyond the limit. A missing value never
-reverses the verdict of such a rule.
+A missing value may have any value. So every result is a range: the lowest and the highest result over all values that
+the missing ones may have. If nothing is missing, both ends of the range are identical. A rule fails only if the whole
+range is beyond the limit, and passes only if no part of the range is beyond the limit. So a missing value can make a
+verdict unknown, but cannot reverse it.
 
-The level of a short line (a row or a column) is the mean of the middle half of its cells, which varies less than the
-median; a quarter of the cells may be outliers or holes. The level of a long line is the median, which varies little
-enough; up to half of the cells may be outliers. The effect of a row is computed with one further cell of value 0 for
-every four cells of the row: rows are taken as identical unless most of a row differs.
+The level of a row or column of 4 to 32 cells is the mean of its middle half, which varies less than the median; up to a
+quarter of the cells may be outliers or missing. Otherwise the level is the median; up to half of the cells may be
+outliers. Rows are assumed to be identical unless most cells of a row differ. Therefore the effect of a row is computed
+with one additional cell of value 0 for every four cells of the row.
 """
 
 import math
@@ -18,16 +18,16 @@ from dataclasses import dataclass
 from rackcheck.parse.burnin.polish import NORMAL
 
 FEWEST = 3
-"""Minimum number of cells of a line with its own effect: with two cells, it is unknown which cell deviates."""
+"""Minimum number of cells of a row or column with its own effect or level: of two cells, either may deviate."""
 
 FINEST = 1e-6
-"""Minimum scale: rates are not reported more precisely than this, and identical rates would have a scale of 0."""
+"""Lower limit of a computed standard deviation: rounded rates may be identical, which would give 0."""
 
 SHORT = range(4, 33)
 """Numbers of cells for which the mean of the middle half varies less than the median."""
 
 DRAWN = 4
-"""Number of cells of a row for which one further cell of value 0 is added."""
+"""When a row's effect is computed, one additional cell of value 0 is used per this number of cells of the row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class NumberRange:
         return half if math.isfinite(half) else None
 
     def less(self, other: "NumberRange") -> "NumberRange":
-        """Return this range minus the other."""
+        """Return the range of the difference between a number in this range and a number in the other range."""
         return NumberRange(self.low - other.high, self.high - other.low)
 
 
@@ -54,7 +54,7 @@ NOTHING = NumberRange(0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class CellTable:
-    """The cells in order, with the row and column number of each; both count from 0."""
+    """A table as a sequence of cells; `rows` and `columns` have the row and the column number of each cell, from 0."""
 
     cells: Sequence[NumberRange]
     rows: Sequence[int]
@@ -63,7 +63,7 @@ class CellTable:
 
 @dataclass(frozen=True, slots=True)
 class PolishedTable:
-    """A split table: the columns' levels, the rows' effects, the remainder of each cell, and the remainders' scale.
+    """A split table: column levels, row effects, the remainder of each cell, and the remainders' standard deviation.
 
     A row of fewer than three cells has an effect of 0. A column of fewer than three cells has the level of the whole
     table.
@@ -76,7 +76,7 @@ class PolishedTable:
 
 
 def apart(table: CellTable, by_row: bool) -> PolishedTable:
-    """Split a table; without `by_row` no row has an effect."""
+    """Split a table into column levels, row effects and remainders; if `by_row` is false, all row effects are 0."""
     columns = _lines(table.columns)
     whole = _level(table.cells) if any(len(line) < FEWEST for line in columns) else NOTHING
     levels = [_level([table.cells[n] for n in line]) if len(line) >= FEWEST else whole for line in columns]
@@ -92,9 +92,10 @@ def apart(table: CellTable, by_row: bool) -> PolishedTable:
 
 
 def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
-    """Return the robust standard deviation of the remainders, about 0.
+    """Return the robust standard deviation of the remainders around 0, as a range.
 
-    `taken` is the number of levels and effects computed from the same cells, which make the remainders look too small.
+    `taken` is the number of levels and effects computed from the same cells. They make the remainders smaller, so the
+    result is increased accordingly.
     """
     free = math.sqrt(len(left) / max(1, len(left) - taken))
     least = _median([max(0.0, cell.low, -cell.high) for cell in left])
@@ -103,9 +104,10 @@ def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
 
 
 def middle(values: Sequence[float]) -> float:
-    """Return the level of a line of at least one value: the mean of the middle half, or the median (see the module).
+    """Return the mean of the middle half of 4 to 32 values, or the median of any other number of values (at least one).
 
-    The level never falls when a value rises, so the lowest values give the lowest level. The order does not matter.
+    If a value rises, the result never falls. So the low ends of ranges give the low end of the level, and the high ends
+    the high end.
     """
     if len(values) not in SHORT:
         return _median(values)
@@ -119,7 +121,7 @@ def _median(values: Sequence[float]) -> float:
 
 
 def _lines(numbers: Sequence[int]) -> list[list[int]]:
-    """Return the cells of each row or column, by its number."""
+    """Return the indices of the cells of each row or column, in the order of the row or column numbers."""
     lines: list[list[int]] = [[] for _ in range(max(numbers, default=-1) + 1)]
     for cell, number in enumerate(numbers):
         lines[number].append(cell)

@@ -1,16 +1,17 @@
-"""GPUs, slots and nodes of a uniform fleet that are slower than their peers. Pure.
+"""Finds GPUs, slots and nodes of a uniform fleet that are slower than their peers. Pure.
 
-Two values are judged separately. *Work per clock* is near-constant by physics, so a small difference matters: every GPU
-is compared with the whole fleet. *The rate at the power cap* is work per clock times the clock, which depends on the
-chip and its cooling: this rate is compared with the rate expected from the GPU's slot and node, and a low rate is the
-weaker finding. A slot that is low on every node (airflow) and a node whose GPUs are all low (inlet air, a cap) are
-separate findings, not faults of the GPUs.
+Two values of each GPU are judged separately. Its *work per clock* is nearly the same for all healthy GPUs, so even a
+small difference matters; it is compared with the whole fleet. Its *rate at the power cap* is work per clock times the
+clock, which depends on the chip and its cooling. This rate is compared with the rate expected from the GPU's slot and
+node, and a low rate is weaker evidence of a fault. A slot that is low on every node (airflow) and a node whose GPUs are
+all low (inlet air, a power cap) are separate findings, not faults of the GPUs.
 
 Only GPUs of one model that did the same work may be in one fleet. A fleet that is slow as a whole is not detected here;
-the limits of a profile and the speed of light detect it.
+the limits of a profile and the theoretical peak rates detect it.
 
-A missing value is a hole: it may have any value. A GPU is slow if it is slow for all values of the holes, fine if it is
-slow for none of them, and otherwise not tested. So removing a value never blames or clears a GPU.
+A missing value may have any value. A GPU is slow if it is slow for all values that the missing ones may have, fine if
+it is slow for none of them, and otherwise not tested. So a GPU is neither blamed nor cleared because a value is
+missing.
 """
 
 import math
@@ -21,11 +22,11 @@ from enum import StrEnum
 from rackcheck.parse.burnin.spans import FEWEST, HOLE, CellTable, NumberRange, apart, middle, scale
 
 FLEET = 16
-"""Minimum number of GPUs that report a number, for its spread over a fleet to be meaningful."""
+"""Minimum number of GPUs that must report a value, so that its spread over the fleet is meaningful."""
 
 
 class StragglerOutcome(StrEnum):
-    """The outcome of comparing something with its peers."""
+    """The outcome of comparing a GPU, a slot or a node with its peers."""
 
     SLOW = "slow"
     FINE = "fine"
@@ -43,14 +44,14 @@ class Limit:
 PER_CLOCK = Limit(-4.0, -0.01)
 AT_CAP = Limit(-3.0, -0.03)
 FAR = Limit(-6.0, -0.06)
-"""A difference that chip variation and cooling do not explain."""
+"""Limit beyond which chip variation and cooling do not explain a difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One GPU: `rate` in work per second, the same work on all, `clock` in Hz over that time; None if not reported.
+    """One GPU's measurements: `rate` in work per second, `clock` in Hz during this work; None if not reported.
 
-    A value that is not a positive finite number counts as not reported.
+    All GPUs do the same work. A value that is not a positive finite number counts as not reported.
     """
 
     node: str
@@ -61,11 +62,11 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class PeerComparison:
-    """One thing compared with its peers: a GPU (`node` and `slot`), a slot (`node` empty) or a node (`slot` empty).
+    """The comparison of a GPU (`node` and `slot`), a slot (`node` empty) or a node (`slot` empty) with its peers.
 
     `effect` is the relative difference from the expected value, `z` is this difference in standard deviations; both are
-    None if holes leave them open. `far` is the outcome by the limit `FAR`. `why` is the reason why something was not
-    tested.
+    None if missing values leave them undetermined. `far` is the outcome with the stricter limit `FAR`. `why` is the
+    reason why something was not tested.
     """
 
     node: str
@@ -79,7 +80,7 @@ class PeerComparison:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """The result for a fleet: GPUs by work per clock and by rate, in the order of the input; slots; nodes."""
+    """The comparisons of a fleet: GPUs by work per clock and by rate, in the order of the input; slots; nodes."""
 
     work_per_clock: tuple[PeerComparison, ...]
     rate: tuple[PeerComparison, ...]
@@ -106,7 +107,7 @@ def judge(gpus: Iterable[Measured]) -> Fleet:
 
 
 def _log(value: float | None) -> NumberRange:
-    """Return the logarithm, so that a common factor of all values changes nothing."""
+    """Return the logarithm of a value as a range; a missing or invalid value becomes HOLE, the infinite range."""
     if value is None or not value > 0 or math.isinf(value):
         return HOLE
     return NumberRange(math.log(value), math.log(value))
@@ -150,10 +151,10 @@ def _at_cap(
 def _lines(
     names: dict[str, int], numbers: Sequence[int], levels: Sequence[NumberRange], spread: NumberRange, node: bool
 ) -> tuple[PeerComparison, ...]:
-    """Compare slots, or nodes, with each other, if they have enough cells for a separate level.
+    """Compare the slots or the nodes with each other; one with fewer than three GPUs is not tested.
 
-    Slots are few and their differences are systematic, so a slot is judged only by the uncertainty of its level. A node
-    is also judged by how much the nodes differ.
+    There are few slots, and they differ systematically, so a slot is judged only by the uncertainty of its own level. A
+    node is judged by the larger of this uncertainty and the spread between nodes.
     """
     cells = [0] * len(names)
     for number in numbers:
@@ -197,7 +198,7 @@ def _held(node: str, slot: str, left: NumberRange, spread: NumberRange, limit: L
 
 
 def _outcome(left: NumberRange, spread: NumberRange, limit: Limit) -> StragglerOutcome:
-    """Return slow if the value is slow for all possible missing values, fine if it is slow for none of them."""
+    """Return slow if the value is slow for all possible missing values, fine if for none of them, else not tested."""
     line = math.log1p(limit.effect)
     if left.high < line and left.high < limit.z * spread.high:
         return StragglerOutcome.SLOW
@@ -211,7 +212,7 @@ def _not_measured(node: str, slot: str, why: str) -> PeerComparison:
 
 
 def _small(values: Sequence[NumberRange], what: str) -> str:
-    """Return why a fleet is too small to have a spread; empty if it is large enough."""
+    """Return why too few GPUs report a value for a meaningful spread; empty if there are enough."""
     known = sum(value is not HOLE for value in values)
     return "" if known >= FLEET else f"{known} GPUs report {what}: at least {FLEET} are needed for a spread"
 

@@ -1,18 +1,20 @@
-"""The temperature a GPU will reach, from the first minute of load: a first-order fit. Pure.
+"""Predicts the temperature that a GPU will reach from the first minute of load, with a first-order fit. Pure.
 
 At steady power, a part warms as `T(t) = end - (end - start) exp(-t / tau)`. Its thermal resistance is `(end - inlet) /
-power`: it depends on the heatsink and the air, not on the power. For each tau, the fit is a straight line in `exp(-t /
-tau)`, so finding the best tau is a search in one dimension. Sensors report whole degrees, and a fit of rounded numbers
-looks more exact than it is. So the spread is taken as at least the rounding error, and the number of independent
-samples as at most the number of distinct degrees reported. The first seconds, in which the chip itself warms quickly on
-its heatsink, are left out.
+power`; it depends on the heatsink and the air, not on the power. For a given tau, the fit is a straight line in `exp(-t
+/ tau)`, so only the best tau is searched for.
 
-Parts that warm over minutes, as a chassis does, do not show in the first minute: if they add 4 degrees with a time
-constant of 150 s, the temperature after ten minutes is up to 3 degrees above the prediction of the first minute
+Sensors report whole degrees, and a fit of rounded numbers looks more exact than it is. Therefore the standard deviation
+of the errors is taken as no less than the rounding error, and the number of independent samples as no more than the
+number of distinct degrees reported. The first seconds, in which the chip itself warms quickly on its heatsink, are left
+out.
+
+Parts that warm over minutes, such as a chassis, are not visible in the first minute. If they add 4 degrees with a time
+constant of 150 s, the temperature after ten minutes is up to 3 degrees above the prediction
 (tests/burnin/test_thermal.py).
 
-A fit is refused if it would be a guess: the samples span too little time, the power is not steady, there is no
-measurable warming, the data do not determine the final temperature, or the fit is poor.
+A fit is refused if the samples span too little time, the power is not steady, there is no measurable warming, the data
+do not determine the final temperature, or the fit is poor.
 """
 
 import math
@@ -25,10 +27,10 @@ AHEAD = 600.0
 """Time after the load began, in seconds, for which a temperature is predicted."""
 
 JUMP = 3.0
-"""Time at the beginning that is left out, in seconds."""
+"""Time at the beginning of the load whose samples are not used, in seconds."""
 
 POINTS = 60
-"""Number of means over equal times that replace the samples: enough for a fit, and quick for a hall of GPUs."""
+"""Maximum number of equal time intervals; each is replaced by the mean of its samples, so that a fit is fast."""
 
 FARTHEST = 20.0
 """Longest time constant that is tried, as a multiple of the time that the samples span."""
@@ -43,7 +45,7 @@ UNSTEADY = 0.05
 """Standard deviation of the power, as a fraction of the mean, above which the power is not steady."""
 
 POOR = 1.5
-"""Root mean square, in degrees, between the fit and the samples, above which the samples do not have this shape."""
+"""Root mean square error of a fit, in degrees, above which the fit is refused as poor."""
 
 SEEN = 0.6
 """Minimum fraction of the warming that the samples must cover; with less, the final temperature is a guess."""
@@ -55,10 +57,10 @@ ROUNDING = 1 / math.sqrt(12)
 """Standard deviation of the error from rounding to whole degrees."""
 
 WILD = 1e10
-"""Limit of seconds, degrees and watts of a plausible sample."""
+"""Limit of plausible seconds, degrees C and watts; values at or above it are ignored."""
 
 SURE = 1.96
-"""Number of standard deviations on each side that include 95 %."""
+"""Number of standard deviations on each side of the mean that include 95 % of a normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,11 @@ class TemperatureSample:
 
 @dataclass(frozen=True, slots=True)
 class ThermalFit:
-    """A first-order fit: `end` and `ahead` (at 600 s) in degrees C, `tau` in s, mean `power` in W, `rms` in degrees.
+    """A first-order fit: the final temperature `end` and the temperature `ahead` at 600 s in degrees C, `tau` in s.
 
-    `give` is the possible error of `ahead`, at 95 % confidence if the part is of first order. `resistance` is in K/W,
-    None if the inlet's temperature was not reported.
+    `give` is the possible error of `ahead` in degrees, at 95 % confidence if the warming is of first order. `power` is
+    the mean in W, `rms` the root mean square error in degrees. `resistance` is the thermal resistance in K/W; None if
+    the inlet temperature was not reported.
     """
 
     end: float
@@ -119,7 +122,7 @@ def fit(samples: Sequence[TemperatureSample], inlet: float | None = None) -> The
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The best `end + slope * exp(-t / tau)` for one tau, and its sum of squares."""
+    """The least-squares fit `end + slope * exp(-t / tau)` for one tau, and its sum of squared errors."""
 
     tau: float
     end: float
@@ -164,7 +167,7 @@ def _fitted(known: Sequence[TemperatureSample], power: float, inlet: float | Non
 
 
 def _points(known: Sequence[TemperatureSample]) -> tuple[list[float], list[float]]:
-    """Return the mean time and mean temperature of equal stretches of time after the first seconds of the load."""
+    """Return the mean times and mean temperatures of equal time intervals, without the first seconds of the load."""
     begun, last = known[0].t, known[-1].t
     bins: list[list[TemperatureSample]] = [[] for _ in range(POINTS)]
     for sample in known:
@@ -176,7 +179,7 @@ def _points(known: Sequence[TemperatureSample]) -> tuple[list[float], list[float
 
 
 def _best(times: Sequence[float], temps: Sequence[float], span: float) -> _Line:
-    """Return the line of the best tau: a coarse grid of log(tau), then a golden-section search around its best."""
+    """Return the fit with the best tau, from a coarse grid of log(tau) and a golden-section search around its best."""
     rungs = 24
     step = math.log(FARTHEST * 100) / rungs
     ladder = [math.log(span / 100) + n * step for n in range(rungs + 1)]
@@ -192,7 +195,7 @@ def _best(times: Sequence[float], temps: Sequence[float], span: float) -> _Line:
 
 
 def _edge(times: Sequence[float], temps: Sequence[float], best: _Line, tau: float, limit: float) -> _Line | None:
-    """Return the line for a tau between the best and `tau` whose sum of squares reaches the limit; else None."""
+    """Return the fit between the best tau and `tau` whose sum of squared errors is `limit`; None if there is none."""
     if _line(times, temps, tau).squares <= limit:
         return None
     near, far = math.log(best.tau), math.log(tau)
@@ -206,7 +209,7 @@ def _edge(times: Sequence[float], temps: Sequence[float], best: _Line, tau: floa
 
 
 def _line(times: Sequence[float], temps: Sequence[float], tau: float) -> _Line:
-    """Return the least-squares fit of the temperature to `exp(-t / tau)`."""
+    """Return the least-squares fit of the temperature to `exp(-t / tau)` for a given tau."""
     falling = [math.exp(-t / tau) for t in times]
     middle, mean = fmean(falling), fmean(temps)
     spread = math.fsum((x - middle) ** 2 for x in falling)

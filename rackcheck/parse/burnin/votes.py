@@ -1,14 +1,16 @@
-"""Find wrong results of work that must return the same bits wherever it runs, by votes and a golden result. Pure.
+"""Finds wrong results of work that must return the same bits everywhere, by votes and a golden result. Pure.
 
 The same work runs on the SMs of a GPU, the GPUs of a node and the nodes of a fleet. Each of these SMs, GPUs or nodes is
-a voter. At each level the result of more than half of the expected voters is right. A voter without a result counts as
+a voter. At each level, the result of more than half of the expected voters is right. A voter without a result counts as
 if it differed, so missing results can prevent a majority but never create one. If two voters disagree, neither is
-blamed. The golden result was computed when the kernels were built, and takes precedence over the votes. But if most of
-a fleet differs from the golden result, that is a separate finding: the kernels, the driver or the golden result is
-wrong, not a part.
+blamed.
 
-The result of the widest majority counts: if most GPUs of a node return the same wrong result, the fleet's majority
-blames the node, not the GPUs of the node that are right.
+The golden result was computed when the kernels were built, and takes precedence over the votes. But if most of a fleet
+differs from the golden result, this is a separate finding: the kernels, the driver or the golden result is wrong, not
+the hardware.
+
+The widest majority decides: if most GPUs of a node return the same wrong result, the fleet's majority blames the node,
+not those GPUs of the node whose result is right.
 """
 
 from collections import Counter
@@ -17,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 VotePlace = tuple[str, ...]
-"""Where a result was computed, the widest first: `("n1",)`, `("n1", "gpu/0")` or `("n1", "gpu/0", "sm/17")`."""
+"""Names of the node, GPU and SM that computed a result: `("n1",)`, `("n1", "gpu/0")` or `("n1", "gpu/0", "sm/17")`."""
 
 
 class VoteOutcome(StrEnum):
@@ -41,9 +43,10 @@ class Name(StrEnum):
 class VoteFinding:
     """One finding: a voter differs, voters disagree so none is blamed, or a majority contradicts the golden result.
 
-    `at` is the voter that differs, or the group whose voters disagree (empty: the fleet). `got` is its hash, `want` the
-    right hash, empty if unknown; for voters that disagree, these are the two most common hashes. `agree` is how many of
-    the `voters` expected there have the most common hash; both are 0 if only the golden result has the right hash.
+    `at` is the voter that differs, or the group whose voters disagree; it is empty for the whole fleet. `got` is the
+    hash of the voter or the group, and `want` is the right hash. If voters disagree, `got` and `want` are the two most
+    common hashes. `agree` of the expected `voters` have the majority's hash, or the most common hash if voters
+    disagree. Both numbers are 0 if the right hash is known only from the golden result.
     """
 
     name: Name
@@ -56,7 +59,7 @@ class VoteFinding:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The votes on one piece of work: the right result, the outcome of every voter, and the findings."""
+    """The votes on one piece of work: the right result or None, the outcome of every voter, and the findings."""
 
     right: str | None
     outcomes: Mapping[VotePlace, VoteOutcome]
@@ -66,8 +69,8 @@ class Count:
 def count(results: Mapping[VotePlace, str | None], golden: str | None = None) -> Count:
     """Count the votes on one piece of work: the hash of every expected voter, None if it has no result.
 
-    The order of the voters affects only the order of the result. Raises ValueError if places are empty, or of different
-    depths: an SM is no peer of a GPU.
+    The order of the voters affects only the order of the result. Raises ValueError if the path of a voter is empty, or
+    if voters are on different levels, such as an SM and a GPU.
     """
     depths = {len(place) for place in results}
     if len(depths) > 1 or 0 in depths:
@@ -88,7 +91,7 @@ def count(results: Mapping[VotePlace, str | None], golden: str | None = None) ->
 
 
 def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", golden: str) -> Count:
-    """Return the count for a majority that differs from the golden result; a voter with a third result is `ODD`."""
+    """Return the outcome if the majority differs from the golden result; a voter with any third result is `ODD`."""
     right = fleet.right or ""
     findings = [VoteFinding(Name.CONTRADICTED, (), right, golden, fleet.agree, len(fleet.parts))]
     values: dict[VotePlace, VoteOutcome] = {}
@@ -102,7 +105,7 @@ def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", gold
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A voter, or a group of peers: the result of more than half of the expected voters, and how many have it."""
+    """A voter or a group of peers; `right` is the result of more than half of its members, `agree` their number."""
 
     at: VotePlace
     right: str | None
@@ -110,7 +113,7 @@ class _Group:
     parts: Sequence["_Group"] = ()
 
     def could_be(self, word: str) -> bool:
-        """Return whether `word` would be the group's result if all missing results were `word`."""
+        """Return whether the hash `word` would be the group's result if every missing result were this hash."""
         if not self.parts:
             return self.right in (None, word)
         return sum(part.could_be(word) for part in self.parts) * 2 > len(self.parts)
@@ -124,7 +127,7 @@ class _Group:
 
 
 def _grown(results: Mapping[VotePlace, str | None], at: VotePlace) -> _Group:
-    """Group voters by place; the result of each group is computed from its parts."""
+    """Build the tree of voters below `at`; the result of each group is the majority of its members' results."""
     if at in results:
         return _Group(at, results[at])
     below: dict[VotePlace, dict[VotePlace, str | None]] = {}
@@ -138,7 +141,7 @@ def _grown(results: Mapping[VotePlace, str | None], at: VotePlace) -> _Group:
 
 @dataclass
 class _Counting:
-    """The outcomes so far for the voters of a fleet."""
+    """Collects the outcomes and the findings for the voters of a fleet."""
 
     fleet: _Group
     golden: str | None
@@ -148,7 +151,7 @@ class _Counting:
     findings: list[VoteFinding] = field(default_factory=list)
 
     def hold(self, group: _Group, right: str, peers: _Group) -> None:
-        """Compare a group with the right result, which a wider vote or the golden result determined."""
+        """Compare a group with the right result, which is known from a wider vote or from the golden result."""
         if group.right not in (None, right):
             blamed = self._blamable(group.right or "", right)
             name = Name.ODD if blamed else Name.DISPUTED
@@ -162,7 +165,7 @@ class _Counting:
             self.hold(part, right, group)
 
     def apart(self, group: _Group, above: VoteOutcome = VoteOutcome.NOT_TESTED) -> None:
-        """Judge a group for which no wider vote has determined the right result: by its own majority, if it has one."""
+        """Judge a group by its own majority, if it has one, because no wider vote has determined the right result."""
         words = Counter(part.right for part in group.parts if part.right is not None)
         if group.right is None and len(words) > 1:
             above = VoteOutcome.DISPUTED
@@ -179,7 +182,10 @@ class _Counting:
                 self.apart(part, above)
 
     def _blamable(self, word: str, right: str) -> bool:
-        """Return whether the voter can be blamed: missing results cannot give its result the fleet's majority."""
+        """Return whether a voter can be blamed for its result `word`.
+
+        A voter is not blamed if the missing results could have made `word` the majority of the fleet.
+        """
         return self.alone or right != self.golden or self.fleet.right == right or not self.fleet.could_be(word)
 
     def _word(self, voter: _Group, right: str, otherwise: VoteOutcome) -> VoteOutcome:

@@ -1,1 +1,1 @@
-"""Parsers of the output of tools on a node under burn-in: one module per tool, pure, from a `tool` record."""
+"""Parsers of the output of tools on a node during a burn-in: one module per tool, from a `tool` record. Pure."""

@@ -1,7 +1,7 @@
-"""The output of one tool on a node: its `tool` record with its fields checked, and why a tool tested nothing.
+"""The record of one tool run on a node with its fields checked, and functions that parse a tool's output.
 
-A reader returns facts for what was tested, and unknown for the rest. Missing output never becomes a pass: a skipped
-test, an exit status that reports a problem and incomplete output all count as not tested.
+The reader of a tool returns facts for what was tested, and unknown for the rest. Missing output never becomes a pass: a
+skipped test, an exit status that reports a problem and incomplete output all count as not tested.
 """
 
 import json
@@ -15,7 +15,7 @@ from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
 
 RESULTS = ("pass", "warn", "fail")
-"""Values of a tool's own verdict, from best to worst."""
+"""The verdicts that a tool itself can give, from best to worst."""
 
 MOST = 4096
 """Maximum number of items of one kind that are read from one output."""
@@ -24,7 +24,7 @@ _REASONS = {"tool missing": Reason.TOOL_MISSING, "denied": Reason.DENIED, "hang"
 _DOTTED = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}")
 
 ToolFacts = Iterator[tuple[str, Reading]]
-"""The type of a reader's result: pairs of a path and its reading."""
+"""The type of a reader's result: pairs of a fact path and its reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class ToolRecord:
 
     @property
     def item(self) -> str:
-        """The disk or NIC it tested: `vda` of `disk/vda`; empty if it tested the node."""
+        """The name of the tested disk, NIC or GPU, such as `vda` for `disk/vda`; empty if the whole node was tested."""
         return self.of.partition("/")[2]
 
     @property
     def untested(self) -> Unknown | None:
-        """Why it tested nothing; None if it ran to its end."""
+        """Why the tool tested nothing; None if it ran to its end."""
         if self.status is not None:
             return None
         word = self.why.partition(":")[0]
@@ -56,7 +56,10 @@ class ToolRecord:
 
     @property
     def failed(self) -> Unknown | None:
-        """The exit status as a problem, with the last line that the tool printed; None if the exit status is 0."""
+        """Why a run counts as not tested if its exit status is missing or not 0; None if the exit status is 0.
+
+        The reason includes the last line that the tool printed.
+        """
         if self.status == 0:
             return None
         message = next(
@@ -67,7 +70,7 @@ class ToolRecord:
         )
 
     def dotted(self, version: str | None = None) -> Reading:
-        """Return the tool's version, or the version passed, as dotted numbers."""
+        """Return `version`, or else the version in the record; unknown if it does not consist of dotted numbers."""
         version = version or self.version
         if version is None:
             return self.untested or Unknown(Reason.NOT_COLLECTED, f"{self.name} printed no version")
@@ -75,7 +78,7 @@ class ToolRecord:
 
 
 def answer(record: Mapping[str, Any]) -> ToolRecord:
-    """Read a `tool` record; raises Unreadable if a field is invalid."""
+    """Check the fields of a `tool` record, and return them as a ToolRecord; raises Unreadable if a field is invalid."""
     texts = {name: record.get(name, "") for name in ("name", "of", "out", "err", "why")}
     status, cut = record.get("status"), record.get("cut", 0)
     argv, version = record.get("argv", []), record.get("version")
@@ -89,7 +92,7 @@ def answer(record: Mapping[str, Any]) -> ToolRecord:
 
 
 def document(record: ToolRecord) -> Mapping[str, Any]:
-    """Return the one JSON object in an output; raises Unreadable.
+    """Return the JSON object that a tool printed; raises Unreadable if there is not exactly one complete object.
 
     The tool's banner may precede the object; nothing may follow it.
     """
@@ -120,24 +123,24 @@ def _no_number(word: str) -> NoReturn:
 
 
 def number(value: object, most: float = 1e18) -> float | None:
-    """Return a number that is finite, not below zero and not above what any machine has; else None."""
+    """Return a value as a float if it is a number from 0 to `most`; else None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value <= most and isfinite(value) else None
 
 
 def decimal(text: str) -> float | None:
-    """Return a number from a tool's table; else None."""
+    """Return the decimal number in a cell of a tool's table; None if the text is not a number from 0 to 1e18."""
     return number(float(text)) if re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,9})?(?:e[+-]?[0-9]{1,2})?", text) else None
 
 
 def nothing(gives: Mapping[str, Kind], why: Unknown) -> ToolFacts:
-    """Return a reading with the reason for everything that the tool would have reported."""
+    """Yield `why` as the reading of every fact that a tool reports outside of collections."""
     yield from ((pattern, why) for pattern in gives if "*" not in pattern)
 
 
 def worst(readings: Iterator[Reading] | list[Reading]) -> Reading:
-    """Return the worst of verdicts: a failure, else an unknown, a warning, a pass; not tested if there are none."""
+    """Return the worst verdict, in the order fail, unknown, warn, pass; unknown (not tested) if there is no verdict."""
     found = list(readings)
     if "fail" in found:
         return "fail"

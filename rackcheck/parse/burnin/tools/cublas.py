@@ -1,8 +1,10 @@
-"""The rate of the node's own cuBLASLt on each GPU: bf16 products of 8192 x 8192 normal random numbers, one at a time.
+"""The rate of bf16 matrix products with the node's own cuBLASLt, measured on one GPU after the other.
 
-Our own program calls the library and prints one JSON object for each GPU, in our own format. Copies of the library
-differ between nodes, and a faster version is no property of a GPU. So rates are reported together with the version, and
-none of our rules compares them across versions.
+The matrices are 8192 x 8192 normally distributed random numbers. rackcheck's own program calls the library and prints
+one JSON object for each GPU.
+
+The library's version differs between nodes, and the rate depends on the version as well as on the GPU. So the version
+is reported with the rates, and no rule of rackcheck compares rates of different versions.
 """
 
 import re
@@ -20,13 +22,16 @@ GIVES: Mapping[str, Kind] = {
 }
 
 WORK = {"side": 8192, "data": "normal", "type": "bf16"}
-"""The size of the matrices; a rate for another size is not this fact."""
+"""The matrices for which the fact `rate` is defined; a rate of other matrices is not accepted."""
 
 _GPU = re.compile(r"[0-9]{1,4}")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
-    """Read a `tool` record of cublas, of one GPU or of a node on which no GPU could be tested; raises Unreadable."""
+    """Yield the facts of a `tool` record of cublas, for one GPU, or for a node on which no GPU could be tested.
+
+    Raises Unreadable if a field of the record is invalid.
+    """
     tool_record = answer(record)
     if not tool_record.of.startswith("gpu/") or not _GPU.fullmatch(tool_record.item):
         yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it names no GPU"))

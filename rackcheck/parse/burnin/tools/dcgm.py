@@ -1,15 +1,15 @@
-"""Results of `dcgmi diag -j`: each test's verdict for each GPU, and the warnings beside it.
+"""Results of `dcgmi diag -j`: the verdict of each test for each GPU, and the warnings of the test.
 
-Based on a sample in the vendor's own tests (form of 3.x: `gpu_ids`, verdicts in capitals), on the source (NVIDIA/DCGM
+Based on a sample in the vendor's own tests (format of 3.x: `gpu_ids`, verdicts in capitals), on the source (NVIDIA/DCGM
 dcgmi/Diag.cpp, nvvs/include/NvvsJsonStrings.h, dcgmi/tests/DiagTests.cpp) and on a level 1 output of DCGM 4.2.3 on a
-GB10 that others published (`entity_group`, `test_summary`): unverified on hardware of ours. Versions differ in where
-they name the GPU, not in what a verdict is, so each form is detected by its own fields and not by a version.
+GB10 that others published (`entity_group`, `test_summary`): unverified on hardware of ours. Versions of DCGM name the
+GPU in different fields, so a format is detected by its fields, not by a version number.
 
-- A test that was skipped or not run is not tested: DCGM skips a test if it does not support the SKU (its issue 55) or
-  if memory is in use, and still exits with 0.
+- A test that was skipped or not run counts as not tested: DCGM skips a test if it does not support the SKU (its issue
+  55) or if memory is in use, and still exits with 0.
 - DCGM writes errors into `warnings`, and has passed a test in spite of such an error (its issue 284): a pass with a
-  warning is a `warn`.
-- `dcgmi` exits with 0 only if nothing failed. If the status is not 0 and no failure is named, nothing passes.
+  warning becomes a `warn`.
+- `dcgmi` exits with 0 only if nothing failed. If the status is not 0 although no test failed, no test passes.
 """
 
 import re
@@ -37,7 +37,7 @@ _UNTESTED = {"skip", "skipped", "skip - all", "not run"}
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
-    """Read a `tool` record of dcgm; raises Unreadable."""
+    """Yield the facts of a `tool` record of dcgm; raises Unreadable if its output cannot be parsed."""
     tool_record = answer(record)
     if tool_record.untested is not None:
         yield from nothing(GIVES, tool_record.untested)
@@ -60,7 +60,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 DcgmVerdict = tuple[tuple[str, ...], Reading, tuple[str, ...]]
-"""The GPUs of a result (empty: the result is for the node), the result, and its warnings."""
+"""One result of a test: its GPUs (none if the result is for the whole node), its verdict, and its warnings."""
 
 
 def _facts(at: str, verdicts: list[DcgmVerdict], doubt: Unknown | None) -> ToolFacts:
@@ -76,7 +76,7 @@ def _facts(at: str, verdicts: list[DcgmVerdict], doubt: Unknown | None) -> ToolF
 
 
 def _tests(diagnosis: Mapping[str, Any]) -> dict[str, list[DcgmVerdict]]:
-    """Return the verdicts of each test, whatever its category."""
+    """Return the verdicts of each test of all categories, by the test's name; raises Unreadable if there is no test."""
     found: dict[str, list[DcgmVerdict]] = {}
     for category in _list(diagnosis.get("test_categories"), "test_categories"):
         for entry in _list(_object(category, "category").get("tests"), "tests"):
@@ -121,7 +121,7 @@ def _gpus(result: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _warnings(value: object) -> tuple[str, ...]:
-    """Return warnings in any of their forms: one text, texts, or objects with a text."""
+    """Return the texts of warnings, given as one text, as a list of texts, or as a list of objects with `warning`."""
     each = [value] if isinstance(value, str) else _list(value, "warnings")
     texts = [one.get("warning") if isinstance(one, dict) else one for one in each]
     if not all(isinstance(one, str) for one in texts):

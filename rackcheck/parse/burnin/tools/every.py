@@ -1,8 +1,8 @@
-"""All tools' readers, and the facts of all tools that ran on a node.
+"""The readers of all tools, and the combined facts of all tools that ran on a node.
 
-A record that cannot be read makes only its own tool's facts unknown. If two records report one fact (two levels of one
-diagnosis), a failure takes precedence over an unknown, and an unknown over a pass. Collections and warnings are merged.
-If any other two values differ, the fact is unknown.
+A record that cannot be read makes only its own tool's facts unknown. Two records may report the same fact, such as two
+levels of DCGM's diagnostic: a failure then takes precedence over an unknown, and an unknown over a pass. Collections
+and warnings are merged. If any other two values differ, the fact is unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -35,17 +35,17 @@ READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], ToolFacts], Mapping[st
         "stress-ng": (stress_ng.read, stress_ng.GIVES),
     }
 )
-"""The reader and the facts of each tool, by the tool's name in a plan."""
+"""The reader function of each tool and the facts that it returns, by the tool's name in a plan."""
 
 GIVES: Mapping[str, Kind] = {
     **OF_EACH, **cublas.GIVES, **dcgm.GIVES, **nvbandwidth.GIVES, **nccl.GIVES, **perftest.GIVES, **fio.GIVES,
     **stress_ng.GIVES,
 }  # fmt: skip
-"""Every pattern of a fact path, with its kind."""
+"""The facts that tools can report, as path patterns, with the kind of each fact."""
 
 
 def facts(records: Iterable[Mapping[str, Any]]) -> ToolFacts:
-    """Return the facts of all `tool` records of a node, each path once; never raises."""
+    """Return the facts of all `tool` records of a node, without repeating a path; never raises."""
     found: dict[str, Reading] = {}
     for record in records:
         for path, reading in _one(record):

@@ -1,8 +1,8 @@
-"""Results of fio's reads of one disk: sequential megabytes, then random blocks; and the first read error.
+"""Results of fio on one disk: the rates of sequential 1 MiB reads and random 4 KiB reads, and the first read error.
 
-Tested with fio 3.33. From version 3 on, its JSON reports latencies in ns and `bw_bytes`; output of another major
-version is not read. fio exits with the number of jobs that failed, and reports each job's `error`, an errno: a disk
-that could not be opened was not tested, a disk that could not be read has failed.
+Tested with fio 3.33. Only major version 3 is supported, whose JSON reports latencies in ns and `bw_bytes`. The exit
+status of fio is the number of failed jobs, and `error` of each job is an errno. A disk that could not be opened counts
+as not tested; a disk that could not be read has failed.
 """
 
 import re
@@ -31,7 +31,7 @@ _LEAVES = ("error", "read", "iops", "latency")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
-    """Read a `tool` record of fio; raises Unreadable."""
+    """Yield the facts of a `tool` record of fio; raises Unreadable if its output cannot be parsed."""
     tool_record = answer(record)
     if not tool_record.item:
         yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it names no disk"))
@@ -67,7 +67,7 @@ def _disk(record: ToolRecord) -> Mapping[str, Reading]:
 
 
 def _job(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the one job of a name; raises Unreadable."""
+    """Return the job with this name; raises Unreadable if there is not exactly one such job."""
     jobs = whole.get("jobs")
     named = [job for job in jobs if isinstance(job, dict) and job.get("jobname") == name] if _few(jobs) else []
     if len(named) != 1:

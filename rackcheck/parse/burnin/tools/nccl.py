@@ -1,12 +1,12 @@
-"""Results of nccl-tests' all_reduce_perf: the bus bandwidth at each size, and how many values were wrong.
+"""Results of nccl-tests' all_reduce_perf: the bus bandwidth at each size, and the number of wrong values.
 
 Based on a recording (microsoft/superbenchmark tests/data/nccl_allreduce.log, 8 x A100, columns `error`) and on
 published outputs of newer versions (columns `root` and `#wrong`; NVIDIA H200 and L40S): unverified on hardware of ours.
-Versions differ in their columns, so rows are read by the column names in the table's head. Lines of NCCL's log may be
-between rows, but an output without the last two lines is incomplete.
+Columns differ between versions, so they are found by their names in the table's header. Lines of NCCL's log may be
+between rows. Output without the two summary lines at its end is incomplete.
 
-A bus bandwidth is GB/s of 10^9 bytes. For each size, the lower value of out-of-place and in-place is used. If values
-were not checked (`N/A`), the number of wrong values is not tested, never 0.
+A bus bandwidth of 1 GB/s is 10^9 bytes per second. For each size, the lower of the out-of-place and in-place bandwidths
+is used. If values were not checked (`N/A`), the number of wrong values is not tested, never 0.
 """
 
 import re
@@ -37,11 +37,11 @@ _NCCL = re.compile(r"NCCL version ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})")
 _HALF = ("time", "algbw", "busbw")
 
 NcclRow = tuple[int, float, int | None]
-"""A size in bytes, its bus bandwidth in B/s, and its wrong values; None if they were not checked."""
+"""A size in bytes, its bus bandwidth in B/s, and its number of wrong values (None if the values were not checked)."""
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
-    """Read a `tool` record of all_reduce; raises Unreadable."""
+    """Yield the facts of a `tool` record of all_reduce; raises Unreadable if its output cannot be parsed."""
     tool_record = answer(record)
     if tool_record.untested is not None:
         yield from nothing(GIVES, tool_record.untested)
@@ -72,7 +72,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 def _last(lines: list[str], form: str, what: str) -> str:
-    """Return the value of one line; raises Unreadable if there is not exactly one such line."""
+    """Return the value in the line that matches `form`; raises Unreadable if there is not exactly one such line."""
     found = [match[1] for line in lines if (match := re.fullmatch(form, line))]
     if len(found) != 1:
         raise Unreadable(f"all_reduce_perf prints {what} {len(found)} times")
@@ -80,7 +80,10 @@ def _last(lines: list[str], form: str, what: str) -> str:
 
 
 def _wrong(rows: list[NcclRow], lines: list[str]) -> Reading:
-    """Return the wrong values of all sizes; the tool's last line must agree with its table."""
+    """Return the number of wrong values of all sizes; unknown if the tool did not check the values.
+
+    If the table and the summary line report different numbers, the larger number is returned.
+    """
     message = _last(lines, r"# Out of bounds values : ([0-9]{1,15} (?:OK|FAILED))", "its out of bounds values")
     counts = [wrong for _, _, wrong in rows]
     total = sum(wrong or 0 for wrong in counts)
@@ -114,7 +117,7 @@ def _rows(lines: list[str]) -> Iterator[NcclRow]:
 
 
 def _count(cell: str, column: str) -> int | None:
-    """Return a count of wrong values, None if they were not checked."""
+    """Return the number of wrong values in one cell of the table; None if the values were not checked."""
     if cell == "N/A":
         return None
     if column == "#wrong" and re.fullmatch(r"[0-9]{1,15}", cell):

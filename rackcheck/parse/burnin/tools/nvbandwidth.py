@@ -1,11 +1,12 @@
 """Results of nvbandwidth: rate and integrity of each copy between the host and a GPU, or between two GPUs.
 
-Based on its source (NVIDIA/nvbandwidth json_output.cpp, output.cpp, memcpy.cpp) and, for text, on published outputs of
-v0.4 (8 x H100) and v0.6 (GH200, microsoft/superbenchmark tests/data): unverified on hardware of ours. The matrix is the
-same in all versions; its form is detected from the output. The tool's own `min` counts a pair that was not measured as
-0, so our minimum is computed from the matrix, and the matrix is checked against the tool's sum.
+Based on its source (NVIDIA/nvbandwidth json_output.cpp, output.cpp, memcpy.cpp) and, for text output, on published
+outputs of v0.4 (8 x H100) and v0.6 (GH200, microsoft/superbenchmark tests/data): unverified on hardware of ours. All
+versions report the same matrix of rates, as JSON or as text; the format is detected from the output. The tool's own
+`min` counts a pair that was not measured as 0, so the minimum is computed here from the matrix. The matrix is checked
+against the tool's sum.
 
-nvbandwidth checks every copy it makes, and ends at the first wrong word.
+nvbandwidth checks every copy it makes, and ends at the first wrong value.
 """
 
 import re
@@ -34,25 +35,25 @@ WRONG = "Invalid value when checking the pattern"
 """nvbandwidth's message for a copy that did not arrive intact."""
 
 WAIVED = Unknown(Reason.NOT_TESTED, "nvbandwidth waived it")
-"""The reason for a copy that this node cannot make: a single GPU has no peer."""
+"""The reading of a copy that nvbandwidth left out because the node cannot make it: a single GPU has no peer."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One test's matrix in B/s, by row and column, without the pairs that were not measured."""
+    """The rates of one test in B/s, by pair as `row:column`; pairs that were not measured are left out."""
 
     cells: Mapping[str, float]
 
     @property
     def sum(self) -> float:
-        """The sum of all cells."""
+        """The sum of the rates of all measured pairs, in B/s."""
         return float(f"{sum(self.cells.values()):.12g}")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
-    """Read a `tool` record of nvbandwidth; raises Unreadable."""
+    """Yield the facts of a `tool` record of nvbandwidth; raises Unreadable if its output cannot be parsed."""
     tool_record = answer(record)
     if WRONG in tool_record.out or WRONG in tool_record.err:
         yield from _nothing(tool_record.failed or Unknown(Reason.NOT_TESTED, "a copy arrived corrupted"), "fail")
@@ -94,7 +95,7 @@ def _nothing(why: Unknown, verified: str = "") -> ToolFacts:
 
 
 def _test_names(record: ToolRecord) -> tuple[str, ...]:
-    """Return the test names after the option `-t`."""
+    """Return the names of tests that follow the option `-t` in the tool's arguments."""
     after = record.argv[record.argv.index("-t") + 1 :] if "-t" in record.argv else ()
     return tuple(name for name in after if _NAME.fullmatch(name))
 
@@ -129,7 +130,7 @@ def _case(case: Mapping[str, Any]) -> Copy | Unknown:
 
 
 def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy | Unknown:
-    """Return a matrix of GB/s; unknown if it is not a matrix, or does not add up to the tool's own sum."""
+    """Convert a matrix from GB/s to B/s; unknown if a cell is invalid, or the cells do not add up to `total`."""
     if not description.rstrip().endswith("(GB/s)"):
         return Unknown(Reason.UNPARSABLE, f"no rate in GB/s: {clean(description, 80)!r}")
     if len(rows) > 256 or any(len(row) != len(rows[0]) or len(row) > 256 for row in rows):
@@ -153,7 +154,10 @@ def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy 
 
 
 def _from_text(out: str) -> dict[str, Copy | Unknown]:
-    """Read `Running NAME.`, a description, a row of column numbers, the rows, and `SUM NAME` with their sum."""
+    """Read the tests in text output.
+
+    A test is `Running NAME.`, a description, a row of column numbers, the rows of rates, and `SUM NAME` with their sum.
+    """
     found: dict[str, Copy | Unknown] = {}
     lines = [line.rstrip() for line in out.splitlines()]
     if len(lines) > MOST:

@@ -2,11 +2,11 @@
 
 Based on published outputs (microsoft/superbenchmark tests/data/ib_loopback_8M_size.log; outputs that others published
 for ConnectX-6 and -7, over Ethernet and InfiniBand) and on the help of 6.06. We recorded its error messages; rates are
-unverified on our hardware. The table's head names its unit: `Gb/sec` is 10^9 bits; `MB/sec` and `MiB/sec` are 2^20
-bytes, according to the help.
+unverified on our hardware. The table's header names the unit of the rates: `Gb/sec` is 10^9 bits; `MB/sec` and
+`MiB/sec` are 2^20 bytes, according to the help.
 
-If both ends are on the same NIC of one node, a write crosses the NIC's PCIe link in both directions: this is
-`loopback`, not the rate of a cable. Between two nodes the result is `rate`.
+If client and server use the same NIC, a write crosses the NIC's PCIe link in both directions, so the result is reported
+as `loopback`, not as the rate of a cable. The result between two nodes is reported as `rate`.
 """
 
 import re
@@ -38,7 +38,7 @@ _HERE = {"127.0.0.1", "localhost", "::1"}
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
-    """Read a `tool` record of ib_write_bw; raises Unreadable."""
+    """Yield the facts of a `tool` record of ib_write_bw; raises Unreadable if its output cannot be parsed."""
     tool_record = answer(record)
     if not tool_record.item:
         yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it names no NIC"))
@@ -56,7 +56,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 def _row(record: ToolRecord) -> tuple[int, float]:
-    """Return the bytes of one write and the mean rate in B/s, from the only row of the only table."""
+    """Return the bytes of one write and the mean rate in B/s; raises Unreadable without exactly one row of rates."""
     lines = [line.strip() for line in record.out.splitlines()]
     heads = [at for at, line in enumerate(lines) if line.startswith("#bytes")]
     head = _HEAD.fullmatch(lines[heads[0]]) if len(heads) == 1 else None

@@ -1,12 +1,13 @@
 """Results of stress-ng: for each requested stressor, whether its checks passed.
 
-Tested with stress-ng 0.15.06; a failure is in its issue 546. Its YAML holds metrics, never a verdict:
+Tested with stress-ng 0.15.06; the format of a failure is from its issue 546. The YAML output has metrics but no
+verdicts:
 - a stressor that was skipped is not in the metrics, and the exit status is still 0;
 - failures are printed in lines `stress-ng: fail:`, on standard error, or, in newer versions, on standard output;
 - the exit status is 2 if a stressor failed.
 
-So a stressor passes if the status is 0, its metrics show that it ran, and no failure is printed for it. If the status
-is 2, only the failures that are named are known.
+So a stressor passes if the status is 0, its metrics show that it ran, and no failure is printed for any stressor. If
+the status is 2, a stressor without a printed failure is unknown.
 """
 
 import re
@@ -32,13 +33,13 @@ STRESSORS = ("cpu", "matrix", "vm")
 """The stressors to run: each checks what it computes or stores."""
 
 FAILED = 2
-"""The exit status if a stressor failed."""
+"""The exit status of stress-ng if a stressor failed."""
 
 _LINE = re.compile(r"stress-ng: (fail|error): {1,9}\[[0-9]{1,9}\] ([a-z0-9-]{1,40}): (.{0,400})")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
-    """Read a `tool` record of stress-ng; raises Unreadable."""
+    """Yield the facts of a `tool` record of stress-ng; raises Unreadable if its output cannot be parsed."""
     tool_record = answer(record)
     if tool_record.untested is not None:
         yield from nothing(GIVES, tool_record.untested)
@@ -60,7 +61,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 def _against(record: ToolRecord) -> set[str]:
-    """Return the stressors with a reported failure."""
+    """Return the names of the stressors for which a failure is printed."""
     rows = [match for line in f"{record.out}\n{record.err}".splitlines() if (match := _LINE.fullmatch(line.strip()))]
     return {match[2] for match in rows if match[1] == "fail" or f"exit status={FAILED}" in match[3]}
 
@@ -82,7 +83,7 @@ def _silent(name: str, record: ToolRecord) -> Unknown:
 
 
 def _metrics(record: ToolRecord) -> dict[str, tuple[float, float]]:
-    """Return the operations and the CPU time in s of each stressor; raises Unreadable if the document is incomplete."""
+    """Return the operations and the CPU time in s of each stressor; raises Unreadable if the YAML is incomplete."""
     lines = [line for line in record.out.splitlines() if not line.startswith(("stress-ng: ", "info: "))]
     body = [line.rstrip() for line in lines if line.strip()]
     if record.cut or body[:1] != ["---"] or body[-1:] != ["..."]:
