@@ -171,7 +171,7 @@ def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:
 
 
 def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterator[RuleChange]:
-    """Yield the changes of each profile of the lineage to the rules of its parent and of the included fragments."""
+    """Yield, for each profile of the lineage, how its rules differ from its parent's and included fragments' rules."""
     brought = {rule.id: rule for fragment in fragments for rule in fragment.rules}
     for parent, child in pairwise((None, *lineage)):
         assert child is not None

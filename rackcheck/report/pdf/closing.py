@@ -91,7 +91,7 @@ def baseline(dossier: Dossier) -> Json:
 
 
 def evidence(dossier: Dossier, of: Whole) -> Json:
-    """Return the number of raw replies by run and plane, the errors, and all replies if there are few."""
+    """Return the number of raw replies by run and plane, the errors, and, for few nodes, the replies themselves."""
     planes: dict[tuple[str, str], list[RawReply]] = {}
     troubles: dict[tuple[str, str], set[str]] = {}
     for answer in dossier.evidence:

@@ -1,4 +1,4 @@
-"""Finds which characters typst's fonts have by testing them with typst, so that the result fits its version."""
+"""Finds which characters typst's fonts lack, by typesetting them with the installed version of typst."""
 
 import json
 import re
@@ -29,7 +29,10 @@ def lacking(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _refused(chars: list[str]) -> frozenset[str]:
-    """Typeset each character separately, and return the rejected ones; if the error is unreadable, try both halves."""
+    """Typeset the characters, each in its own paragraph, and return the rejected ones.
+
+    If the error message names none of them, both halves are tried separately.
+    """
     if not chars:
         return frozenset()
     names = refusals(chars)

@@ -1,4 +1,4 @@
-"""The document as one JSON value of texts and numbers, section by section: the template's input.
+"""Builds the template's input: the document as one JSON object of texts and numbers, section by section.
 
 The template contains the surrounding text and the layout. This module chooses what is shown, how it is grouped, and
 where lists are cut. Every cut list has the number of omitted entries, so that no partial list looks complete.
