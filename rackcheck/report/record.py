@@ -145,7 +145,7 @@ def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Reject duplicate keys: one reader might take the first value, another reader the last value."""
+    """Return a JSON object; raise ValueError for a duplicate key, of which readers may take either value."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key appears twice in one object")

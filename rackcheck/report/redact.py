@@ -97,7 +97,7 @@ class How(StrEnum):
     SUBJECT = auto()
     SERIAL = auto()
     OTHER = auto()
-    """Identities by name: they are removed; properties in MAKES, such as the model, are redacted like TEXT."""
+    """Identities by name: removed, except properties in MAKES (such as the model), which are redacted like TEXT."""
     ADDRESS = auto()
     LOGIN = auto()
     SITE = auto()

@@ -331,7 +331,7 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class Punch:
-    """One entry of the punch list: class A blocks, B is to be fixed by `until` (may be empty), C is a note."""
+    """An entry of the punch list: A blocks the sign-off, B is to be fixed by `until` (may be empty), C is a note."""
 
     cls: str
     rule: str
@@ -370,7 +370,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """One raw answer: the SHA-256 under which it is in the bundle, or the reason why there is none."""
+    """One raw answer: `digest` is its SHA-256 in the bundle (may be empty), `trouble` the error (may be empty)."""
 
     run: str
     node: str

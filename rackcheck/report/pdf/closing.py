@@ -38,7 +38,7 @@ def exceptions(dossier: Dossier, of: Whole) -> Json:
 
 
 def punch(dossier: Dossier, of: Whole) -> list[Json]:
-    """Return the three classes; each rule has one line, however many ways it failed."""
+    """Return the punch list by class; a rule has one line per class, owner and date, however many ways it failed."""
     titles = {gate.id: gate.title for gate in dossier.gates}
     gathered: dict[tuple[str, str, str, str], list[Punch]] = {}
     for point in dossier.punch:

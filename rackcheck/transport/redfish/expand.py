@@ -53,7 +53,7 @@ DENIED = (
         "github.com/dsx-ai-factory/nv-redfish/pull/118",
     ),
 )
-"""The NVIDIA NVSwitch tray is not listed here, because its root does not announce $expand."""
+"""BMCs that announce $expand, but return incomplete members; NVIDIA's NVSwitch tray does not announce it."""
 
 
 @dataclass(frozen=True)
