@@ -110,7 +110,7 @@ class Anonymous:
         return value
 
     def _name(self, name: str) -> str:
-        """Return a property's name without identities; `Members@odata.count` only looks like a mail address."""
+        """Return a property's name without identities; `Members@odata.count` is not a mail address, and is kept."""
         what, _, note = name.partition("@")
         return f"{self.text(what)}@{note}" if re.match(r"(odata|Redfish|Message)\.", note) else self.text(name)
 
@@ -147,7 +147,7 @@ class Anonymous:
         )
 
     def _anonymised(self, question: str, text: str) -> str:
-        """Return a host's output without identities; the kernel's network tables contain addresses as bare digits."""
+        """Return a host's output without identities; the kernel's network tables have addresses without separators."""
         if "/proc/net/" in question:
             text = KERNELS.sub(self._kernels, text)
         return self.text(text)
@@ -290,7 +290,7 @@ class Anonymous:
                     yield begin, end, _like(self._made[word], text[begin:end])
 
     def _inside(self, run: str) -> str:
-        """Return a run of letters and digits in which bare ids and long words are replaced."""
+        """Return a run of letters and digits in which ids and long known words are replaced."""
         if not LONG <= len(run) <= LONGEST:
             return run
         low = run.casefold()

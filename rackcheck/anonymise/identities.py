@@ -74,7 +74,7 @@ _LABEL = re.compile(
     r"[\"']?(?P<value>[^\s\"',;]{1,100})"
 )
 _SLURM = re.compile(r"(?<!\S)Node(?:Name|Addr|HostName)=(\S{1,100})")
-"""Slurm's names of its nodes."""
+"""Matches the names of nodes in Slurm's output."""
 
 _WIDE = re.compile(
     r"(?i)(?:sas[ _-]?addr(?:ess)?|logical id|wwpn|wwnn|wwn|naa|eui|eui64|nguid|guid)[ \t.:(=]{1,3}"
@@ -98,7 +98,7 @@ _BARE = re.compile(r"[0-9a-f]{12}")
 """Matches 12 hexadecimal digits: a drive's serial, or a MAC, which also occurs with separators somewhere."""
 
 _PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?")
-"""A bus address: it denotes a slot, and all machines of the same model have the same slots."""
+"""Matches a PCI address: it denotes a slot, which all machines of the same model have."""
 
 _IDS = re.compile(
     rf".*(?:{_PAIRS.pattern}|{_UUID.pattern}|[^\s@]@[^\s@]+\.[a-z]{{2}}).*"
@@ -111,19 +111,19 @@ _VERSIONS = re.compile(r".*/(?:\w*version|fw_ver|firmware_rev)", re.IGNORECASE)
 """Files that contain a version, which may look like an address."""
 
 _SEARCHED = re.compile(r"(?m)^(?:search|domain)[ \t]+(\S.{0,1000})$")
-"""Lines of resolv.conf with domains."""
+"""Matches the lines of resolv.conf that contain domains."""
 
 _SERVER = re.compile(r"(?:\A|[ \t])(?:(?:[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{1,252}):/|//([A-Za-z0-9][\w.-]{1,252})/)")
-"""The server of a network share, in lines of mounts, mountinfo, mountstats and fstab."""
+"""Matches the server of a network share, in lines of mounts, mountinfo, mountstats and fstab."""
 
 _SHARES = re.compile(r"nfs|cifs|smb|sshfs")
 """Matches the types of network file systems, whose lines contain a server."""
 
 LINE = 1000
-"""Maximum number of characters of a line that are searched for a server."""
+"""Number of characters at the beginning of a line that are searched for a server."""
 
 _LOOSE = re.compile(r"[\s\"'<>(),;=\[\]{}|\\`]")
-"""Characters that separate words; a value with such a character is only found if it is a whole value."""
+"""Characters that separate words; a value that contains one is found only where it is a whole value."""
 
 
 @dataclass(frozen=True)
@@ -155,13 +155,13 @@ def is_short(word: str) -> bool:
 
 
 def is_loose(word: str) -> bool:
-    """Return whether a value is replaced only if it is a whole value: it may be a number, a word or a sentence."""
+    """Return whether a value is replaced only where it is a whole value: inside a text it may be an ordinary word."""
     few = len(word) < 6 or (word.isdecimal() and len(word) < 8) or len(set(word)) < 3
     return few or not word.isascii() or not re.search("[0-9]", word) or _LOOSE.search(word) is not None
 
 
 def is_name(name: str) -> bool:
-    """Return whether a machine's name can be searched in every text."""
+    """Return whether a machine's name is distinctive enough to be replaced inside every text."""
     return len(name) >= 4 and name.isascii() and name not in _PLAIN and _NUMBERED.fullmatch(name) is None
 
 
@@ -257,7 +257,7 @@ def _of_values(rows: Iterable[tuple[str, str]]) -> Identities:
 
 
 def _texts(body: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the name of the property and the text for every text in a JSON value."""
+    """Yield every text in a JSON value, as a pair of the property's name and the text."""
     match body:
         case str():
             yield name, body
@@ -283,7 +283,7 @@ def _spelt(name: str) -> str:
 
 
 def _sorted_out(values: Iterable[str]) -> Identities:
-    """Sort values into words and bare ids; placeholders for a missing value are dropped."""
+    """Divide values into words and hexadecimal ids; placeholders for a missing value are dropped."""
     words: set[str] = set()
     digits: set[str] = set()
     for value in values:

@@ -1,8 +1,8 @@
 """Writes BIOS settings as the body of one PATCH per BIOS, with the attributes and values of this BIOS.
 
 Three parts of the request come from the BMC: the attributes' names, values from its registry, and the URI of its
-settings object. Each may contain only a small set of characters; with any other character, the finding is left to be
-fixed by hand.
+settings object. Each may contain only a small set of characters; if it contains others, no request is written, and the
+finding is left to be fixed by hand.
 """
 
 import re

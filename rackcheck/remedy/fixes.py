@@ -102,7 +102,7 @@ def _no_setting(rule: Rule) -> bool:
 
 
 def _unfit(rule: Rule) -> str:
-    """Return the reason if no value to write follows from a rule of this form, else an empty text."""
+    """Return why a rule of this form determines no value to write; empty if it may determine one."""
     if rule.called is not None:
         return "it is written in Python, and names no value to write"
     if rule.across is not None:
@@ -190,7 +190,10 @@ def _refuses(test: Test, value: Value, clause: Clause) -> bool:
 
 @dataclass(frozen=True)
 class RemedyGroup:
-    """Nodes that need the same commands, in order; `firmware` is set if their BIOS must be changed too."""
+    """Nodes that need the same commands, which are sorted by the time when they take effect.
+
+    `firmware` is set if the nodes' BIOS must be changed too.
+    """
 
     nodes: tuple[str, ...]
     steps: tuple[Lines, ...]

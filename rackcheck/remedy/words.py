@@ -153,5 +153,5 @@ def _is_seen(word: str, seen: str) -> bool:
 
 
 def row_of(setting: Setting, attribute: str, among: Mapping[str, list[str]]) -> tuple[int, Candidate] | None:
-    """Return the number of the first row that names an attribute in this spelling, and the match."""
+    """Return the index of the setting's first row that names the attribute, and this row; None if there is none."""
     return next(((n, row) for n, row in enumerate(setting.rows) if attribute in row.among(among)), None)

@@ -24,7 +24,7 @@ from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow
 from rackcheck.views.locations import names_text, sorts
 
 OWN = ("model", "part_number", "serial")
-"""Identity facts with their own inventory columns; if one was not read, `Hardware.other` contains the reason."""
+"""Identity facts that are columns of `inventory.csv`; if one was not read, `Hardware.other` contains the reason."""
 
 BOM = "\ufeff"
 

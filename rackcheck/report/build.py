@@ -73,7 +73,7 @@ class ReportJob:
 
 
 def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
-    """Build the document of readings, which must be sorted from the oldest to the newest."""
+    """Build the document from readings, which must be sorted from the oldest to the newest."""
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
     seats = tuple(Seat(name, place.role, place.rack) for name, place in order.places.items()) if order.planes else ()

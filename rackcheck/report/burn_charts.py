@@ -12,7 +12,7 @@ NODES = 12
 """Maximum number of nodes with a separate chart."""
 
 LINES = 16
-"""Maximum number of separate curves with findings in one panel, and of those without; more are drawn as an envelope."""
+"""Maximum number of curves of one kind (with a finding, or without) in a panel; more are drawn as an envelope."""
 
 GPUS = (("power", "GPU power", "W"), ("temp", "GPU temperature", "°C"), ("clock", "GPU clock", "MHz"))
 

@@ -12,7 +12,10 @@ from rackcheck.model.tree import Leaf
 BURNIN = "burnin."
 
 Figures = tuple[tuple[str, str], ...]
-"""Pairs of a fact's path below its part and the figure's name; `lowest` and `median` aggregate a collection."""
+"""Pairs of a fact's path below its part and the figure's name in the document.
+
+With `lowest` or `median` before the path, the values of all items in a collection are aggregated.
+"""
 
 GPU: Figures = (
     ("tensor.rate", "tensor rate"), ("tensor.work_per_clock", "work per clock"), ("tensor.clock", "clock"),

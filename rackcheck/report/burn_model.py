@@ -89,7 +89,7 @@ class BurnFigure:
 
     `low` and `high` are the node and item with the lowest and the highest value. `spread` is the difference of these
     two values; its unit is `apart`: % of the highest value, or the figure's own unit if a percentage is meaningless.
-    `note` is a remark.
+    `note` is `unverified on hardware` or empty.
     """
 
     name: str

@@ -70,7 +70,7 @@ class AxisScale:
 
 
 def scales(charts: Sequence[BurnChart]) -> Mapping[str, AxisScale]:
-    """Return the scale that all charts share for the panels with one title, by this title."""
+    """Return one scale for each panel title; the panels with this title share it in all charts."""
     found: dict[str, list[tuple[int, int]]] = {}
     for chart in charts:
         for panel in chart.panels:

@@ -66,7 +66,7 @@ def _part(node: str, item: str, values: Mapping[str, str | Unknown]) -> Hardware
 def compared(
     ordered: Ordered, found: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str] = ()
 ) -> BomComparison:
-    """Compare parts with a bill of materials; a part is never `missing` where serials were not read, but `unread`.
+    """Compare parts with a bill of materials; where serials could not be read, a part is `unread`, never `missing`.
 
     `never` are nodes of the inventory that no run has read. Each line of the bill either matches a part by its serial,
     or gives a difference.
@@ -111,7 +111,7 @@ def compared(
 def _is_at(part: Hardware, item: str) -> bool:
     """Whether a part is at the item that a bill of materials names.
 
-    An older bill names a GPU by its index (`gpu/3`); this matches any part of that kind which is not named by index.
+    An older bill names a GPU by its index (`gpu/3`). Such an item matches every GPU whose own item is not an index.
     """
     indexed = [BY_INDEX.fullmatch(name) is not None for name in (item, part.item)]
     return item in {"", part.item} or (indexed == [True, False] and part.kind == _kind(item))
@@ -128,7 +128,7 @@ def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequen
 
 
 def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
-    """Return the ids of a part and of its other views: items of another kind with the same serial and node."""
+    """Return the object ids of a part and its views on other planes: another kind, the same serial and node."""
     first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
     return {id(p) for p in first.values()}
 

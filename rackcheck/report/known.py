@@ -139,7 +139,7 @@ class NodeSets:
 
 
 def folding(text: str) -> tuple[str, Callable[[int], int]]:
-    """Return a text without case and width, and a function from its positions to the original positions."""
+    """Return a text without differences in case and width, and a function from its positions to the original's."""
     if text.isascii():
         return text.lower(), lambda at: at
     letters = [unicodedata.normalize("NFKC", c).casefold() for c in text]
@@ -157,7 +157,7 @@ def _forms(value: str) -> Iterator[str]:
 def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
     """Remove text that is certainly an address: IP addresses, and with `urls` the hosts of URLs (paths are kept).
 
-    With `fours`, IPv4 addresses are removed too; without it they are kept, because a version may have the same form.
+    Without `fours`, IPv4 addresses are kept, because a version may have the same form.
     """
     if urls and "://" in text:
         text = _URL.sub(ADDRESS, text)

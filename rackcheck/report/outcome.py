@@ -110,7 +110,7 @@ def _out_of_scope(
 
 
 def _missed(rule: Rule, asked: Collection[str]) -> str:
-    """Return the planes that a rule needs and no run collected, or, if there are none, all its planes `in one run`."""
+    """Return what a rule lacks: the planes that no run collected, or else one run with all of its planes."""
     wanted = {plane.value for plane in rule.planes} - {"derived"}
     missing = wanted - set(asked)
     return f"{' and '.join(sorted(missing or wanted))} plane{'' if missing else ' in one run'}"

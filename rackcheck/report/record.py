@@ -145,7 +145,7 @@ def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; raise ValueError for a duplicate key, of which readers may take either value."""
+    """Return a JSON object; raise ValueError for a duplicate key, as readers differ in which value they take."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key appears twice in one object")

@@ -458,7 +458,7 @@ def _emptied(value: Any) -> Any:
 
 
 def _halves(value: tuple[Any, ...], how: _Hows) -> Iterator[tuple[Any, _Hows]]:
-    """Yield each element of a tuple with its redaction; in a tuple such as a pair, each element has its own."""
+    """Yield each element of a tuple with its redaction: the same for all, or, in a pair, one for each half."""
     if isinstance(how, How) or (value and isinstance(value[0], tuple)):
         return ((item, how) for item in value)
     return zip(value, how, strict=True) if value else iter(())

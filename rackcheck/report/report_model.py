@@ -23,7 +23,7 @@ LETTERS = {
 OUT = "-"
 
 NO_FIT = ProfileFit()
-"""The profile does not state which machines it is for."""
+"""The fit of a profile that does not state which machines it is for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rackcheck.report.hardware_groups import vectors
 from rackcheck.report.report_model import LETTERS, OUT, Dossier, Gate, NodeRow
 
 COMMON = 12
-"""Number of patterns shown from the most common, and again from the rarest; the patterns between them are counted."""
+"""The page shows this many of the most common patterns and of the rarest; the others are counted."""
 
 COLUMNS = 40
 """Maximum number of columns; if there are more, the columns that fail or are unknown on most nodes are kept."""
@@ -40,7 +40,7 @@ class Column:
 
     @property
     def label(self) -> str:
-        """The first rule, and the number of the others."""
+        """The first rule and the number of the others: `RULE +3`."""
         more = len(self.gates) - 1
         return f"{self.gates[0].id} +{more}" if more else self.gates[0].id
 

@@ -80,7 +80,7 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
 
 
 def _checked(template: Path) -> Path:
-    """Return the resolved folder; raise UserError if it has no `report.typ`, or needs a package of the network."""
+    """Return the resolved folder; raise UserError if it has no `report.typ`, or loads a package from the network."""
     folder = template.resolve()
     if not (folder / MAIN).is_file():
         raise UserError(

@@ -23,7 +23,7 @@ _ESCAPE = re.compile(r"\\u\{([0-9a-fA-F]{1,6})\}")
 
 
 def lacking(texts: Iterable[str]) -> frozenset[str]:
-    """Return the characters of these texts that no font has; all characters must be printable."""
+    """Return the characters of the texts that no font has; the texts must contain only printable characters."""
     asked = sorted({char for text in texts if not text.isascii() for char in text if not char.isascii()})
     return _refused(asked[:MOST]) | frozenset(asked[MOST:])
 

@@ -132,7 +132,7 @@ def _verdict(dossier: Dossier, of: Whole) -> Json:
 
 
 def _why(dossier: Dossier, one: tuple[str, tuple[str, ...]], of: Whole) -> Json:
-    """Return why nodes are incomplete; a single node is not named."""
+    """Return one reason why nodes are INCOMPLETE, and the nodes; a document's only node is not named."""
     reason, names = one
     return {"where": "" if is_alone(dossier.reasons, of) else where(names, of, 120), "reason": text(reason, LONGEST)}
 

@@ -52,7 +52,7 @@ def _is_bundle(place: Path) -> bool:
 def head(place: Path) -> BundleHead:
     """Read the `bundle.json` of a bundle.
 
-    Raises ValueError if it is missing or not valid. The error's text follows the name of the file, such as `is
+    Raises ValueError if the file is missing or not valid, with a text that completes a sentence such as `FILE is
     missing`.
     """
     try:

@@ -27,7 +27,7 @@ _KINDS = {
 class Unfit(Exception):
     """Raised for a file that does not belong in a bundle.
 
-    The error's text follows the path of the file, such as `is a folder, not a plain file`.
+    The error's text completes a sentence after the file's path, such as `FILE is a FIFO, not a plain file`.
     """
 
 

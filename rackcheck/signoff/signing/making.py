@@ -14,7 +14,7 @@ from rackcheck.signoff.signing.statement import Statement
 
 
 class Unsound(Exception):
-    """Raised for a bundle that does not match its manifest, or whose manifest others have not signed."""
+    """Raised for a bundle that does not match its manifest, or whose manifest is not the one already signed."""
 
     def __init__(self, faults: tuple[BundleFault, ...]) -> None:
         self.faults = faults

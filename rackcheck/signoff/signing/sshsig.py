@@ -28,7 +28,7 @@ def armour(blob: bytes) -> bytes:
 def check(data: bytes) -> None:
     """Raise ValueError if an armoured signature does not have the form that ssh-keygen writes.
 
-    The error's text follows `is `, such as `not an SSH signature of version 1`.
+    The error's text completes a sentence such as `FILE is not an SSH signature of version 1`.
     """
     inner = data[len(_BEGIN) : -len(_END)]
     try:

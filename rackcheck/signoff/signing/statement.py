@@ -43,7 +43,10 @@ class Statement:
 
 
 def decode(data: bytes) -> Statement:
-    """Read a statement; raises ValueError if it is not valid. The error's text follows the name of the file."""
+    """Read a statement; raises ValueError if it is not valid.
+
+    The error's text completes a sentence such as `FILE is not a statement in the form that is signed`.
+    """
     try:
         doc = json.loads(data)
         statement = Statement(**{name: doc[name] for name in _NAMES})
