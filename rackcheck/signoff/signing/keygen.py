@@ -75,7 +75,7 @@ class SignerFolder:
         return _key(self._ask("check-novalidate", "-n", NAMESPACE, message=message))
 
     def principal(self, message: bytes, at: datetime) -> tuple[str, str]:
-        """Return the principal whose key, valid at this time, signed the message; else an empty name and the error."""
+        """Return the principal whose key signed the message and was valid at `at`; else an empty name and the error."""
         when = _option(at)
         found = self._ask("find-principals", when, "-f", _SIGNERS)
         text = _ssh_keygen_error(found.stderr)
