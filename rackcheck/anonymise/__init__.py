@@ -1,1 +1,1 @@
-"""Captures without what identifies their machines."""
+"""Anonymisation of captures: texts that identify machines or people are replaced by stand-ins."""

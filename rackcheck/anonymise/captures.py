@@ -1,8 +1,8 @@
 """Anonymises captures: every identity, wherever it occurs, is replaced by a stand-in.
 
-Hardware addresses, UUIDs, GUIDs, IP and mail addresses are found by their form; serials, names and bare ids are found
-because `identities` collected them before. Commands stay unchanged, because readers find output by its command. Pure;
-`docs/guide/capture.md` lists the limits.
+Hardware addresses, UUIDs, GUIDs, IP and mail addresses are found by their form. Serials, names and ids without
+separators are found because `identities` collected them before. Commands are unchanged, because the output in a capture
+is found by its command. Pure; `docs/guide/capture.md` lists the limits.
 """
 
 import ipaddress
@@ -19,31 +19,32 @@ from rackcheck.model.fact import Unknown
 NO_IDENTITIES: Mapping[str, str] = {}
 
 LONG = 8
-"""Minimum number of letters and digits of a word that is also searched inside longer words."""
+"""Minimum length of a known word that is also replaced inside a longer run of letters and digits."""
 
 TOKENS = 1 << 18
-"""Maximum number of words whose stand-ins are cached: the nodes of a rack return mostly the same words."""
+"""Maximum number of tokens of text whose stand-ins are cached; the nodes of a rack return mostly the same tokens."""
 
 _TOKEN = re.compile(r"[^\s\"'<>(),;=\[\]{}|\\`]{3,}")
 _RUN = re.compile(r"[0-9A-Za-z]+")
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
-"""The name of a parameter before an equals sign: `rd.driver.blacklist` is not a host."""
+"""Matches the name of a parameter before an equals sign, such as `rd.driver.blacklist`, which is not a host name."""
 
 _TELLING = re.compile(r".*[:=\t]", re.DOTALL)
-"""The part of a line before the value."""
+"""Matches a line up to its last colon, equals sign or tab; the value follows."""
 
 LINE = 500
-"""Maximum number of characters of a line that is searched for a value at its end."""
+"""Maximum length of a line whose last value is looked up as a whole; longer lines are only searched by tokens."""
 
 LONGEST = 512
-"""Maximum length of a run of letters and digits that is searched: no name or id is longer; some files are one run."""
+"""Maximum length of a run of letters and digits that is searched for ids; longer runs are data, not names or ids."""
 
 
 class Anonymous:
-    """Replaces identities by stand-ins; an identity has the same stand-in everywhere. `nodes` become node1, node2, ...
+    """Replaces identities by stand-ins; an identity has the same stand-in everywhere.
 
-    A different salt gives different stand-ins; the salt is never part of the result. `own` maps host names to the names
-    in `nodes`: a host name gets the stand-in of its node, unless another node has that name.
+    The names in `nodes` become node1, node2, and so on. A different salt gives different stand-ins; the salt is never
+    part of the result. `own` maps host names to names in `nodes`: a host name gets the stand-in of its node, unless
+    another node has that name.
     """
 
     def __init__(
@@ -90,7 +91,8 @@ class Anonymous:
     def json(self, value: object, name: str = "", *, place: bool = False) -> Any:
         """Return a JSON value without identities in its texts, its names and its numbers.
 
-        A value may be an identity just because of its `name`; `place` is true inside a location or contact object.
+        `name` is the property's name, which may mark any value as an identity; `place` is true inside a location or
+        contact object.
         """
         match value:
             case str():
@@ -108,7 +110,7 @@ class Anonymous:
         return value
 
     def _name(self, name: str) -> str:
-        """Return a property's name without identities; `Members@odata.count` only looks like a mail address."""
+        """Return a property's name without identities; `Members@odata.count` is not a mail address, and is kept."""
         what, _, note = name.partition("@")
         return f"{self.text(what)}@{note}" if re.match(r"(odata|Redfish|Message)\.", note) else self.text(name)
 
@@ -145,7 +147,7 @@ class Anonymous:
         )
 
     def _anonymised(self, question: str, text: str) -> str:
-        """Return a host's output without identities; the kernel's network tables contain addresses as bare digits."""
+        """Return a host's output without identities; the kernel's network tables have addresses without separators."""
         if "/proc/net/" in question:
             text = KERNELS.sub(self._kernels, text)
         return self.text(text)
@@ -177,7 +179,7 @@ class Anonymous:
         return None if made is None else _like(made, text)
 
     def _own(self, text: str) -> str:
-        """Return the stand-in of a text that is an identity because of its position."""
+        """Return the stand-in of a property's value that is an identity; a value that other machines share is kept."""
         return text if text.casefold() in self._alike else _like(self._dice.word(text.casefold()), text)
 
     def _line(self, line: str) -> str:
@@ -230,14 +232,14 @@ class Anonymous:
         return text if found["ipv6"] else spelt(self._dice.digits(bare), text)
 
     def _is_version(self, found: re.Match[str]) -> bool:
-        """Return whether a text is a known version, or looks like IPv4 but follows a version and a dash."""
+        """Return whether a text is a known version, or looks like IPv4 but follows a digit and a dash."""
         if found[0].casefold() in self._alike:
             return True
         before = found.string[max(0, found.start() - BEFORE) : found.start()]
         return found["ipv4"] is not None and re.search(r"[0-9]-\Z", before) is not None and not RANGE.search(before)
 
     def _authority(self, text: str) -> str:
-        """Return a URL's authority without identities: user, host and port."""
+        """Return a URL's authority (user, host and port) with stand-ins for the user and the host."""
         who, at, place = text.rpartition("@")
         host, colon, port = place.partition(":")
         if re.fullmatch(r"[0-9.]+", host):
@@ -288,7 +290,7 @@ class Anonymous:
                     yield begin, end, _like(self._made[word], text[begin:end])
 
     def _inside(self, run: str) -> str:
-        """Return a run of letters and digits in which bare ids and long words are replaced."""
+        """Return a run of letters and digits in which ids and long known words are replaced."""
         if not LONG <= len(run) <= LONGEST:
             return run
         low = run.casefold()
@@ -308,7 +310,10 @@ def _turned(raw: bytes) -> bytes:
 
 
 def _like(made: str, old: str) -> str:
-    """Spell a stand-in in the letter case of the original: letter by letter if the forms match, else as a whole."""
+    """Return a stand-in in the letter case of the original.
+
+    The case is copied letter by letter if both texts have letters at the same positions, else from the whole text.
+    """
     if len(made) == len(old) and all(a.isalpha() == b.isalpha() for a, b in zip(made, old, strict=True)):
         return cased(made, old)
     return made.upper() if old.isupper() else made

@@ -1,4 +1,4 @@
-"""Patterns of addresses, ids and host names in the output of nodes and BMCs, for captures that hide them."""
+"""Regular expressions for addresses, ids and host names, which are hidden in captures of nodes and BMCs."""
 
 import re
 
@@ -18,12 +18,15 @@ LOOKS = re.compile(
     rf"|(?P<host>(?<![\w.@-])(?<!(?<!/)/)(?:(?:{forms.LABEL}){{2,8}}{forms.TOP}"
     rf"|(?:{forms.LABEL}){{1,8}}{forms.PRIVATE_TOP})(?![\w-]|\.\w))"
 )
-"""`who` is a user before a date in a line of Slurm; a component of a path is not a `host`."""
+"""Matches texts with the form of an identity; a path segment is not a `host`.
+
+`who` is a user's name before `@` and a time, as in Slurm's output.
+"""
 
 NO_MAIL = re.compile(
     r"\.(?:service|socket|target|timer|mount|automount|slice|scope|device|path|swap)\Z|@(?:openssh|libssh)\.\w+\Z"
 )
-"""Texts with the form of a mail address that are units of systemd or algorithms of SSH."""
+"""Matches names of systemd units and SSH algorithms that have the form of a mail address."""
 
 NO_HOST = re.compile(
     r"(?:io|com|org|net|xyz|localhost)\..*|.*\.localhost"
@@ -31,16 +34,16 @@ NO_HOST = re.compile(
     r"|.*\.(?:service|socket|target|timer|mount|automount|slice|scope|device|path|swap|conf|cfg|json|ya?ml|toml|txt|log"
     r"|list|repo|sh|py|rules|ko|so|xz|gz|zst|bz2|zip|tar|tgz|bin|img|iso|efi|rom|cap|fwpkg|rpm|deb|dll|exe|xml|html?)"
 )
-"""Texts with the form of a host name that are names of D-Bus or containerd, sysctls, units of systemd, or files."""
+"""Matches names of D-Bus, containerd, sysctls, systemd units and files that have the form of a host name."""
 
 RANGE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}-\Z")
-"""The first of two addresses with a dash between them."""
+"""Matches an IPv4 address and a dash at the end of a text: the first address of a range."""
 
 BEFORE = 17
-"""Number of characters before an address that `RANGE` needs: another address, a dash, and the character before both."""
+"""Number of characters before an IPv4 address in which RANGE is searched: an address, a dash, and one before both."""
 
 KERNELS = re.compile(
     r"(?<=[ ])(?P<socket>[0-9A-F]{32}|[0-9A-F]{8})(?=:[0-9A-F]{4} )|(?<=\t)(?P<route>[0-9A-F]{8})(?=[ ]?\t)"
     r"|(?<![^ \n])(?P<route6>[0-9a-f]{32})(?= )"
 )
-"""Addresses in the kernel's tcp, tcp6, route and ipv6_route (Documentation/networking/proc_net_tcp.rst)."""
+"""Matches addresses in /proc/net/{tcp,tcp6,route,ipv6_route} (Documentation/networking/proc_net_tcp.rst)."""

@@ -1,4 +1,4 @@
-"""Values that identify a machine (serials, ids, names), found by facts and by the names of values."""
+"""Finds values that identify a machine (serials, ids, names), in facts and after names such as `serial`."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ ALIKE = frozenset(
     | {"signature", "sku", "subsystem_device", "subsystem_vendor", "type", "upstream", "vendor", "board_vendor"}
     | {"board_version", "chassis_vendor", "hypervisor", "index", "market_name", "state", "version"}
 )
-"""Last words of identity facts whose value describes a model or a slot: other machines have the same values."""
+"""Last words of the paths of identity facts whose values other machines share, such as a model or a slot."""
 
 _BLANK = frozenset(
     {"", "-", "--", "none", "null", "n/a", "na", "unknown", "undefined", "empty", "absent", "not available"}
@@ -74,7 +74,7 @@ _LABEL = re.compile(
     r"[\"']?(?P<value>[^\s\"',;]{1,100})"
 )
 _SLURM = re.compile(r"(?<!\S)Node(?:Name|Addr|HostName)=(\S{1,100})")
-"""Slurm's names of its nodes."""
+"""Matches the names of nodes in Slurm's output."""
 
 _WIDE = re.compile(
     r"(?i)(?:sas[ _-]?addr(?:ess)?|logical id|wwpn|wwnn|wwn|naa|eui|eui64|nguid|guid)[ \t.:(=]{1,3}"
@@ -95,44 +95,45 @@ _PAIRS = re.compile(
 )
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _BARE = re.compile(r"[0-9a-f]{12}")
-"""A drive's serial or a hardware address; a hardware address also occurs with separators somewhere."""
+"""Matches 12 hexadecimal digits: a drive's serial, or a MAC, which also occurs with separators somewhere."""
 
 _PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?")
-"""A bus address: it denotes a slot, and all machines of the same model have the same slots."""
+"""Matches a PCI address: it denotes a slot, which all machines of the same model have."""
 
 _IDS = re.compile(
     rf".*(?:{_PAIRS.pattern}|{_UUID.pattern}|[^\s@]@[^\s@]+\.[a-z]{{2}}).*"
     r"|[0-9a-f]{12}|(?:[0-9a-f]{4}[.:]){2,3}[0-9a-f]{4}",
     re.IGNORECASE | re.DOTALL,
 )
-"""Values that are unique, whatever the fact's name is: the name of a switch's port may be its hardware address."""
+"""Matches values that are unique whatever the fact's name is: the name of a switch port may be its MAC."""
 
 _VERSIONS = re.compile(r".*/(?:\w*version|fw_ver|firmware_rev)", re.IGNORECASE)
 """Files that contain a version, which may look like an address."""
 
 _SEARCHED = re.compile(r"(?m)^(?:search|domain)[ \t]+(\S.{0,1000})$")
-"""Lines of resolv.conf with domains."""
+"""Matches the lines of resolv.conf that contain domains."""
 
 _SERVER = re.compile(r"(?:\A|[ \t])(?:(?:[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{1,252}):/|//([A-Za-z0-9][\w.-]{1,252})/)")
-"""The server of a network share, in lines of mounts, mountinfo, mountstats and fstab."""
+"""Matches the server of a network share, in lines of mounts, mountinfo, mountstats and fstab."""
 
 _SHARES = re.compile(r"nfs|cifs|smb|sshfs")
-"""The file system types of lines with a server."""
+"""Matches the types of network file systems, whose lines contain a server."""
 
 LINE = 1000
-"""Maximum number of characters of a line that are searched for a server."""
+"""Number of characters at the beginning of a line that are searched for a server."""
 
 _LOOSE = re.compile(r"[\s\"'<>(),;=\[\]{}|\\`]")
-"""Characters that separate words; a value with such a character is only found if it is a whole value."""
+"""Characters that separate words; a value that contains one is found only where it is a whole value."""
 
 
 @dataclass(frozen=True)
 class Identities:
     """The values to hide, in lower case.
 
-    `words` are serials and similar values, `names` are names of machines and domains, and `digits` are ids of bare
-    hexadecimal digits. `people` are login names; they are searched in error messages only, since a login may be
-    `nvidia`. `alike` are values that all machines of the model have; they are not replaced.
+    `words` are serials and similar values, `names` are names of machines and domains, and `digits` are hexadecimal ids
+    without separators. `people` are login names; only error messages are searched for them, because a login such as
+    `nvidia` may be an ordinary word elsewhere. `alike` are values that all machines of the model have; they are not
+    replaced.
     """
 
     words: frozenset[str] = frozenset()
@@ -154,13 +155,13 @@ def is_short(word: str) -> bool:
 
 
 def is_loose(word: str) -> bool:
-    """Return whether a value is replaced only if it is a whole value: it may be a number, a word or a sentence."""
+    """Return whether a value is replaced only where it is a whole value: inside a text it may be an ordinary word."""
     few = len(word) < 6 or (word.isdecimal() and len(word) < 8) or len(set(word)) < 3
     return few or not word.isascii() or not re.search("[0-9]", word) or _LOOSE.search(word) is not None
 
 
 def is_name(name: str) -> bool:
-    """Return whether a machine's name can be searched in every text."""
+    """Return whether a machine's name is distinctive enough to be replaced inside every text."""
     return len(name) >= 4 and name.isascii() and name not in _PLAIN and _NUMBERED.fullmatch(name) is None
 
 
@@ -176,7 +177,7 @@ def named(names: Iterable[str]) -> Identities:
 
 
 def logins(users: Iterable[str]) -> Identities:
-    """Return the identities in login names."""
+    """Return login names as identities; names of one or two letters and common names such as `admin` are left out."""
     return Identities(people=frozenset(u.casefold() for u in users if len(u) > 2) - _PLAIN)
 
 
@@ -256,7 +257,7 @@ def _of_values(rows: Iterable[tuple[str, str]]) -> Identities:
 
 
 def _texts(body: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text of a body, with the name of the property."""
+    """Yield every text in a JSON value, as a pair of the property's name and the text."""
     match body:
         case str():
             yield name, body
@@ -282,7 +283,7 @@ def _spelt(name: str) -> str:
 
 
 def _sorted_out(values: Iterable[str]) -> Identities:
-    """Sort values into words and bare ids; placeholders for a missing value are dropped."""
+    """Divide values into words and hexadecimal ids; placeholders for a missing value are dropped."""
     words: set[str] = set()
     digits: set[str] = set()
     for value in values:

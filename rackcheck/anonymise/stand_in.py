@@ -16,13 +16,13 @@ KEPT = frozenset({10, 100, 169, 172, 192})
 """First bytes of IPv4 addresses that are kept: with the next byte they mark private and shared addresses (RFC 6890)."""
 
 _AMONG = {100: range(64, 128), 169: range(254, 255), 172: range(16, 32), 192: range(168, 169)}
-"""For a first byte, the second bytes that mark such addresses: these bytes are replaced only by each other."""
+"""For a first byte, the second bytes of private and shared addresses; they are replaced only by each other."""
 
 _QUALIFIED = re.compile(r"(?i:nqn|iqn)\.")
 """Prefix of the name of an NVMe subsystem or an iSCSI node; the part after the name's last colon is the identity."""
 
 _GROUPS = re.compile("01005e|3333|0180c2|01000c")
-"""Group addresses: IPv4 (RFC 1112, 6.4), IPv6 (RFC 2464, 7), bridges (IEEE 802.1Q), and Cisco's protocols."""
+"""Matches MACs of groups: IPv4 (RFC 1112, 6.4), IPv6 (RFC 2464, 7), bridges (IEEE 802.1Q), and Cisco's protocols."""
 
 ATTEMPTS = 1000
 """Maximum number of attempts to find an unused stand-in; for a very short value, a stand-in may be used twice."""
@@ -43,7 +43,7 @@ class Dice:
         return begin + self._chosen("word", value[len(begin) :], _shape(value[len(begin) :]), begin)
 
     def mac(self, digits: str) -> str:
-        """Return a stand-in for 12 hexadecimal digits; the vendor's prefix and addresses of groups are unchanged."""
+        """Return a stand-in for a MAC (12 hexadecimal digits); the vendor's prefix and MACs of groups are unchanged."""
         if _GROUPS.match(digits) or len(set(digits)) == 1:
             return digits
         return digits[:6] + self._chosen("mac", digits, [HEX] * 6, digits[:6])
@@ -101,14 +101,14 @@ class Dice:
         return made.exploded if len(text) == len(made.exploded) else str(made)
 
     def _interface(self, own: str) -> str:
-        """Return the stand-in of an address's last half: a MAC with one bit flipped (RFC 4291) or a GUID."""
+        """Return the stand-in of an IPv6 address's last half: a MAC with one bit flipped (RFC 4291) or a GUID."""
         if own[6:10] != "fffe":
             return self.guid(own)
         mac = self.mac(f"{int(own[:2], 16) ^ 2:02x}{own[2:6]}{own[10:]}")
         return f"{int(mac[:2], 16) ^ 2:02x}{mac[2:6]}fffe{mac[6:]}"
 
     def _group(self, digits: str) -> str:
-        """Return the stand-in of a prefix's last four digits; 0 and the first two digits of an address are kept."""
+        """Return the stand-in of an IPv6 prefix's last four digits; 0 and an address's first two digits are kept."""
         own = digits[-4:]
         if not int(own, 16):
             return own
@@ -116,7 +116,11 @@ class Dice:
         return own[:2] + made[2:] if len(digits) == 4 else made
 
     def _byte(self, before: bytes, byte: int) -> int:
-        """Return the stand-in of a byte after the bytes `before`: of the same kind, and unique after these bytes."""
+        """Return the stand-in of the byte that follows the bytes `before` in an IPv4 address.
+
+        After the same bytes, different bytes have different stand-ins, and bytes of private and shared addresses remain
+        such bytes.
+        """
         if byte in {0, 255} or (not before and byte in KEPT):
             return byte
         among = _AMONG.get(before[0], range(0)) if len(before) == 1 else range(0)
@@ -130,7 +134,10 @@ class Dice:
         return self._orders[before, inside][byte]
 
     def _chosen(self, kind: str, value: str, shape: Sequence[str], begin: str = "") -> str:
-        """Choose one character of each alphabet; the result is unique for this value, and follows `begin`."""
+        """Choose one character of each alphabet in `shape`; no other value of this kind has the same result.
+
+        `begin` is the unchanged text that precedes the result in the stand-in.
+        """
         if (kind, value) not in self._given:
             made = value
             for attempt in range(ATTEMPTS):
@@ -143,7 +150,7 @@ class Dice:
         return self._given[kind, value]
 
     def _rolls(self, *about: object) -> Iterator[int]:
-        """Yield endlessly numbers from 0 to 65535, which depend only on the salt and the arguments."""
+        """Yield an endless sequence of numbers from 0 to 65535, which depends only on the salt and the arguments."""
         block = 0
         while True:
             words = repr((*about, block)).encode("utf-8", "surrogatepass")

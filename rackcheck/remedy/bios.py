@@ -1,7 +1,8 @@
-"""BIOS settings as the body of one PATCH for each BIOS, with the attributes and values that this BIOS uses.
+"""Writes BIOS settings as the body of one PATCH per BIOS, with the attributes and values of this BIOS.
 
 Three parts of the request come from the BMC: the attributes' names, values from its registry, and the URI of its
-settings object. Each may contain only a small set of characters; any other text is left to a person.
+settings object. Each may contain only a small set of characters; if it contains others, no request is written, and the
+finding is left to be fixed by hand.
 """
 
 import re
@@ -22,7 +23,7 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:+()\[\]/&#-]{0,119}\Z")
 PLACE = re.compile(r"/redfish/v1(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,20}/?\Z")
 
 ON_RESET = {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "OnReset"}
-"""Makes some BMCs (iDRAC) apply the change at the next reboot; sent if the BMC reports that it supports this."""
+"""Property of a body that makes some BMCs (iDRAC) apply it at the next reboot; sent only if the BMC supports it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _annotation(resource: Resource) -> Mapping[str, Any]:
 
 
 def _settings(resource: Resource) -> str | None:
-    """Return the URI of the settings object that is applied at reboot, if it is a plain path on this BMC."""
+    """Return the URI of the BIOS's settings object; None if it is missing or not a plain path on this BMC."""
     value = _annotation(resource).get("SettingsObject")
     place = value.get("@odata.id") if isinstance(value, Mapping) else None
     return place if isinstance(place, str) and PLACE.match(place) else None
@@ -122,7 +123,7 @@ class _Reader:
         return cls(given, shown, registry(docs, frozenset(given)), table)
 
     def changes(self, need: Firmware) -> list[AttributeChange] | str:
-        """Return the attribute changes that make a rule pass (none if it already passes), or why there are none."""
+        """Return the attribute changes that make a rule pass (empty if it already passes), or why it cannot pass."""
         name = need.fact.segments[1].word
         if name == "attribute":
             return self._raw(need)

@@ -46,7 +46,10 @@ class Firmware:
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """A finding that no command fixes: the rule's own texts, and why; if `part` is set, no setting can fix it."""
+    """A finding that no command fixes: the rule's own texts, and the reason.
+
+    `part` is true if no setting can fix it, because the rule is about parts, counters or measurements.
+    """
 
     rule: str
     title: str
@@ -87,19 +90,19 @@ def _rule(rule: Rule, verdict: Verdict, rules: Sequence[Rule]) -> Iterator[Remed
 
 
 def by_hand(rule: Rule, why: str, *, part: bool = False) -> ByHand:
-    """Leave a rule to a person."""
+    """Return a rule as a finding to fix by hand, with the reason why no command fixes it."""
     return ByHand(rule.id, rule.title, rule.fix, why, part)
 
 
 def _no_setting(rule: Rule) -> bool:
-    """Whether a rule is about parts, counters or measurements, none of which can be set."""
+    """Whether no setting can fix a rule: it counts items, or tests only identities, counters and measurements."""
     kinds = {clause.kind.cls for clause in rule.clauses}
     counted = rule.look is not None and rule.look.mode == "count" and str(rule.look.collection) != "bios.pending"
     return counted or (bool(kinds) and kinds <= {Class.COUNTER, Class.MEASUREMENT, Class.IDENTITY})
 
 
 def _unfit(rule: Rule) -> str:
-    """Return why a rule of this form has no value to write; empty if it may have a value."""
+    """Return why a rule of this form determines no value to write; empty if it may determine one."""
     if rule.called is not None:
         return "it is written in Python, and names no value to write"
     if rule.across is not None:
@@ -118,12 +121,12 @@ def _is_there(where: Clause) -> bool:
 
 
 def whole(rule: Rule, clause: Clause) -> Path:
-    """Return the full path of a clause; for a rule that selects items, with a star as the item's key."""
+    """Return the full path of a clause's fact; if the rule selects items, `*` stands for the item's name."""
     return clause.fact if rule.look is None else rule.look.collection.item(EVERY) + clause.fact
 
 
 def _failing(rule: Rule, verdict: Verdict) -> Iterator[Clause]:
-    """Yield the clauses that failed: clauses whose fact is in the verdict's evidence as failing or warning."""
+    """Yield the clauses whose fact fails or warns in the verdict's evidence."""
     bad: set[str] = set()
     for evidence in verdict.evidence:
         if evidence.status in BAD:
@@ -164,7 +167,7 @@ def _clause(rule: Rule, clause: Clause, rules: Sequence[Rule]) -> Lines | Firmwa
 
 
 def _otherwise(rule: Rule, fact: Path, want: WantedValue, rules: Sequence[Rule]) -> Iterator[str]:
-    """Yield the other rules of this node that would fail with the value for this rule."""
+    """Yield the ids of this node's other rules that would fail if the fact had this rule's value."""
     for other in rules:
         if other.id == rule.id or other.unset or other.across is not None or other.join != "all":
             continue
@@ -187,7 +190,10 @@ def _refuses(test: Test, value: Value, clause: Clause) -> bool:
 
 @dataclass(frozen=True)
 class RemedyGroup:
-    """Nodes that need the same commands, in order; `firmware` is set if their BIOS must be changed too."""
+    """Nodes that need the same commands, which are sorted by the time when they take effect.
+
+    `firmware` is set if the nodes' BIOS must be changed too.
+    """
 
     nodes: tuple[str, ...]
     steps: tuple[Lines, ...]

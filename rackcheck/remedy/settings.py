@@ -1,4 +1,4 @@
-"""The table of BIOS settings in the installed package of probes."""
+"""Reads the table of BIOS settings from the installed package of probes."""
 
 import json
 from importlib.metadata import entry_points

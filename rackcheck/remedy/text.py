@@ -59,7 +59,7 @@ class RemedyText:
 
 
 def text(remedy_text: RemedyText) -> Iterator[str]:
-    """Format all remedies: BIOS settings, nodes with one reboot for each group, then findings to fix by hand."""
+    """Yield all remedies as lines: BIOS settings, commands by group of nodes, reboots, then findings to fix by hand."""
     yield from HEAD
     yield f"# Run {remedy_text.run}, profile {remedy_text.profile}."
     if remedy_text.orders:
@@ -149,7 +149,7 @@ def body(patch: Patch, indent: int | None = None) -> str:
 
 
 def document(remedy_text: RemedyText) -> dict[str, object]:
-    """Return the document for `--json`."""
+    """Return all remedies as the JSON document for `--json`."""
     return {
         "run": remedy_text.run,
         "profile": remedy_text.profile,

@@ -1,7 +1,8 @@
-"""Remedies for plain tunables: for each fact, the commands that set what the fact's probe reads.
+"""Remedies for plain tunables: a fixed table with the commands that set each fact; nothing is guessed.
 
-A fixed table; nothing is guessed. In a command, `[[ ]]` marks one word of the shell: inside it, `{name}`, `{key}`,
-`{file}` and `{value}` are replaced by words of the profile, and the word is quoted as a whole. Other text is kept.
+The commands set what the fact's probe reads. In a command, `[[ ]]` marks one word of the shell: inside it, `{name}`,
+`{key}`, `{file}` and `{value}` are replaced by words of the profile, and the word is quoted as a whole. Other text is
+kept.
 """
 
 import re
@@ -29,7 +30,7 @@ class When(StrEnum):
 NUMBER = re.compile(r"-?[0-9]{1,18}\Z")
 WORDS = re.compile(r"(-?[0-9]|[A-Za-z_])[A-Za-z0-9_.,:+-]{0,60}( [A-Za-z0-9_.,:+-]{1,60}){0,7}\Z")
 ARGUMENT = re.compile(r"[A-Za-z0-9_/+-][A-Za-z0-9_.,:+/@=-]{0,199}\Z")
-"""A kernel argument's value; it is written between double quotes to a file that a shell reads."""
+"""Matches a kernel argument's value that is safe between double quotes in a file that a shell reads."""
 
 KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_@:.+-]{0,99}\Z")
 
@@ -82,7 +83,7 @@ class Write:
 
 
 def fits(fact: Path) -> bool:
-    """Whether the keys in a fact's path are valid in a command; they come from the profile."""
+    """Whether the item names in a fact's path, which come from the profile, are valid in a command."""
     return all(s.key is None or s.key == "*" or KEY.match(s.key) for s in fact.segments)
 
 
@@ -95,7 +96,7 @@ def found(fact: Path, value: str) -> tuple[Write, str] | None:
 
 
 def known(fact: Path) -> bool:
-    """Whether the table can set this fact to any value."""
+    """Whether the table can set this fact to at least one value."""
     return any(_same(write.pattern, str(fact.pattern)) for write in TABLE)
 
 
@@ -104,14 +105,14 @@ def _same(pattern: str, fact: str) -> bool:
 
 
 def _kept(content: str, place: str) -> str:
-    """Return the command that writes one setting to a separate rackcheck file; it is idempotent."""
+    """Return an idempotent command that writes one setting to a file of its own."""
     return f"printf '%s\\n' [[{content}]] > [[{place}]]"
 
 
 def _sysfs(
     pattern: str, file: str, *, words: Mapping[str, str] = _NOTHING, number: bool = False, whole: bool = False
 ) -> Write:
-    """Return the write of a file in /sys; systemd repeats it at every boot (tmpfiles.d supports globs)."""
+    """Return how to set a fact by a file in /sys: now, and at every boot by tmpfiles.d, which supports globs."""
     put = "printf '%s\\n' [[{value}]]"
     now = f'for file in {file}; do {put} > "$file"; done' if whole else f"{put} > {file}"
     boot = _kept(f"w {file} - - - - {{value}}", f"/etc/tmpfiles.d/rackcheck-{pattern.replace('/*', '')}.conf")

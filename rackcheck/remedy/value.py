@@ -58,7 +58,10 @@ def _chosen(clause: Clause) -> tuple[Value, str] | str:
 
 
 def _bound(clause: Clause) -> tuple[Value, str] | str:
-    """Return the strictest bound of one side; with both sides, the lower bound (the caller checks the upper bound)."""
+    """Return the strictest lower bound among a clause's tests, or else the strictest upper bound.
+
+    If there is no usable bound, return the reason as a text. The caller checks that the bound passes all tests.
+    """
     for side, strictest in ((LEAST, max), (MOST, min)):
         bounds = [(t.operand, t.op) for t in clause.tests if t.op in side]
         numbers = {float(_number(bound)): (bound, op) for bound, op in bounds if _number(bound) is not None}  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ PAIRS = (("Enabled", "Disabled"), ("Enable", "Disable"), ("Yes", "No"), ("True",
 """Pairs of words: an attribute whose value is one word of a pair may be set to the other word."""
 
 FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.,:+()/%-]{0,79}\Z")
-"""Pattern of a registry value that may be written to a body."""
+"""Regular expression for a value that may be written to the body of a PATCH."""
 
 UNSURE = "the BIOS's spelling is unknown: its registry was not read, and the table does not contain it"
 READ_ONLY = "its registry marks it as read-only"
@@ -23,7 +23,11 @@ READ_ONLY = "its registry marks it as read-only"
 
 @dataclass(frozen=True)
 class SettingWords:
-    """Spellings for one row of the table: `own` and `common` by meaning, `seen` has the values of recorded machines."""
+    """Spellings of values for one row of the table of BIOS settings.
+
+    `own` has the row's spellings by meaning, `common` those of the whole table and the setting, `seen` the values of
+    recorded machines.
+    """
 
     own: Mapping[str, Sequence[str]]
     common: Mapping[str, Sequence[str]]
@@ -39,7 +43,7 @@ class SettingTable:
 
 
 def table(doc: Mapping[str, Any]) -> SettingTable:
-    """Read the table of BIOS settings."""
+    """Build the table of BIOS settings from its JSON document."""
     found = {
         name: tuple(
             SettingWords(row.get("words", {}), {**doc["words"], **given.get("words", {})}, row["seen"])
@@ -52,7 +56,7 @@ def table(doc: Mapping[str, Any]) -> SettingTable:
 
 @dataclass(frozen=True)
 class RegistryAttribute:
-    """A registry's entry for one attribute: the allowed values with their display names, and whether it is `fixed`."""
+    """A registry's data on one attribute: its allowed values with their display names; `fixed` means read-only."""
 
     values: tuple[tuple[str, str], ...]
     fixed: bool = False
@@ -96,7 +100,7 @@ def spelling_of(
 ) -> tuple[Spelt, str] | str:
     """Return an expected value in an attribute's spelling, with the source of the spelling, or why there is none.
 
-    `number` is the row of the attribute, `now` its current value.
+    `number` is the index of the setting's row for the attribute, `now` the attribute's current value.
     """
     row = setting.rows[number]
     if entry is not None and entry.fixed:
@@ -149,5 +153,5 @@ def _is_seen(word: str, seen: str) -> bool:
 
 
 def row_of(setting: Setting, attribute: str, among: Mapping[str, list[str]]) -> tuple[int, Candidate] | None:
-    """Return the number of the first row that names an attribute in this spelling, and the match."""
+    """Return the index of the setting's first row that names the attribute, and this row; None if there is none."""
     return next(((n, row) for n, row in enumerate(setting.rows) if attribute in row.among(among)), None)

@@ -1,13 +1,14 @@
-"""The annexes: tables for spreadsheets and tools, one CSV file each.
+"""Builds the annexes of a report: tables for spreadsheets and tools, one CSV file each.
 
-The format is RFC 4180: commas, CRLF, quotes where needed, a header in every file. The files are UTF-8 with a byte order
-mark: without the mark a spreadsheet silently misreads the letters of a customer's name; other tools strip the mark or
-report it.
-Every row is one line: control characters, including line ends, are escaped. Our own numbers are written as numbers.
+The format is RFC 4180: cells separated by commas, lines ended by CRLF, quotes where needed, and a header row in every
+file. The files are UTF-8 with a byte order mark; without the mark, a spreadsheet misreads letters outside ASCII, such
+as those in a customer's name. Control characters (including line ends) are escaped, so that every row is one line.
+Numbers computed by rackcheck are written as numbers.
 
-A spreadsheet evaluates a cell that begins with = + - or @, also after blanks and in their full-width forms. In many
-locales it splits rows at semicolons, and so evaluates text after a semicolon too. In such a cell an apostrophe is put
-before this character (and before apostrophes that precede it). `unguarded` removes the apostrophe without loss.
+A spreadsheet evaluates a cell as a formula if it begins with = + - or @, also after blanks, and also with the
+full-width forms of these characters. In many locales a spreadsheet splits rows at semicolons, and so also evaluates
+text after a semicolon. `guarded` therefore inserts an apostrophe before each such character (and before apostrophes
+that directly precede it). `unguarded` restores the original text.
 """
 
 import csv
@@ -23,7 +24,7 @@ from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow
 from rackcheck.views.locations import names_text, sorts
 
 OWN = ("model", "part_number", "serial")
-"""Identities with separate columns in the inventory; `Hardware.other` has them only if unread, with the reason."""
+"""Identity facts that are columns of `inventory.csv`; if one was not read, `Hardware.other` contains the reason."""
 
 BOM = "\ufeff"
 
@@ -37,7 +38,7 @@ _GUARDED = re.compile(rf"(\A|;)({_BLANKS})'('*[{_SIGNS}])")
 
 
 def guarded(text: str) -> str:
-    """Return a text that no spreadsheet evaluates."""
+    """Return the text with apostrophes inserted, so that no spreadsheet evaluates it as a formula."""
     return _FORMULA.sub(r"\1\2'\3", text)
 
 
@@ -47,7 +48,7 @@ def unguarded(cell: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[CsvRow]) -> str:
-    """Format one file: texts are guarded, numbers stay numbers."""
+    """Return the text of one CSV file; texts are guarded against evaluation as formulas, numbers are not changed."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
     writer.writerow([guarded(visible(name)) for name in header])
@@ -57,7 +58,7 @@ def table(header: Sequence[str], rows: Iterable[CsvRow]) -> str:
 
 
 def files(dossier: Dossier) -> Mapping[str, str]:
-    """Return every annex by file name; a table without rows consists of the header."""
+    """Return the text of every annex by file name; a table without rows contains only its header."""
     return {
         "inventory.csv": _inventory(dossier),
         "bill-differences.csv": _bill(dossier),
@@ -92,7 +93,7 @@ def files(dossier: Dossier) -> Mapping[str, str]:
 
 
 def _inventory(dossier: Dossier) -> str:
-    """Tabulate every part; unread values are marked, because an empty cell would look like a part without a serial."""
+    """Tabulate every part; an unknown serial is marked, as an empty cell would look like a part without a serial."""
     others = sorted({name for part in dossier.parts for name in part.other} - set(OWN))
 
     def rows() -> Iterator[CsvRow]:
@@ -105,7 +106,7 @@ def _inventory(dossier: Dossier) -> str:
 
 
 def _bill(dossier: Dossier) -> str:
-    """Tabulate the differences from the bill of materials; the line number is 0 for an extra part."""
+    """Tabulate the differences from the bill of materials; `line` is the line number in the bill, 0 for extra parts."""
     return table(
         ("kind", "node", "item", "serial", "said", "line"),
         (
@@ -130,7 +131,7 @@ def _nodes(dossier: Dossier) -> str:
 
 
 def _findings(dossier: Dossier) -> str:
-    """Tabulate every finding except passes, which are in `verdicts.csv`."""
+    """Tabulate every finding that has a reason; passes are only in `verdicts.csv`."""
     gates = {gate.id: gate for gate in dossier.gates}
     return table(
         ("rule", "severity", "status", "true status", "reason", "nodes", "of", "where", "title", "why", "fix"),
@@ -146,7 +147,7 @@ def _findings(dossier: Dossier) -> str:
 
 
 def _peers(dossier: Dossier, names: Sequence[str]) -> int:
-    """Return the total that these names are counted against: all nodes, all judged racks, or 1 for the fleet."""
+    """Return the total for the column `of`: of all nodes, of all judged racks, or 1 for the fleet."""
     ((scope, _), *_) = sorts(names) or ((Scope.NODE, ()),)
     return len(dossier.nodes) if scope is Scope.NODE else sum(group.scope == scope.value for group in dossier.groups)
 
@@ -154,8 +155,8 @@ def _peers(dossier: Dossier, names: Sequence[str]) -> int:
 def _verdicts(dossier: Dossier) -> str:
     """Tabulate every verdict: a column for each rule; a row for each node, then for each rack and for the fleet.
 
-    One line per verdict would give 180,000 lines for 1,000 nodes, most of them `pass`. This table has 1,000 readable
-    lines; the reasons, which nodes share, are in `findings.csv`.
+    With 1,000 nodes and 180 rules, one row per verdict would give 180,000 rows, most of them `pass`; this table has
+    about 1,000. The reasons, which many nodes share, are in `findings.csv`.
     """
     words = {letter: status.value for status, letter in LETTERS.items()}
     everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
@@ -182,7 +183,7 @@ def _firmware(dossier: Dossier) -> str:
 
 
 def _burn_in(dossier: Dossier) -> str:
-    """Tabulate every figure of every part under load, one per line; missing and untested figures are marked."""
+    """Tabulate every figure of every part under load, one per row; a missing value is shown as `not reported`."""
 
     def rows() -> Iterator[CsvRow]:
         for t in dossier.burned.tables if dossier.burned else ():

@@ -43,16 +43,17 @@ from rackcheck.views.reasons import NEVER_READ
 from rackcheck.views.summary import COUNTED, Finding, findings, notes, waiver_notes
 
 SHOWN = 12
-"""Maximum number of pieces of evidence in a finding; the run contains all of them."""
+"""Maximum number of pieces of evidence that the document shows for one finding; the run contains all of them."""
 
 NO_BURN_IN = "No burn-in was run: this document does not show how fast these machines are."
 
 
 @dataclass(frozen=True)
 class ReportJob:
-    """The inputs of a document besides its readings; `lineage` are the profile and its parents, the oldest first.
+    """The inputs of a document besides its readings.
 
-    `fragments` are the fragments that these profiles include, each compiled as a profile.
+    `lineage` contains the profile and its ancestors, from the oldest ancestor to the profile itself. `fragments` are
+    the fragments that these profiles include, each compiled as a profile.
     """
 
     kind: str
@@ -72,7 +73,7 @@ class ReportJob:
 
 
 def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
-    """Build the whole document; the readings must be sorted, the oldest first."""
+    """Build the document from readings, which must be sorted from the oldest to the newest."""
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
     seats = tuple(Seat(name, place.role, place.rack) for name, place in order.places.items()) if order.planes else ()
@@ -147,12 +148,12 @@ def _subject(readings: Sequence[CollectedRun], order: ReportJob) -> ReportSubjec
 
 
 def _kind(run: CollectedRun) -> str:
-    """Return the kind of a run; a run that only put a load on nodes is a burn-in, even if added as another kind."""
+    """Return the kind of a run; an audit that collected only the plane `burnin` is returned as `burn-in`."""
     return "burn-in" if run.kind == "audit" and set(run.started.planes) == {Plane.BURNIN.value} else run.kind
 
 
 def _simulated(run: CollectedRun) -> bool:
-    """Whether a run was of a simulated rack, according to its nodes or its request."""
+    """Whether a run was of simulated nodes, according to its burn-in records or to a `sim:` target in its request."""
     return any(burnt.about.simulated for burnt in run.burns.values()) or " sim:" in f" {run.started.targets}"
 
 
@@ -170,7 +171,7 @@ def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:
 
 
 def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterator[RuleChange]:
-    """Yield the changes of each profile of the lineage to the rules of its parent and of the included fragments."""
+    """Yield, for each profile of the lineage, how its rules differ from its parent's and included fragments' rules."""
     brought = {rule.id: rule for fragment in fragments for rule in fragment.rules}
     for parent, child in pairwise((None, *lineage)):
         assert child is not None
@@ -208,7 +209,7 @@ def _rows(settled: Settled, order: ReportJob) -> Iterator[NodeRow]:
 
 
 def _unread(order: ReportJob) -> str:
-    """Return why a node that no run has read is INCOMPLETE."""
+    """Return the reason that is shown for a node that no run has read; its outcome is INCOMPLETE."""
     if order.kind == "run":
         return NEVER_READ
     return f"no run of this acceptance has read it; rackcheck audit --accept {order.name} adds one"
@@ -224,13 +225,13 @@ def _group(group: Judged, order: ReportJob) -> GroupRow:
 
 
 def _vector(judged: Judged, profile: Profile) -> str:
-    """Format a node's or a group's verdicts as letters, in the rules' order."""
+    """Return the verdicts of a node or a group as one letter per rule, in the profile's order of rules."""
     letters = {verdict.rule: LETTERS[verdict.status] for verdict in judged.verdicts}
     return "".join(letters.get(rule.id, OUT) for rule in profile.rules)
 
 
 def machine_serial(tree: Tree) -> str:
-    """Return the machine's serial as reported by its system, else by its BMC."""
+    """Return the machine's serial: the fact `node.serial`, or else the first known `bmc.system/*.serial`."""
     line = _text(tree, "node.serial")
     systems = (path for path in tree if path.startswith("bmc.system/") and path.endswith(".serial"))
     return line or next((text for path in systems if (text := _text(tree, path))), "")

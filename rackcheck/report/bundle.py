@@ -21,10 +21,10 @@ from rackcheck.signoff.signing import files, manifest
 FORMAT = 1
 HEAD = "bundle.json"
 RUN = ("run.json", "events.jsonl", "raw", "profile", "waivers")
-"""The parts of a run's folder that are copied into a full bundle."""
+"""Files and folders in a run's folder that are copied into a full bundle."""
 
 INPUTS = "inputs"
-"""The folder in a full bundle for the bill, the brand and the waivers that were given when the bundle was made."""
+"""Folder in a full bundle for the bill of materials, brand and waiver files that were given when it was made."""
 
 NOTHING: Mapping[str, bytes] = {}
 
@@ -34,7 +34,7 @@ ACCEPTANCE = (LOG, "profile", "waivers")
 
 @dataclass(frozen=True, slots=True)
 class WrittenBundle:
-    """A written bundle: its folder, the digest of its manifest, and notes."""
+    """A written bundle: its folder, the digest of its manifest, and notes for the user."""
 
     folder: Path
     digest: str
@@ -44,9 +44,10 @@ class WrittenBundle:
 def renderings(
     dossier: Dossier, *, template: Path | None = None, tell: Callable[[str], None] = lambda _: None
 ) -> Iterator[tuple[str, bytes | str]]:
-    """Yield every rendering with its file name; a text with an empty name is a note.
+    """Yield every rendering as (file name, content); an item with an empty file name is a note for the user.
 
-    Raises UserError if a rendering cannot be made; if the PDF's library is missing, yields a note instead.
+    Raises UserError if a rendering cannot be made. If typst is not installed and no `template` is given, yields a note
+    instead of the PDF.
     """
     from rackcheck.report import html, pdf  # noqa: PLC0415  templates are only read when needed
 
@@ -75,9 +76,9 @@ def write(
 ) -> WrittenBundle:  # fmt: skip
     """Write a bundle to a new folder, or over an unsigned bundle; the folder is never left half-written.
 
-    Only for the full level: `runs` are folders by run, `accepted` is the acceptance's folder, `inputs` are files by
-    name. `unreviewed` names the profiles that no person has reviewed. While there are any, neither the bundle nor a
-    redacted copy, which contains no profiles, can be signed.
+    Only a full bundle has `runs` (each run's folder by its name), `accepted` (the acceptance's folder) and `inputs`
+    (file content by file name). `unreviewed` names the profiles that no person has reviewed; as long as there are any,
+    neither the bundle nor a redacted copy of it can be signed.
     """
     _free(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,7 @@ def write(
 
 
 def _content(log: Path) -> None:
-    """Remove bundles and signatures from a copied log: the same state of an acceptance must give the same bundle."""
+    """Remove the events `bundle` and `signed` from a copied log: an unchanged acceptance must give the same bundle."""
     rows = (b'{"event":"bundle",', b'{"event":"signed",')
     kept = [line for line in log.read_bytes().splitlines(keepends=True) if not line.startswith(rows)]
     log.write_bytes(b"".join(kept))
@@ -134,7 +135,7 @@ def _free(target: Path) -> None:
 
 
 def _copy(source: Path, target: Path, names: tuple[str, ...]) -> None:
-    """Copy plain files only: a run's folder is not trusted, and following a link could copy a local file."""
+    """Copy the named files and folders; raise UserError for a link, because following it could copy any local file."""
     target.mkdir(parents=True)
     for path, wrong in files.walk(source, frozenset()):
         if path.partition("/")[0] in names:

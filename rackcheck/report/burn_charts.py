@@ -1,4 +1,4 @@
-"""Chooses the curves of a burn-in for a document: nodes with findings, and an envelope of the other nodes. Pure."""
+"""Chooses which curves of burn-ins a document shows: charts of single nodes, and an envelope of the others. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,18 +12,18 @@ NODES = 12
 """Maximum number of nodes with a separate chart."""
 
 LINES = 16
-"""Maximum number of curves of one panel; if there are more, only curves with a finding and an envelope are drawn."""
+"""Maximum number of curves of one kind (with a finding, or without) in a panel; more are drawn as an envelope."""
 
 GPUS = (("power", "GPU power", "W"), ("temp", "GPU temperature", "°C"), ("clock", "GPU clock", "MHz"))
 
 NODE = (("temp", "CPU temperature", "°C"), ("clock", "CPU clock", "MHz"), ("load", "CPU load", "tasks"))
-"""Columns that are drawn if no GPU of a node has samples."""
+"""Columns of samples (with title and unit) that are drawn if no GPU has samples."""
 
 INLET = "air at the intake"
 
 
 def charts(latest: Sequence[Burnt]) -> tuple[BurnChart, ...]:
-    """Return a chart per node; with more than NODES nodes, nodes with findings first, then an envelope of the rest."""
+    """Return a chart per node, nodes with findings first; all nodes after the first NODES share one chart."""
     drawn = [burnt for burnt in latest if burnt.curves]
     first = sorted(drawn, key=lambda burnt: (-_weight(burnt), natural(burnt.node)))
     if len(first) <= NODES:
@@ -32,7 +32,7 @@ def charts(latest: Sequence[Burnt]) -> tuple[BurnChart, ...]:
 
 
 def _weight(burnt: Burnt) -> int:
-    """Return the sort key: nodes with faults in records first, then nodes with findings of rules, then other nodes."""
+    """Return a node's weight for sorting: 2 if its records contain faults, plus 1 if rules have findings on it."""
     return 2 * bool(burnt.wrong) + bool(burnt.odd or burnt.failed)
 
 
@@ -96,7 +96,7 @@ def _name(curve: Series) -> str:
 
 
 def points(found: SeriesPoints) -> str:
-    """Format points as in the model: milliseconds and tenths of the unit."""
+    """Format points as in `BurnLine.points`: pairs of milliseconds and tenths of the unit."""
     return " ".join(f"{_ms(t)},{round(value * 10)}" for t, value in found)
 
 

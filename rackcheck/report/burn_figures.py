@@ -12,7 +12,10 @@ from rackcheck.model.tree import Leaf
 BURNIN = "burnin."
 
 Figures = tuple[tuple[str, str], ...]
-"""A fact's path below its part, and the name in the document; `lowest` and `median` aggregate a collection."""
+"""Pairs of a fact's path below its part and the figure's name in the document.
+
+With `lowest` or `median` before the path, the values of all items in a collection are aggregated.
+"""
 
 GPU: Figures = (
     ("tensor.rate", "tensor rate"), ("tensor.work_per_clock", "work per clock"), ("tensor.clock", "clock"),
@@ -36,7 +39,7 @@ CPU: Figures = (
 AIR: Figures = (("inlet", "air at the intake"), ("power", "whole machine, peak power"))
 
 LIGHT = ("tensor", "memory.copy", "memory.verify", "memory.march", "link.h2d", "link.d2h")
-"""Figures that have a physical limit."""
+"""Names of the GPU figures that have a physical limit, which is the fact `light.NAME.limit`."""
 
 NAMES = {
     "tensor": "tensor rate", "memory.copy": "memory copy", "memory.verify": "memory verify",
@@ -44,7 +47,7 @@ NAMES = {
 }  # fmt: skip
 
 RATES = {"tensor": "tensor.rate"}
-"""The path of the rate of a figure with a limit, if it is not the default path."""
+"""Paths of measured rates that differ from the figure's name in LIGHT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,10 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """One figure of one part, and its limit in the same unit; None if unknown, with the reason in `why`."""
+    """One figure of one part with its physical limit, in the same unit; a value that is not known is None.
+
+    `why` is the reason if the limit is not known.
+    """
 
     name: str
     rate: float | None
@@ -78,7 +84,10 @@ class Light:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """One part of a node: the index of its kind in KINDS, `gpu/3`, model, and figures in order (None if not known)."""
+    """One part of a node with its figures, in the order of its kind's figures; a figure that is not known is None.
+
+    `kind` is an index in KINDS; `item` is, for example, `gpu/3`.
+    """
 
     kind: int
     item: str
@@ -89,14 +98,14 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A figure's entry in the catalogue."""
+    """A figure's unit and help text from the catalogue of facts."""
 
     unit: str
     help: str
 
 
 def things(leaves: Mapping[str, Leaf]) -> Iterator[Thing]:
-    """Yield every part that has any figure, in the order of KINDS and of the parts' names."""
+    """Yield every GPU, and every other part that has any figure, in the order of KINDS, then of their names."""
     rows = [path for path in leaves if path.startswith(BURNIN)]
     for number, kind in enumerate(KINDS):
         for key in _keys(leaves, kind.collection) if kind.collection else ("",):
@@ -110,7 +119,7 @@ def things(leaves: Mapping[str, Leaf]) -> Iterator[Thing]:
 
 
 def meanings(leaves: Mapping[str, Leaf]) -> Mapping[str, Meaning]:
-    """Return the unit and meaning of every figure that is in the facts, by kind and path, or by the limit's name."""
+    """Return the meaning of each figure in the facts; a dictionary key is `KIND PATH`, or `light NAME` for a limit."""
     found: dict[str, Meaning] = {}
     patterns = {str(paths.parse(path).pattern): leaf.kind for path, leaf in leaves.items() if path.startswith(BURNIN)}
     for kind in KINDS:

@@ -29,7 +29,7 @@ MOST = 400
 UNVERIFIED = "unverified on hardware"
 
 SCALES = {"C", "%", ""}
-"""Units for which a relative spread is meaningless: degrees have no meaningful zero, and shares are relative."""
+"""Units for which a relative spread is meaningless: 0 °C is not a true zero, and shares are already relative."""
 
 BurntThing = tuple[Burnt, Thing]
 
@@ -37,7 +37,10 @@ _NUMBER = re.compile(r"(?<![\w.])\d++(?:\.\d++)?+(?!\w|\.\d)")
 
 
 def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
-    """Summarize runs by name, the oldest first; the newest run of each node counts. None if there was no burn-in."""
+    """Summarize burn-ins, given by run from the oldest to the newest; each run is a name and its burn-ins by node.
+
+    Findings, figures and charts are those of each node's newest burn-in. Returns None if there was no burn-in.
+    """
     if not any(burnt for _, burnt in runs):
         return None
     newest = {node: burnt for _, values in runs for node, burnt in values.items()}
@@ -55,10 +58,10 @@ def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
 
 
 def folded(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Fold sentences that differ only in numbers; numbers that differ become a range.
+    """Combine sentences that differ only in numbers; numbers that differ become a range.
 
-    Each sentence is paired with its node. Yields each folded sentence, the number of sentences, and their nodes; the
-    most frequent first.
+    Each row is a sentence and its node. Yields each combined sentence, the number of its rows, and their nodes; the
+    most frequent is first.
     """
     found: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
     for sentence, node in rows:
@@ -75,7 +78,7 @@ def _range(numbers: Sequence[str]) -> str:
 
 
 def _alike(by_node: Mapping[str, Burnt]) -> Iterator[list[Burnt]]:
-    """Group the nodes of one run whose burn-ins had the same settings and end; durations may differ."""
+    """Group the nodes of one run by the settings and the end of their burn-ins; durations may differ within a group."""
     found: dict[tuple[object, ...], list[Burnt]] = defaultdict(list)
     for node in sorted(by_node, key=natural):
         about = by_node[node].about
@@ -116,7 +119,7 @@ def _faults(burnt: Burnt) -> Iterator[BurnFault]:
 
 
 def _tables(latest: Sequence[Burnt]) -> Iterator[BurnTable]:
-    """Yield a table for each kind and model; figures without any value are left out."""
+    """Yield a table for each kind and model of part; a figure that no part has is left out."""
     meanings = {name: meaning for burnt in latest for name, meaning in burnt.meanings.items()}
     for number, kind in enumerate(KINDS):
         models: dict[str, list[BurntThing]] = defaultdict(list)
@@ -156,7 +159,7 @@ def _figure(name: str, meaning: Meaning, rows: Sequence[BurntThing], n: int) -> 
 
 
 def _limits(latest: Sequence[Burnt]) -> Iterator[BurnLimit]:
-    """Yield the comparison of rates with their physical limits, for each figure and model."""
+    """Yield, for each figure and GPU model, the comparison of the measured rates with their physical limits."""
     meanings = {name: meaning for burnt in latest for name, meaning in burnt.meanings.items()}
     for name in LIGHT:
         models: dict[str, list[tuple[str, str, Light]]] = defaultdict(list)

@@ -1,23 +1,26 @@
-"""The work and findings of burn-ins as report values: identical nodes are combined, and lists are limited in length.
+"""Data classes for the work and findings of burn-ins; nodes with the same result are combined, and lists are limited.
 
-Numbers are texts, formatted by `figure`. An empty text was not reported or not tested; it never means 0.
+Numbers are strings formatted by `figure`. An empty string means that a value was not reported or not tested, never 0.
 """
 
 import math
 from dataclasses import dataclass
 
 FIGURE = r"^(-?[0-9]{1,15}(\.[0-9]{1,6})?)?$"
-"""A number as formatted by `figure`, or empty."""
+"""Regular expression for a number formatted by `figure`, or an empty string."""
 
 POINTS = r"^(-?[0-9]{1,12},-?[0-9]{1,12}( -?[0-9]{1,12},-?[0-9]{1,12})*)?$"
-"""Pattern of the points of a curve: milliseconds and tenths of the unit."""
+"""Regular expression for the points of a curve: pairs of milliseconds and tenths of the unit."""
 
 ROLES = ("plain", "odd", "inlet", "lowest", "median", "highest")
-"""Roles of a line: a curve without a finding, a curve with a finding, the inlet air, or a part of an envelope."""
+"""Roles of a curve: without a finding, with a finding, inlet air temperature, and the three curves of an envelope."""
 
 
 def figure(value: float) -> str:
-    """Format a number with four significant digits; large numbers are whole, numbers out of range give no text."""
+    """Format a number with about four significant digits and no exponent.
+
+    Returns an empty string if the number is not finite, or is 1e15 or more.
+    """
     if not math.isfinite(value) or abs(value) >= 1e15:
         return ""
     whole = len(f"{abs(value):.0f}") if abs(value) >= 1 else 0
@@ -27,13 +30,16 @@ def figure(value: float) -> str:
 
 
 def unit(text: str) -> str:
-    """Return a unit as printed."""
+    """Return a unit as it is printed: `C` as `°C`."""
     return {"C": "°C"}.get(text, text)
 
 
 @dataclass(frozen=True, slots=True)
 class BurnRun:
-    """A burn-in with the same settings on some nodes: `seconds` is the longest duration, `why` why it ended early."""
+    """A burn-in with the same settings on some nodes; `seconds` is the longest duration.
+
+    `ended` is how the burn-in ended, `why` the reason for an early end.
+    """
 
     run: str
     tier: str
@@ -58,9 +64,10 @@ class BurnUntested:
 
 @dataclass(frozen=True, slots=True)
 class BurnFault:
-    """A fault of one part, with the number of reports; `seed` and `tier` reproduce the work.
+    """A fault of one part; `count` is the number of times that it was reported.
 
-    `item` is `gpu/6`, `slot` the PCI address, `said` the location in the part and the actual and expected values.
+    `item` is, for example, `gpu/6`; `slot` is the PCI address; `said` describes the location in the part, and the
+    actual and expected values. A burn-in with the same `seed` and `tier` repeats the work.
     """
 
     node: str
@@ -81,8 +88,8 @@ class BurnFigure:
     """One figure of all parts of a kind; `of` is the number of parts, `known` the number of parts with the figure.
 
     `low` and `high` are the node and item with the lowest and the highest value. `spread` is the difference of these
-    values in the unit `apart`: % of the highest value, or the figure's unit if a share is meaningless. `note` is a
-    remark.
+    two values; its unit is `apart`: % of the highest value, or the figure's own unit if a percentage is meaningless.
+    `note` is `unverified on hardware` or empty.
     """
 
     name: str
@@ -102,7 +109,7 @@ class BurnFigure:
 
 @dataclass(frozen=True, slots=True)
 class BurnRow:
-    """One part with its figures, in the table's order; `odd` if the part has a finding."""
+    """One part with its values, in the order of the table's figures; `odd` is true if the part has a finding."""
 
     node: str
     item: str
@@ -114,7 +121,7 @@ class BurnRow:
 
 @dataclass(frozen=True, slots=True)
 class BurnTable:
-    """Parts of one kind and one model: the figures of all of them together, and of each part."""
+    """A table of the parts of one kind and model: figures over all these parts, and one row for each part."""
 
     kind: str
     model: str
@@ -133,7 +140,10 @@ class BurnGap:
 
 @dataclass(frozen=True, slots=True)
 class BurnLimit:
-    """A figure and its physical limit, both in `unit`; `reached` is in % of each part's own limit."""
+    """A figure and its physical limit, both in `unit`.
+
+    `lowest`, `median` and `highest` are what the parts reached, in % of each part's own limit.
+    """
 
     name: str
     model: str
@@ -153,7 +163,7 @@ class BurnLimit:
 
 @dataclass(frozen=True, slots=True)
 class BurnLine:
-    """One curve: `role` is one of ROLES, `points` are `ms,tenths` separated by blanks."""
+    """One curve: `role` is one of ROLES, `points` are `milliseconds,tenths of the unit` pairs separated by blanks."""
 
     name: str
     role: str
@@ -162,7 +172,7 @@ class BurnLine:
 
 @dataclass(frozen=True, slots=True)
 class BurnPanel:
-    """Curves that share a scale: `what` is its name; `more` counts curves that are not drawn."""
+    """Curves that share a scale: `what` is the panel's title, `more` the number of curves that are not drawn."""
 
     what: str
     unit: str
@@ -172,7 +182,7 @@ class BurnPanel:
 
 @dataclass(frozen=True, slots=True)
 class BurnBand:
-    """A stage, with begin and end in milliseconds."""
+    """A stage of a burn-in on one side (`gpu` or `cpu`) of a node, with begin and end in milliseconds."""
 
     side: str
     stage: str

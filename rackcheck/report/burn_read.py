@@ -1,6 +1,6 @@
 """Reads one node's burn-in for a document: curves, stages, findings, what was not tested, and facts. Pure.
 
-Only the parts of the records that are shown are kept, thinned, so that a thousand nodes fit into memory.
+Only the records that a document shows are kept, and curves are thinned, so that a thousand nodes fit into memory.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,16 +15,16 @@ from rackcheck.report.burn_figures import BURNIN, Meaning, Thing, meanings, thin
 from rackcheck.run.event import Judged
 
 FAULTS = 64
-"""Maximum number of findings of one node that are listed; a finding combines records that differ only in time."""
+"""Maximum number of listed findings of one node; a finding combines all records with the same part, name and stage."""
 
 REASONS = 64
-"""Maximum number of reasons on one node why something was not tested."""
+"""The list of untested stages of one node has at most REASONS * 64 entries."""
 
 POINTS, MANY, FEW = 300, 200, 60
 """Maximum number of points of a curve: POINTS in runs of up to MANY nodes, FEW in larger runs."""
 
 ITEMS = {"gpu": "gpu", "core": "cpu", "memory": "numa", "nic": "nic"}
-"""Collections of a burn-in's facts, and the names of their parts in the burn-in's records."""
+"""For each collection of a burn-in's facts, the name of its items in the burn-in's records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class BurnFinding:
-    """One finding: part, name, stage, location and values, and count."""
+    """One finding: part, name of the fault, stage, a text with location and values, and number of reports."""
 
     item: str
     name: str
@@ -62,9 +62,11 @@ class BurnPart:
 
 @dataclass(frozen=True)
 class Burnt:
-    """A burn-in of one node; `untested` are parts with stage and reason, `odd` are parts that failed a rule.
+    """A burn-in of one node.
 
-    `things` are the parts with their figures, `meanings` the units and meanings of the figures.
+    `untested` contains pairs of the part with its stage and the reason. `odd` are parts on which a rule failed or
+    warned, `failed` are the ids of these rules. `things` are the parts with their figures, `meanings` the units and
+    meanings of the figures.
     """
 
     node: str
@@ -82,7 +84,7 @@ class Burnt:
 
 
 def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt:
-    """Read the records of one node, and the facts derived from them, in a run of `nodes` nodes."""
+    """Read one node's burn-in records and the facts derived from them; `nodes` is the number of nodes in the run."""
     hello = burn.hello
     seed, version, tier = hello.get("seed"), hello.get("version"), hello.get("tier")
     times = [stage.t for stage in burn.stages] + [rows[-1].t for rows in burn.samples.values()]
@@ -104,7 +106,7 @@ def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt
 
 
 def with_verdicts(burnt: Burnt, judged: Judged) -> Burnt:
-    """Add verdicts: the parts that failed a rule, and the rules that fail for this node's burn-in."""
+    """Return a copy with the burn-in's rules that fail or warn, and the parts that their evidence names."""
     bad = {Status.FAIL, Status.WARN}
     failed = [v for v in judged.verdicts if v.status in bad and any(e.item.startswith(BURNIN) for e in v.evidence)]
     items = (e.item for v in failed for e in v.evidence if e.status in bad)
@@ -129,7 +131,7 @@ def _part(values: Mapping[str, object]) -> BurnPart:
 
 
 def _wrong(faults: Iterable[Fault]) -> list[BurnFinding]:
-    """Combine findings that differ only in time; the first is kept, with the count."""
+    """Combine fault records with the same part, name and stage into one finding with their total count."""
     found: dict[tuple[str, str, str], list[Fault]] = {}
     for fault in faults:
         found.setdefault((fault.of, fault.name, fault.word("stage")), []).append(fault)
@@ -144,7 +146,7 @@ def _count(fault: Fault) -> int:
 
 
 def _details(rows: list[Fault]) -> Iterator[str]:
-    """Yield the location of a fault in a part, and the values: units of all rows, everything else of the first row."""
+    """Yield details of a fault: the SMs or CPUs of all its records, everything else from one record."""
     first = rows[0]
     for name, word in (("sm", "SM"), ("cpu", "CPU")):
         units = sorted({int(value) for fault in rows if (value := fault.number(name)) is not None})
@@ -171,7 +173,7 @@ def _details(rows: list[Fault]) -> Iterator[str]:
 
 
 def _untested(burn: Burn) -> Iterator[tuple[str, str]]:
-    """Yield each part and stage that was not tested, and why: `gpu/3 links`, `contended: 0.2 of a core`."""
+    """Yield pairs of untested work and the reason, such as (`gpu/3 links`, `contended: 0.2 of a core`)."""
     rows = [(f"{stage.of} {stage.stage}", stage.why) for stage in burn.stages if not stage.done]
     rows += list(burn.troubles)
     yield from list(dict.fromkeys(rows))[: REASONS * 64]

@@ -12,7 +12,7 @@ UNVERIFIED = "unverified"
 
 
 def account(burned: Burned) -> str:
-    """Return a few sentences: what was done, what was found, and what was not tested."""
+    """Summarize burn-ins in one sentence: what was done, what was found, and what was not tested."""
     runs = len({run.run for run in burned.runs})
     nodes = {node for run in burned.runs for node in run.nodes}
     rows = [f"{several(runs, 'burn-in')} on {several(len(nodes), 'node')}"]
@@ -29,9 +29,9 @@ def account(burned: Burned) -> str:
 
 
 def again(fault: BurnFault) -> tuple[str, ...]:
-    """Return the words of the command that repeats the work on this node; empty if no seed was reported.
+    """Return the words of a command that repeats the burn-in on the fault's node; empty if no seed was reported.
 
-    The command does not name the inventory, because the document may leave the site.
+    The command contains `INVENTORY` instead of a file's path, because the document may leave the site.
     """
     if fault.seed is None:
         return ()
@@ -48,7 +48,7 @@ def ended(run: BurnRun) -> str:
 
 
 def unverified(dossier: Dossier) -> tuple[str, ...]:
-    """Return the rules of burn-ins whose text or sources state that no hardware has confirmed them."""
+    """Return the ids of the burn-in rules whose text or sources contain the word `unverified`."""
     sources = {source.id: f"{source.title} {source.section} {source.confidence}" for source in dossier.sources}
 
     def says(gate: Gate) -> bool:

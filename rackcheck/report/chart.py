@@ -1,7 +1,8 @@
 """Draws curves as SVG: the same drawing for HTML and PDF, without script and without embedded fonts.
 
-A line with a finding is heavier and labelled, the line of the inlet air is dashed, an envelope is filled: colour is
-never the only difference. All charts of a document share their scales, so that they can be compared.
+A curve with a finding is heavier and labelled, the inlet air temperature is dashed, and an envelope is filled, so that
+colour is never the only difference. Panels with the same title have the same scale in all charts of a document, so that
+they can be compared.
 """
 
 import math
@@ -14,16 +15,16 @@ from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel
 
 WIDE, HIGH = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 84, 112, 42, 50
-"""The drawing's margins outside of the axes, in its own units; a unit is half a point on paper."""
+"""Margins of the drawing outside the axes, in SVG units; one unit is half a point on paper."""
 
 LETTER = 14.0
-"""Maximum average width of a letter in a label."""
+"""Maximum average width of a letter in a label, in SVG units."""
 
 GAP = 27
-"""Distance between two labels."""
+"""Vertical distance between two labels at the ends of curves, in SVG units."""
 
 LABEL = 7
-"""Maximum number of characters of a label beside its line."""
+"""Maximum number of characters of a label at the end of a curve."""
 
 STYLES: Mapping[str, str] = {
     "plain": 'fill="none" stroke="#8b949e" stroke-width="1.2"',
@@ -37,17 +38,20 @@ STYLES: Mapping[str, str] = {
     "word": 'font-family="DejaVu Sans Mono" font-size="24" fill="#525a64"',
     "name": 'font-family="DejaVu Sans Mono" font-size="24" font-weight="bold" fill="#a3200d"',
 }
-"""Styles in the PDF; the HTML page uses CSS classes instead."""
+"""SVG attributes of each kind of mark in the PDF; the HTML page uses CSS classes instead."""
 
 LARGE = {name: style.replace('font-size="24"', 'font-size="16"') for name, style in STYLES.items()}
-"""The same styles for a chart with the full width of the page."""
+"""STYLES with a smaller font, for a chart as wide as the page."""
 
 CLASSES = {name: f'class="ch-{name}"' for name in STYLES}
 
 
 @dataclass(frozen=True, slots=True)
 class AxisScale:
-    """The ranges of both axes, in milliseconds and in tenths of the unit, and the interval of the marks."""
+    """The ranges of the time axis (milliseconds) and of the value axis (tenths of the unit).
+
+    `step` is the interval of the marks on the value axis.
+    """
 
     begin: int
     end: int
@@ -66,7 +70,7 @@ class AxisScale:
 
 
 def scales(charts: Sequence[BurnChart]) -> Mapping[str, AxisScale]:
-    """Return the common scale of each kind of panel in all charts."""
+    """Return one scale for each panel title; the panels with this title share it in all charts."""
     found: dict[str, list[tuple[int, int]]] = {}
     for chart in charts:
         for panel in chart.panels:
@@ -78,20 +82,20 @@ def scales(charts: Sequence[BurnChart]) -> Mapping[str, AxisScale]:
 
 
 def points(line: BurnLine) -> list[tuple[int, int]]:
-    """Parse the points of a line."""
+    """Return the points of a curve as pairs of milliseconds and tenths of the unit."""
     pairs = (pair.split(",") for pair in line.points.split())
     return [(int(t), int(value)) for t, value in pairs]
 
 
 def svg(chart: BurnChart, panel: BurnPanel, scale: AxisScale, look: Mapping[str, str] = STYLES, text: str = "") -> str:
-    """Draw one panel; `look` contains the attributes of each kind of mark, `text` is the text alternative."""
+    """Return one panel as SVG; `look` maps each kind of mark to its SVG attributes, `text` is the text alternative."""
     label = f' role="img" aria-label="{_text(text)}"' if text else ""
     marks = [*_bands(chart, panel, scale, look), *_axes(scale, look), *_lines(panel, scale, look)]
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}"{label}>{"".join(marks)}</svg>'
 
 
 def spans(chart: BurnChart) -> list[tuple[str, tuple[str, ...]]]:
-    """Return a chart as numbers: each line's name, with the lowest and the highest value in each panel."""
+    """Return a chart as table rows: the name of each curve, and its lowest and highest value in each panel."""
     names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
     rows = [{line.name: _span(line) for line in panel.lines} for panel in chart.panels]
     return [(name, tuple(each.get(name, "") for each in rows)) for name in names]
@@ -180,7 +184,7 @@ def _path(rows: Sequence[tuple[int, int]], scale: AxisScale) -> str:
 
 
 def _names(panel: BurnPanel, scale: AxisScale, look: Mapping[str, str]) -> Iterator[str]:
-    """Yield labels at the ends of lines that have a label, without overlap."""
+    """Yield labels, without overlap, at the right ends of curves with a finding and of the inlet air curve."""
     ends = [
         (scale.y(points(line)[-1][1]), line) for line in panel.lines if line.role in {"odd", "inlet"} and line.points
     ]

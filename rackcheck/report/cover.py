@@ -20,7 +20,10 @@ _KINDS = (("png", b"\x89PNG\r\n\x1a\n"), ("jpeg", b"\xff\xd8\xff"))
 
 
 def load(path: Path) -> Brand:
-    """Read a brand; the logo is a file in the brand's folder. Raises UserError or BadFile."""
+    """Read a brand file; its logo must be a file in the same folder.
+
+    Raises UserError if the brand file cannot be read, and BadFile if its content or its logo is not valid.
+    """
     table = conform(read(safe_read.text(path, SIZE), path.name), schema())
     value = table.items["brand"]
     assert isinstance(value, YamlMapping)
@@ -64,7 +67,7 @@ def _logo(folder: Path, scalar: Scalar) -> Logo:
 
 
 def _beside(folder: Path, name: str) -> bytes:
-    """Read a file in the brand's folder; a file elsewhere on this machine is refused."""
+    """Return the content of a file in the brand's folder; raise ValueError if it is outside, or larger than LOGO."""
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise ValueError(f"{name} is outside the folder of the brand")

@@ -1,4 +1,4 @@
-"""`docs/reference/facts.md`: every fact that a probe returns or a join derives, generated from the catalogue."""
+"""Generates `docs/reference/facts.md` from the catalogue: every fact that a probe returns or a join derives."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -80,12 +80,12 @@ AREAS: Mapping[str, str] = {
     "sysctl": "The kernel's tunables. A tunable that is not listed is collected if a profile names it.",
     "time": "The clock, and its synchronisation.",
 }
-"""Areas by the prefix of their facts, each with a description; if two prefixes match, the longer prefix counts."""
+"""A description of each area of facts, by path prefix; if two prefixes match a fact, the longer one counts."""
 
 
 @dataclass(frozen=True)
 class PageQuestion:
-    """One request of a probe, in the form that the page shows."""
+    """A probe's request as shown on the page: the heading of its list, and its lines."""
 
     heading: str
     lines: tuple[str, ...]
@@ -106,7 +106,7 @@ WORDS = {
 
 
 def page(registry: Registry) -> str:
-    """Return the page."""
+    """Return the page as Markdown."""
     entries = registry.catalogue.entries
     areas: dict[str, list[Entry]] = {}
     for pattern in sorted(entries, key=natural):
@@ -126,13 +126,13 @@ def page(registry: Registry) -> str:
 
 
 def area(pattern: str) -> str:
-    """Return the area of a fact; a fact of a third-party package has its path's first word as its area."""
+    """Return the area of a fact: the longest prefix in AREAS that matches, or else the first word of the path."""
     word = parse(pattern.removesuffix(".**")).segments[0].word
     return max((name for name in AREAS if re.match(rf"{re.escape(name)}(?:[./]|$)", pattern)), key=len, default=word)
 
 
 def _anchor(heading: str) -> str:
-    """Return the anchor of a heading as repository hosts build it: lower case, without dots."""
+    """Return the link anchor that repository hosts generate for a heading: lower case, without dots."""
     return heading.lower().replace(".", "")
 
 
@@ -165,7 +165,7 @@ def _cell(text: str) -> str:
 
 
 def _questions(registry: Registry) -> Iterator[str]:
-    """Yield every different request, with the probes that read its answer."""
+    """Yield the Markdown lines of the section Requests: each different request, with the probes that send it."""
     asked: dict[PageQuestion, list[str]] = {}
     for probe in registry.probes:
         asked.setdefault(_question(probe), []).append(probe.name)
@@ -195,7 +195,7 @@ def _question(probe: AnyProbe) -> PageQuestion:
 
 
 def main() -> None:
-    """Write the page that ships: `python -m rackcheck.report.facts_page FOLDER`."""
+    """Write `facts.md` into a folder: `python -m rackcheck.report.facts_page FOLDER`."""
     import sys  # noqa: PLC0415  only when generating
     from pathlib import Path  # noqa: PLC0415
 

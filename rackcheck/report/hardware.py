@@ -1,4 +1,4 @@
-"""The machines' hardware: parts with serials, compared with a bill of materials, and versions by component. Pure."""
+"""Lists hardware: parts with serials, their comparison with a bill of materials, and versions by component. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from rackcheck.signoff.bom import Bom as Ordered
 from rackcheck.signoff.bom import BomLine
 
 REASONS = 3
-"""Maximum number of reasons listed why a component's version is not known everywhere."""
+"""Maximum number of listed reasons why a component's version is not known on some nodes."""
 
 NAMES = ("serial", "uuid", "guid", "part_number", "model", "name")
 """An item counts as a part if the path of one of its identity facts ends in one of these words."""
@@ -24,7 +24,7 @@ MODELS = ("model", "name", "product", "type")
 
 
 def parts(trees: Mapping[str, Tree]) -> Iterator[Hardware]:
-    """Yield every part that a node reports, by node and item; the reasons for unread values are in `other`."""
+    """Yield every part that a node reports, sorted by node and item; `other` has the reason if a value was not read."""
     for node in sorted(trees, key=natural):
         items: dict[str, dict[str, str | Unknown]] = {}
         for path, leaf in trees[node].leaves.items():
@@ -66,9 +66,10 @@ def _part(node: str, item: str, values: Mapping[str, str | Unknown]) -> Hardware
 def compared(
     ordered: Ordered, found: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str] = ()
 ) -> BomComparison:
-    """Compare parts with a bill of materials; a part that could not be searched for is unread, never missing.
+    """Compare parts with a bill of materials; where serials could not be read, a part is `unread`, never `missing`.
 
-    `never` are nodes of the inventory that no run has read. Each row is either matched by its serial or a difference.
+    `never` are nodes of the inventory that no run has read. Each line of the bill either matches a part by its serial,
+    or gives a difference.
     """
     by_serial: dict[str, list[Hardware]] = {}
     for part in found:
@@ -108,13 +109,16 @@ def compared(
 
 
 def _is_at(part: Hardware, item: str) -> bool:
-    """Whether a part is at an item of a bill; the index in an older bill's `gpu/3` identifies no GPU of today."""
+    """Whether a part is at the item that a bill of materials names.
+
+    An older bill names a GPU by its index (`gpu/3`). Such an item matches every GPU whose own item is not an index.
+    """
     indexed = [BY_INDEX.fullmatch(name) is not None for name in (item, part.item)]
     return item in {"", part.item} or (indexed == [True, False] and part.kind == _kind(item))
 
 
 def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequence[Hardware]:
-    """Return the parts whose serial is the bill's serial with leading zeros, which spreadsheets drop."""
+    """Return the parts whose serial differs from the bill's only in leading zeros, which spreadsheets drop."""
     if not line.serial.isdecimal():
         return ()
     bare = line.serial.lstrip("0")
@@ -124,7 +128,7 @@ def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequen
 
 
 def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
-    """Return a part with its views from other planes: items of another kind with the same serial on the same node."""
+    """Return the object ids of a part and its views on other planes: another kind, the same serial and node."""
     first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
     return {id(p) for p in first.values()}
 
@@ -168,7 +172,7 @@ def _missed(line: BomLine, holders: Sequence[Hardware], trees: Mapping[str, Tree
 
 
 def _kind(item: str) -> str:
-    """Return the kind of a part by its item: `gpu/0` is a gpu."""
+    """Return the kind of the part at an item: `gpu` for `gpu/0`, `system` for `node`."""
     return "system" if item == "node" else str(paths.parse(item).pattern).removesuffix("/*") if item else ""
 
 
@@ -227,7 +231,7 @@ def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[V
 
 
 def _why(reasons: Iterable[str]) -> str:
-    """Format the first distinct reasons, and the number of others."""
+    """Join the first REASONS reasons, and add the number of the others."""
     rows = list(reasons)
     more = f"; and {len(rows) - REASONS} more" if len(rows) > REASONS else ""
     return "; ".join(rows[:REASONS]) + more

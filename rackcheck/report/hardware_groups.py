@@ -1,4 +1,4 @@
-"""Groups identical hardware: components by versions, each node's parts by model, nodes by their verdicts.
+"""Groups what is identical: components by their versions, each node's parts by model, nodes by their verdicts.
 
 Differences come first. Pure.
 """
@@ -13,7 +13,7 @@ from rackcheck.model.text import natural
 from rackcheck.report.report_model import LETTERS, OUT, Dossier, GroupRow, Hardware, NodeRow, Versions
 
 IDENTITIES = ("uuid", "guid", "wwn", "mac")
-"""Identities of a part without a serial; the first known identity is used."""
+"""Identity facts that identify a part without a serial; the first known one is used."""
 
 LOUD = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
 """Verdicts that need attention."""
@@ -28,7 +28,7 @@ class ComponentGroup:
 
     @property
     def label(self) -> str:
-        """The paths, folded: `gpu/[0-7].vbios`."""
+        """The paths in compact form: `gpu/[0-7].vbios`."""
         return fold(self.facts)
 
     @property
@@ -39,7 +39,7 @@ class ComponentGroup:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Components that the same nodes did not report for the same reason; the other nodes have the same version."""
+    """Components that are unknown on the same nodes for the same reason, and have one version on all other nodes."""
 
     nodes: tuple[str, ...]
     why: str
@@ -53,7 +53,11 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The firmware and software of all nodes: `odd` components have several versions, `even` components only one."""
+    """The firmware and software of all nodes.
+
+    `odd` components have several versions, `even` components have one version on all nodes, and `unread` components
+    have at most one version but are unknown on some nodes.
+    """
 
     odd: tuple[ComponentGroup, ...]
     unread: tuple[Unread, ...]
@@ -66,7 +70,7 @@ class Matrix:
 
 
 def firmware(versions: Iterable[Versions]) -> Matrix:
-    """Combine components with the same versions on the same nodes, and separate components that differ."""
+    """Group components with equal versions on the same nodes; sort the groups into `odd`, `unread` and `even`."""
     gathered: dict[tuple[object, ...], list[Versions]] = {}
     for one in versions:
         gathered.setdefault((one.plane, one.groups, one.why), []).append(one)
@@ -88,10 +92,10 @@ def firmware(versions: Iterable[Versions]) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class PartShelf:
-    """Parts of one model on one node; `items` are fact paths, each with its identity.
+    """Parts of one model on one node; `items` are pairs of an item and the value of its identity.
 
-    `identity` is the sort of identity (serial, uuid, ...). If no identity was reported, `identity` and the identities
-    are empty, and `why` is the reason, if known.
+    `identity` is the name of the identity fact (serial, uuid, ...). If no identity is known, `identity` and the values
+    in `items` are empty, and `why` is the reason, if it is known.
     """
 
     node: str
@@ -104,12 +108,12 @@ class PartShelf:
 
     @property
     def label(self) -> str:
-        """The items, folded: `gpu/[0-7]`."""
+        """The items in compact form: `gpu/[0-7]`."""
         return fold(item for item, _ in self.items)
 
     @property
     def identities(self) -> tuple[tuple[str, str], ...]:
-        """Each item without its kind, with its identity."""
+        """Pairs of an item's name without its kind (`3` for `gpu/3`) and the value of its identity."""
         return tuple((item.removeprefix(f"{self.kind}/"), value) for item, value in self.items)
 
 
@@ -138,7 +142,7 @@ def _identity(part: Hardware) -> tuple[str, str]:
 
 
 def unread(parts: Iterable[Hardware]) -> tuple[tuple[str, int, str], ...]:
-    """Count parts without a serial, by kind and by the identity used instead (empty if there is none)."""
+    """Count parts without a serial, by kind and by the identity that replaces the serial (may be empty)."""
     found: dict[tuple[str, str], int] = {}
     for part in parts:
         if not part.serial:
@@ -207,7 +211,7 @@ def _loud(dossier: Dossier, vector: str) -> tuple[tuple[Status, tuple[str, ...]]
 def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
     """Group nodes by their verdicts and outcome; the largest group is first, equal sizes are in the nodes' order.
 
-    Machines that the profile is not for are grouped only by this reason: their verdicts do not count.
+    The verdicts of machines that the profile is not for do not count: their letters are all replaced by `-`.
     """
     found: dict[tuple[str, Outcome, str, Match], list[NodeRow]] = {}
     for node in nodes:
@@ -217,7 +221,7 @@ def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
 
 
 def likenesses(dossier: Dossier) -> tuple[Likeness, ...]:
-    """Return the groups of nodes with the same verdicts, the worst outcome and the rarest group first."""
+    """Return the groups of nodes with the same verdicts: the worst outcome first, then the smallest group."""
     made = [
         Likeness(
             tuple(node.name for node in nodes), nodes[0].outcome, _loud(dossier, vector), nodes[0].reason,

@@ -9,15 +9,15 @@ Consumers support only passed, failed, broken and skipped; the six verdicts are 
     warn          passed     with a system-out that begins with WARN; most consumers show it as passed
     not in scope  no case
 
-A node, a rack or the fleet that is INCOMPLETE has the case `verdict`, an error, with the reason and the next command,
-because it does not pass, whatever its rules' verdicts are. A node without any verdict has this case too. The document's
-name and `rackcheck.verdicts` contain the number of verdicts without such cases. On a machine that the profile is not
-for, no rule decides: failing and unknown rules are skipped there.
+A node, a rack or the fleet that is INCOMPLETE or has no verdict has an additional case `verdict`. It is an error,
+whatever the verdicts of the rules are, and contains the reason and the next command. If there are such cases, the
+document's name contains the number of verdicts without them; so does the property `rackcheck.verdicts`. On a machine
+that the profile is not for, no rule decides, so failing and unknown rules are reported as skipped.
 
-GitLab identifies cases by class and name, whatever their suite, and keeps only the first of identical cases (its page
-"Unit test reports"). The node is therefore part of a case's name. GitLab reads at most 30 MB per file. Jenkins shows
-the part of the class name before the last dot as the package. The package is the profile, and the class is the area.
-Times are zero, because verdicts have no duration.
+GitLab identifies cases by class and name, whatever their suite, and keeps only the first of identical cases (GitLab's
+documentation, page "Unit test reports"). The node is therefore part of a case's name. GitLab reads at most 30 MB per
+file. Jenkins shows the part of the class name before the last dot as the package. In this file, that part is the
+profile, and the rest is the area. Times are zero, because verdicts have no duration.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,7 +55,7 @@ class _Counts:
 
 
 def text(dossier: Dossier, digest: str = "") -> str:
-    """Render the file; `digest` is the digest of the record, by default computed here."""
+    """Return the dossier as JUnit XML; `digest` is the digest of the record, and is computed if it is empty."""
     found = {(finding.rule, node): finding for finding in dossier.findings for node in finding.nodes}
     return "".join(_lines(dossier, found, digest or record.digest(record.text(dossier))))
 
@@ -91,12 +91,12 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], FindingEntry], dige
 
 
 def _judged(dossier: Dossier, node: NodeRow | GroupRow) -> int:
-    """Return the number of a node's verdicts; the case `verdict` of an INCOMPLETE or unjudged node is not counted."""
+    """Return the number of a node's verdicts, without the additional case `verdict`."""
     return sum(letter in _STATUS for letter in node.vector[: len(dossier.gates)])
 
 
 def _stand_ins(dossier: Dossier) -> str:
-    """Format the number of cases that are not verdicts of a rule, if any; a build server counts them too."""
+    """Return a text with the numbers of verdicts and of additional `verdict` cases; empty if there is no such case."""
     everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
     bare = sum(_stands_in(node, node.vector[: len(dossier.gates)]) for node in everyone)
     cases = f"{several(bare, 'case')} for INCOMPLETE or unjudged nodes, racks and fleet"
@@ -104,7 +104,7 @@ def _stand_ins(dossier: Dossier) -> str:
 
 
 def _stands_in(node: NodeRow | GroupRow, letters: str) -> bool:
-    """Whether the node has the separate case `verdict`."""
+    """Whether the node has the additional case `verdict`: it is INCOMPLETE or has no verdict."""
     return node.outcome is Outcome.INCOMPLETE or not set(letters) - {OUT}
 
 
@@ -113,7 +113,7 @@ def _is_other(node: NodeRow | GroupRow) -> bool:
 
 
 def _idle(dossier: Dossier, node: NodeRow | GroupRow) -> Iterator[str]:
-    """Yield notes on the node's waivers without effect (unused, lapsed or expired): they are in no case."""
+    """Yield notes on the node's waivers without effect (such as unused, lapsed or expired), which are in no case."""
     rows = [e for e in dossier.exemptions if e.state not in {"used", "elsewhere"} and node.name in e.nodes]
     if rows:
         lines = (f"waiver of {e.rule} ({_source(e, dossier.level)}) {e.state}: {e.detail}" for e in rows)

@@ -1,4 +1,4 @@
-"""Replaces known values in texts, in any spelling; also removes text that looks like an address or an id.
+"""Replaces known values in texts, whatever their case, and removes text that looks like an address or an id.
 
 Comparisons ignore the case and the width of letters. A value of 8 or more characters is found anywhere, a value of 4 to
 7 characters only if no letter or digit is directly before or after it. A shorter value is never replaced, because it
@@ -34,7 +34,7 @@ _PATH = re.compile(r"(?<![\w.</)])/(?=[\w.-])(?P<root>[\w.-]{1,64})(?:[^\s\"'<>|
 _SYSTEM = frozenset(
     {"bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "redfish", "run", "sbin", "sys", "usr", "var"}
 )
-"""First folders of system paths, which are not specific to a site."""
+"""First path segments of system paths, which are the same on every site and therefore kept."""
 
 _IDS = re.compile(
     rf"(?<![0-9a-f-])(?:GPU-|MIG-)?{forms.UUID}(?![0-9a-f-])"
@@ -94,7 +94,7 @@ class Known:
 
 
 class NodeSets:
-    """Replaces node sets in texts (`dgx[01-03]`) whose names have pseudonyms."""
+    """Replaces node sets such as `dgx[01-03]` in texts by sets of the nodes' pseudonyms."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._stems: dict[tuple[str, str], list[tuple[int, str]]] = {}
@@ -106,7 +106,7 @@ class NodeSets:
         self._longest = sorted(self._stems, key=lambda stem: (-len(stem[0]), -len(stem[1]), stem))
 
     def replaced(self, text: str) -> str:
-        """Return a text with sets of these names replaced by sets of their pseudonyms."""
+        """Return the text with each set of known names replaced by the set of their pseudonyms."""
         if "[" not in text:
             return text
         folded, origin = folding(text)
@@ -139,7 +139,7 @@ class NodeSets:
 
 
 def folding(text: str) -> tuple[str, Callable[[int], int]]:
-    """Return a text without case and width, and a function that maps its positions to positions in the text."""
+    """Return a text without differences in case and width, and a function from its positions to the original's."""
     if text.isascii():
         return text.lower(), lambda at: at
     letters = [unicodedata.normalize("NFKC", c).casefold() for c in text]
@@ -157,7 +157,7 @@ def _forms(value: str) -> Iterator[str]:
 def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
     """Remove text that is certainly an address: IP addresses, and with `urls` the hosts of URLs (paths are kept).
 
-    With `fours`, four numbers with dots count as an IP address.
+    Without `fours`, IPv4 addresses are kept, because a version may have the same form.
     """
     if urls and "://" in text:
         text = _URL.sub(ADDRESS, text)
@@ -165,12 +165,12 @@ def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
 
 
 def hostless(text: str) -> str:
-    """Remove text that looks like a host name; only for versions and models, because a fact's path looks the same."""
+    """Remove text that looks like a host name; used only for versions and models, as fact paths look the same."""
     return _HOST.sub(ADDRESS, _NAMED.sub(rf"\1={ADDRESS}", text))
 
 
 def homeless(text: str) -> str:
-    """Remove paths into personal folders."""
+    """Remove paths below `/home`, `/tmp`, `/mnt` and similar folders, `~user/`, or a drive letter."""
     return _HOME.sub(PATH, text) if "/" in text or "\\" in text else text
 
 

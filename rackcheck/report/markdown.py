@@ -63,7 +63,7 @@ def text(dossier: Dossier, digest: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return any text as a code span; an empty text is marked."""
+    """Return any text as a code span, or `(empty)` for an empty text."""
     shown = clean(text, LONGEST)
     if not shown:
         return "(empty)"

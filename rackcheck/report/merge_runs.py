@@ -1,6 +1,6 @@
-"""Merges several readings of one rack: for each node and rule the newest reading counts; earlier readings are kept.
+"""Merges several readings of one rack: for each node and rule, the newest verdict counts, even if it is unknown. Pure.
 
-Pure. If the newest reading is unknown, the result is unknown, even if an earlier reading was known.
+Earlier readings are only compared with later ones, to list what changed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Settled:
-    """The merged result of several readings; `latest` names the newest run of each node."""
+    """The merged result of several readings; `latest` is the name of each node's newest run."""
 
     judged: tuple[Judged, ...]
     trees: Mapping[str, Tree]
@@ -48,10 +48,10 @@ def settle(
     agreed: frozenset[Plane] | None = None,
     seats: Sequence[Seat] = (),
 ) -> Settled:
-    """Merge readings, which are sorted: the oldest is first.
+    """Merge readings, which must be sorted from the oldest to the newest.
 
-    `agreed` are the planes of an acceptance, `seats` its nodes: a fact of these planes and nodes that no reading
-    collected is unknown. For a single run both are empty: facts that the run did not have to collect are not in its
+    `agreed` are the planes of an acceptance, `seats` its nodes: a rule for these planes that no reading judged is
+    unknown. For a single run, `agreed` is None and `seats` is empty: rules that the run did not judge are not in its
     scope.
     """
     rules = profile.rules
@@ -128,7 +128,7 @@ def _unasked(
     agreed: frozenset[Plane] | None,
     silent: Mapping[Plane, Unknown],
 ) -> Mapping[str, Verdict]:
-    """Return an unknown verdict for every rule that was agreed on and that no reading judged."""
+    """Return an unknown verdict for every rule in the scope of the agreed planes that no reading judged."""
     found: dict[str, Verdict] = {}
     for rule in rules:
         if agreed is None or rule.built_in or rule.id in judged or (role != ANY and rule.scope is not Scope.NODE):
@@ -199,9 +199,10 @@ def _turns(node: str, mine: Sequence[CollectedRun]) -> Mapping[str, tuple[tuple[
 
 
 def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
-    """Yield which part replaced another part between readings; a part with only a new index was not replaced.
+    """Yield the parts that were replaced between readings; a part that only moved to another index was not replaced.
 
-    If the part is unknown or not collected in a reading, the earlier value still counts.
+    Each item is a fact's path, and the run, time and value before and after the change. A reading in which the part is
+    unknown or not collected is skipped.
     """
     held: dict[str, tuple[str, str, str]] = {}
     for at, collected_run in enumerate(mine):
@@ -248,7 +249,7 @@ def _by_kind(known: Mapping[str, str]) -> Mapping[str, set[str]]:
 
 
 def _nothing(tree: Tree, path: str) -> bool:
-    """Whether all parts of a kind are known, so that a part that is not among them is absent."""
+    """Whether a reading shows that a part does not exist: all parts of its kind are known, and it is not among them."""
     items = list(paths.parse(path).items)
     for collection, key in items:
         leaf = tree.leaves.get(collection)

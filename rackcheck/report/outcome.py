@@ -110,14 +110,14 @@ def _out_of_scope(
 
 
 def _missed(rule: Rule, asked: Collection[str]) -> str:
-    """Return the planes that a rule needs but no run collected, or else that one run must collect all of them."""
+    """Return what a rule lacks: the planes that no run collected, or else one run with all of its planes."""
     wanted = {plane.value for plane in rule.planes} - {"derived"}
     missing = wanted - set(asked)
     return f"{' and '.join(sorted(missing or wanted))} plane{'' if missing else ' in one run'}"
 
 
 def areas(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Area]:
-    """Count verdicts by plane and by the area of the facts, in the profile's order."""
+    """Count verdicts by plane and by the area of the facts, sorted by plane, then by area."""
     placed: dict[tuple[str, str], list[str]] = {}
     for rule in rules:
         planes = "+".join(sorted(plane.value for plane in rule.planes if plane.value != "derived")) or "derived"
@@ -142,12 +142,12 @@ def punch(
     findings: Sequence[Finding], silent: Silent, owners: Mapping[tuple[str, str], tuple[str, str]],
     judged: Sequence[Judged], unread: Sequence[str], *, cut: bool, groups: Sequence[Judged] = (),
 ) -> Iterator[Punch]:  # fmt: skip
-    """Return the remaining work: A blocks the sign-off, B is to be fixed by a date or is minor, C is a note.
+    """Yield the punch list: class A blocks the sign-off, B is waived or does not decide the outcome, C is a warning.
 
-    `owners` contains, by rule and node, who is responsible for a waiver, and until when. If the outcome is not PASS, at
-    least one entry has class A: also for nodes that were not read or judged, for an interrupted run (`cut`), and for
-    nodes that are INCOMPLETE without a rule to fix. For machines that the profile is not for, no rule is listed,
-    because no rule decides.
+    `owners` maps each rule and node to the author of its waiver and the waiver's end date. If the outcome is not PASS,
+    at least one entry has class A. Entries of class A are also made for nodes that were not read or judged, for an
+    interrupted run (`cut`), and for INCOMPLETE nodes without a rule to fix. For machines that the profile is not for,
+    no rule is listed, because no rule decides.
     """
     others = frozenset(node.node for node in judged if node.fit.match is Match.OTHER)
     common, single = causes(deciding(findings, others), silent)

@@ -1,8 +1,8 @@
 r"""Writes the whole dossier as one canonical JSON document, the record, and reads it.
 
-Equal dossiers give equal bytes: objects are in the model's order, mappings of an enum in the enum's order, other
-mappings are sorted. The record contains no terminal control characters; invalid characters (a single surrogate) are
-kept as \uXXXX.
+Equal dossiers give equal bytes: fields have the order of the model's data classes, enum members as keys of a mapping
+have the order of the enum, and other keys are sorted. The record contains no terminal control characters; invalid
+characters (a single surrogate) are kept as \uXXXX.
 """
 
 import base64
@@ -30,12 +30,12 @@ def text(dossier: Dossier) -> str:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a record; the file has the same digest."""
+    """Return the SHA-256 of a record's text in hex, which is also the digest of the file."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read(text: str) -> Dossier:
-    """Read a record; raises UserError with the position in the document of the first error."""
+    """Read a record; raises UserError, which contains the first error and its position in the document."""
     if len(text) > LARGEST:
         raise UserError(f"the record has more than {LARGEST >> 20} million characters: rackcheck writes no such file")
     try:
@@ -77,7 +77,7 @@ def _ordered(mapping: Mapping[Any, Any]) -> Iterable[Any]:
 
 
 def _value(doc: Any, shape: Any, place: str) -> Any:
-    """Read a value of a type of the model."""
+    """Convert a JSON value to a type of the model; `place` is its position in the document, for errors (UserError)."""
     inner = optional(shape)
     if inner is not None:
         return None if doc is None else _value(doc, inner, place)
@@ -145,7 +145,7 @@ def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Reject duplicate keys: one reader might take the first value, another reader the last value."""
+    """Return a JSON object; raise ValueError for a duplicate key, as readers differ in which value they take."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key appears twice in one object")

@@ -1,7 +1,8 @@
-"""The JSON Schema of the record, generated from the model's types, so that both always agree; without `oneOf`.
+"""Generates the JSON Schema of the record from the model's types, so that both always agree; `oneOf` is not used.
 
-Every object has exactly its keys; a mapping (params, counts) may have any keys. Patterns are defined only for values
-that rackcheck generates. The times of a run are copied from the run, and a stored run may be anyone's file.
+In this schema an object has exactly the fields of its data class; a mapping (params, counts) may have any keys.
+Patterns are defined only for texts that rackcheck generates. Times have no pattern: they are copied from a run, and a
+stored run may be anyone's file.
 """
 
 from collections.abc import Mapping
@@ -30,7 +31,7 @@ from rackcheck.report.report_model import (
 FORMAT = 1
 
 DIGEST = r"^([0-9a-f]{64})?$"
-"""A SHA-256, or an empty text."""
+"""Regular expression for a SHA-256 in hex, or an empty text."""
 
 FORMS: Mapping[tuple[type, str], str] = {
     (Dossier, "level"): "^(full|customer|public)$",
@@ -50,10 +51,10 @@ FORMS: Mapping[tuple[type, str], str] = {
     (BurnLine, "role"): f"^({'|'.join(ROLES)})$",
     (BurnLine, "points"): POINTS,
 }
-"""Patterns of the texts of fields, as in JSON Schema."""
+"""Regular expressions for the texts in fields, by data class and name of the field."""
 
 BYTES = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
-"""The pattern of bytes, which are written as base64."""
+"""Regular expression for bytes, which are written as base64."""
 
 
 @cache
@@ -123,14 +124,14 @@ def _array(shape: tuple[Any, ...], known: dict[str, Schema]) -> Schema:
 
 
 def _or_null(shape: Any, known: dict[str, Schema]) -> Schema:
-    """Return a schema that also allows null, as one object, because editors explain `oneOf` badly."""
+    """Return a schema that also allows null, as one object without `oneOf`, which editors explain badly."""
     found = _object(shape, known) if is_dataclass(shape) and isinstance(shape, type) else _schema(shape, known)
     null = {"enum": [*found["enum"], None]} if "enum" in found else {}
     return found | null | {"type": [found["type"], "null"]}
 
 
 def main() -> None:
-    """Write the schema that ships: `python -m rackcheck.report.record_schema FOLDER`."""
+    """Write `report.schema.json` into a folder: `python -m rackcheck.report.record_schema FOLDER`."""
     import json  # noqa: PLC0415  only when generating
     import sys  # noqa: PLC0415
     from pathlib import Path  # noqa: PLC0415

@@ -1,8 +1,9 @@
 """Makes redacted copies: `customer` (the owner of the machines) without logins and addresses, `public` without names.
 
-TABLE decides about every text of the model, as explained in `docs/design/decisions/0011-redaction-levels.md`. A value
-that has a separate field is removed there and in every other text; then patterns remove text that looks like an
-address, an id or a path. Verdicts, counts, versions, models and rules are kept. Pure.
+TABLE defines how each text of the model is redacted; `docs/design/decisions/0011-redaction-levels.md` explains why. A
+value to be hidden that has a field of its own (such as a serial) is removed from this field and from every other text.
+Afterwards, patterns remove text that looks like an address, an id or a path. Verdicts, counts, versions, models and
+rules are kept. Pure.
 """
 
 import re
@@ -96,19 +97,19 @@ class How(StrEnum):
     SUBJECT = auto()
     SERIAL = auto()
     OTHER = auto()
-    """Identities by name: they are removed; properties in MAKES, such as the model, are redacted like TEXT."""
+    """Identities by name: removed, except properties in MAKES (such as the model), which are redacted like TEXT."""
     ADDRESS = auto()
     LOGIN = auto()
     SITE = auto()
     SITES = auto()
-    """Like SITE; in addition, each of the text's longer words is removed from other texts."""
+    """Like SITE; in addition, each of the text's words of 4 or more letters is removed from other texts."""
     PERSON = auto()
     TICKET = auto()
     REASON = auto()
     PARAM = auto()
-    """A site's value: quantities and versions begin with a digit and are kept."""
+    """A param's value: kept if it begins with a digit (a quantity or version) or is a common word, else replaced."""
     CHANGE = auto()
-    """A change of values is kept; the reason why a rule was dropped is free text."""
+    """How a rule was changed: redacted like TEXT if it contains ` -> `, else withheld, because it may be any text."""
     FILE = auto()
     """The name of a file is kept, without its folders."""
     GONE = auto()
@@ -116,7 +117,7 @@ class How(StrEnum):
 
 H = How
 _Hows = How | tuple[How, ...]
-"""For a list of pairs: how each half is redacted."""
+"""How a value is redacted; for a tuple such as a pair, one `How` for each element."""
 
 TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
     Logo: {"kind": (H.KEEP, H.KEEP), "data": (H.KEEP, H.KEEP)},
@@ -231,11 +232,11 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "performance": (H.TEXT, H.TEXT),
     },
 }  # fmt: skip
-"""How every text of the model is redacted, for the customer's and for the public copy."""
+"""How each text is redacted, by data class and field: in the customer's copy, then in the public copy."""
 
 NAMED = {H.NODE: "node-{:0{}}", H.RUN: "run-{:0{}}", H.SUBJECT: "acceptance-{:0{}}", H.RACK: "rack-{:0{}}",
          H.SERIAL: "serial-{:0{}}"}  # fmt: skip
-"""Formats of pseudonyms; a value of two kinds gets the pseudonym of the first kind."""
+"""Formats of pseudonyms by kind of value; a value of two kinds gets the pseudonym of the kind that is listed first."""
 
 WIDTH = {H.NODE: 3, H.RUN: 1, H.SUBJECT: 1, H.RACK: 2, H.SERIAL: 4}
 
@@ -298,7 +299,10 @@ _LETTERS = frozenset({*LETTERS.values(), OUT})
 
 
 def redacted(dossier: Dossier, level: str) -> Dossier:
-    """Return the copy for a level, customer or public; a public dossier stays public. Other levels raise ValueError."""
+    """Return a dossier's copy for the level `customer` or `public`; the copy of a public dossier is public.
+
+    Raises ValueError for any other level.
+    """
     if level not in LEVELS:
         raise ValueError(f"no level of a copy: {level}")
     redaction = _Redaction(dossier, LEVELS.index(level))
@@ -339,7 +343,7 @@ class _Redaction:
         self._seen: dict[tuple[How, str], str] = {}
 
     def _group(self, name: str) -> str:
-        """Return the pseudonym of a rack that was judged as a whole, with the rack's usual pseudonym."""
+        """Return the pseudonym of a rack or fleet judged as a whole: `@rack:` and the rack's pseudonym, or `@fleet`."""
         rack = name.removeprefix(RACK)
         return f"{RACK}{self._own[H.RACK][rack]}" if name.startswith(RACK) else FLEET
 
@@ -454,7 +458,7 @@ def _emptied(value: Any) -> Any:
 
 
 def _halves(value: tuple[Any, ...], how: _Hows) -> Iterator[tuple[Any, _Hows]]:
-    """Yield each pair of a list of pairs, or each half of a pair, with how it is redacted."""
+    """Yield each element of a tuple with its redaction: the same for all, or, in a pair, one for each half."""
     if isinstance(how, How) or (value and isinstance(value[0], tuple)):
         return ((item, how) for item in value)
     return zip(value, how, strict=True) if value else iter(())
@@ -471,7 +475,7 @@ def _named(how: How, values: Mapping[str, None]) -> dict[str, str]:
 
 
 def _parts(how: How, value: str) -> Iterator[str]:
-    """Yield a value and its other forms that must be hidden."""
+    """Yield a value, and the parts of it that are hidden as well: words of a site's name, the host in a URL."""
     if how is H.PARAM and (value[0].isdigit() or value.casefold() in COMMON):
         return
     yield value
@@ -486,7 +490,7 @@ def _parts(how: How, value: str) -> Iterator[str]:
 
 
 def _hostnames(dossier: Dossier) -> Iterator[str]:
-    """Yield the nodes' host names, with and without domain, as reported among the identities of parts."""
+    """Yield the nodes' host names, with and without domain, from the identity `hostname` of parts."""
     for part in dossier.parts:
         name = part.other.get("hostname", "")
         if name and _is_value(name):

@@ -10,16 +10,16 @@ _PUBLIC = _CUSTOMER | {
 }  # fmt: skip
 
 HIDDEN: Mapping[str, frozenset[str]] = {"customer": _CUSTOMER, "public": _PUBLIC}
-"""By level, the texts that are always empty because `report.redact` removes them."""
+"""For each level, the names of the texts that are always empty, because `report.redact` removes them."""
 
 MISSING: Mapping[str, str] = {
     "operator": "unknown", "address": "none", "brand": "not set", "bill": "not stated", "inventory": "none",
     "baseline": "none", "targets": "not stated", "slot": "none", "person": "not stated", "ticket": "none",
     "reason": "none", "place": "not stated",
 }  # fmt: skip
-"""The meaning of an empty text, by sort, if the text is not withheld."""
+"""What is shown for an empty text that is not withheld, by the name of the text."""
 
 
 def missing(level: str, what: str) -> str:
-    """Return the meaning of an empty text at a level; `what` is a key of MISSING."""
+    """Return what is shown for an empty text at a level; `what` is a dictionary key of MISSING."""
     return WITHHELD if what in HIDDEN.get(level, ()) else MISSING[what]

@@ -23,12 +23,12 @@ LETTERS = {
 OUT = "-"
 
 NO_FIT = ProfileFit()
-"""The profile does not state which machines it is for."""
+"""The fit of a profile that does not state which machines it is for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logo:
-    """A picture of the brand: `kind` is png, jpeg or svg+xml."""
+    """The logo of a brand: `kind` is png, jpeg or svg+xml."""
 
     kind: str
     data: bytes = field(repr=False)
@@ -110,9 +110,10 @@ class ReportSubject:
 
 @dataclass(frozen=True, slots=True)
 class VerdictTally:
-    """The result in numbers: `counts` of verdicts and their `total`, `nodes` by outcome, `severe` by severity.
+    """The result in numbers: `counts` of verdicts by status, their `total`, and `nodes` by outcome.
 
-    Verdicts of racks and the fleet are counted like verdicts of nodes; their outcomes are in `Dossier.groups`.
+    `severe` contains the counts of verdicts by severity, then by status. Verdicts of racks and the fleet are counted
+    like verdicts of nodes; their outcomes are in `Dossier.groups`.
     """
 
     outcome: Outcome
@@ -132,7 +133,7 @@ class VerdictTally:
 class Unchecked:
     """A gap in the checks: `kind` is plane, rule, site value, scope, phase or node.
 
-    `count` is the number of verdicts or rules.
+    `count` is a number of rules for the kinds scope and phase, of nodes for the kind node, and else of verdicts.
     """
 
     kind: str
@@ -240,7 +241,7 @@ class FindingEntry:
 
     @property
     def where(self) -> str:
-        """The nodes, folded."""
+        """The names in compact form: `dgx[01-03]`."""
         return fold(self.nodes)
 
 
@@ -330,7 +331,7 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class Punch:
-    """One entry of the punch list: class A blocks, B is to be fixed by `until` (may be empty), C is a note."""
+    """An entry of the punch list: A blocks the sign-off, B is to be fixed by `until` (may be empty), C is a note."""
 
     cls: str
     rule: str
@@ -342,7 +343,10 @@ class Punch:
 
 @dataclass(frozen=True, slots=True)
 class Rework:
-    """A change between readings, of a rule (`fact` is empty) or a part; a step is a run, its time and its value."""
+    """A change between readings: of a rule's verdict (`fact` is empty), or of a part (`rule` is empty).
+
+    Each step is a run, its time, and the verdict or the part's value in this run.
+    """
 
     rule: str
     fact: str
@@ -366,7 +370,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """One raw answer: the SHA-256 under which it is in the bundle, or the reason why there is none."""
+    """One raw answer: `digest` is its SHA-256 in the bundle (may be empty), `trouble` the error (may be empty)."""
 
     run: str
     node: str
@@ -411,7 +415,7 @@ class Dossier:
 
     @property
     def title(self) -> str:
-        """The kind of document, as a title."""
+        """The title for this kind of document: Acceptance report, Burn-in report or Audit report."""
         if self.subject.kind == "acceptance":
             return "Acceptance report"
         alone = bool(self.subject.readings) and all(reading.kind == "burn-in" for reading in self.subject.readings)
@@ -437,7 +441,7 @@ class Dossier:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The nodes that are machines the profile is not for: their verdicts do not affect the outcome."""
+        """The nodes on machines that the profile is not for; their verdicts do not affect the outcome."""
         return tuple(node.name for node in self.nodes if node.fit.match is Match.OTHER)
 
     def gate(self, rule: str) -> Gate:

@@ -1,10 +1,10 @@
-"""What a rule requires, as text."""
+"""Describes, as text, what a rule requires."""
 
 from rackcheck.model import operator
 from rackcheck.model.profile import Across, Clause, Rule
 
 NAMED = 6
-"""Maximum number of facts that the text of a rule across nodes lists."""
+"""Maximum number of facts that are listed in the text of a rule that compares nodes."""
 
 
 def wants(rule: Rule) -> list[str]:

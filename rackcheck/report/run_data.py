@@ -1,7 +1,7 @@
 """The data of one run for a document: verdicts, identifying facts, fingerprints of the other facts, raw answers.
 
-It reads only the run's events. It keeps a node's identities, versions and item names, and a digest of all stable facts,
-so that a thousand nodes fit into memory.
+Only the run's events are read. Of a node's facts, identities, versions, item names and a digest of all stable facts are
+kept, so that a thousand nodes fit into memory.
 """
 
 import hashlib
@@ -34,7 +34,11 @@ class Print:
 
 @dataclass(frozen=True)
 class CollectedRun:
-    """The data of one run; `trees` hold identifying facts; `prints` are by node, plane and class, `burns` by node."""
+    """The data of one run for a document.
+
+    `trees` contains each node's identity facts, versions and item names. `prints` contains fingerprints by node, then
+    by plane and class. `burns` contains burn-ins by node.
+    """
 
     started: RunStarted
     done: RunDone
@@ -49,7 +53,7 @@ class CollectedRun:
 
 
 def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "") -> CollectedRun:
-    """Read all events of a run."""
+    """Build the data of a run from all its events."""
     started: RunStarted | None = None
     done: RunDone | None = None
     judged: dict[str, Judged] = {}

@@ -16,10 +16,10 @@ from rackcheck.views.causes import detail_lines
 from rackcheck.views.summary import several
 
 MARK = "unknown: "
-"""Prefix of evidence that could not be read; the cause follows it."""
+"""Prefix of an observed value that could not be read; the cause follows the prefix."""
 
 UNITS = {"phase": "rule", "scope": "rule", "node": "node"}
-"""The unit in which things not checked are counted, by kind; the default is verdicts."""
+"""The unit of a gap's count, by kind of gap; for any other kind it is the verdict."""
 
 _BLOCKED = re.compile(r"blocked by (\S+)")
 
@@ -125,12 +125,15 @@ def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, 
 
 
 _NAMED = frozenset({"plane", "phase", "node"})
-"""Kinds that are listed by name or have a separate count."""
+"""Kinds of gaps that are listed one by one in a short text; for any other kind only the number is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What was not checked for one reason; `whats` are its names, `count` is the number of verdicts or rules."""
+    """What was not checked for one reason; `whats` are the names of the planes, rules, site values and so on.
+
+    `count` is a number of verdicts, rules or nodes, depending on `kind`.
+    """
 
     kind: str
     whats: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""Sign-off: acceptances, files of waivers, bills of materials, signing."""
+"""Sign-off: acceptances, waiver files, bills of materials, signing."""

@@ -29,15 +29,15 @@ from rackcheck.signoff.waivers import load as load_waivers
 FORMAT = 1
 LOG = "acceptance.jsonl"
 LARGEST = 64 << 20
-"""Maximum size of a log, in bytes; it names every node once, and every run."""
+"""Maximum size of a log, in bytes; a log contains each node once, and each run."""
 
 KINDS = ("audit", "rework", "re-audit", "burn-in")
 LONGEST = 81
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
-"""A valid name of an acceptance."""
+"""Regular expression for the name of an acceptance."""
 
 FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""A valid name of a profile or a file of waivers, which are files beside the log."""
+"""Regular expression for the name of a profile or a waiver file that is stored beside the log."""
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -56,10 +56,10 @@ class AcceptedRun:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """An acceptance as read from its log; `nodes` are the nodes of its inventory, in the form of a run's head.
+    """An acceptance as read from its log; `head` is the log's first event.
 
-    `bundles` contains, by level, the folder of a bundle of the current state, `earlier` the bundles of earlier states,
-    `machines` the last known serial of each node.
+    `bundles` contains, by level, the folder of the bundle of the current state, `earlier` those of earlier states.
+    `machines` contains the last known serial of each node.
     """
 
     name: str
@@ -93,17 +93,17 @@ class Acceptance:
 
     @property
     def law(self) -> int:
-        """The version of the law of evidence when the acceptance was begun; all its runs are judged by it."""
+        """The version of `model.profile.LAW` when the acceptance was begun; all its runs are judged by this version."""
         law: int = self.head.get("law", FIRST)
         return law
 
     @property
     def profile(self) -> Path:
-        """The stored file of the acceptance's profile."""
+        """The path of the acceptance's stored profile."""
         return self.folder / "profile" / f"{self.head['profile']['name']}.yaml"
 
     def files(self) -> tuple[File, ...]:
-        """Read the waivers in force; raises UserError if one of the files was changed."""
+        """Read the acceptance's stored waiver files; raises UserError if one of them was changed."""
         found = []
         for name, digest in self.waivers.items():
             place = self.folder / "waivers" / digest[:16] / name
@@ -132,7 +132,7 @@ def is_one(name: str) -> bool:
 
 
 def find(name: str) -> Acceptance:
-    """Read an acceptance by its name; raises UserError with the nearest name."""
+    """Read an acceptance by its name; raises UserError, which suggests a similar name, if there is none."""
     if not is_one(name):
         known = names()
         hint = did_you_mean(name, known) or ("; rackcheck accept show lists them" if known else "; there are none yet")
@@ -190,12 +190,12 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
 
 
 def _moved_on(before: Acceptance) -> Acceptance:
-    """Move the bundles of the previous state to the earlier bundles."""
+    """Return the acceptance with its bundles marked as earlier ones, because its state changes."""
     return replace(before, bundles={}, earlier={**before.earlier, **before.bundles})
 
 
 def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Validate the first event; it is not checked again later."""
+    """Return the first event of a log; raise an error if one of its fields is missing or not valid."""
     profile = doc["profile"]
     _like(FILE, profile, "name")
     for held, name in ((profile, "version"), (profile, "digest"), (doc["inventory"], "digest"), (doc, "time")):
@@ -233,9 +233,9 @@ def _kind(doc: Mapping[str, Any]) -> str:
 
 
 def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Acceptance:
-    """Begin an acceptance; raises UserError if the name exists.
+    """Begin an acceptance; raises UserError if the name is not valid or already exists.
 
-    It is created completely or not at all: a process that is killed in between does not reserve the name.
+    The acceptance is created completely or not at all; if the process is killed meanwhile, the name stays free.
     """
     if len(name) > LONGEST:
         raise UserError(f"a name of {len(name)} characters is too long: the maximum is {LONGEST}")
@@ -275,7 +275,7 @@ def append(folder: Path, doc: Mapping[str, Any]) -> None:
 
 
 def keep(acceptance: Acceptance, files: Iterable[File]) -> Mapping[str, str]:
-    """Store files of waivers beside the log, each under its digest, so that no file is overwritten."""
+    """Store waiver files beside the log, each in a folder named by its digest, so that no file is overwritten."""
     digests: dict[str, str] = {}
     for file in files:
         place = acceptance.folder / "waivers" / file.digest[:16]
@@ -286,7 +286,7 @@ def keep(acceptance: Acceptance, files: Iterable[File]) -> Mapping[str, str]:
 
 
 def digest_of(run: store.Stored) -> str:
-    """Return the SHA-256 of a run's head and events, to detect later changes."""
+    """Return the SHA-256 of a run's `run.json` and `events.jsonl` together, to detect later changes."""
     found = hashlib.sha256()
     for name in ("run.json", "events.jsonl"):
         with safe_read.opened(run.folder / name) as file:

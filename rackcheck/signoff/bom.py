@@ -20,10 +20,10 @@ SIZE = 16 << 20
 _SPOILT = re.compile(r"[0-9](?:[.,][0-9]+)?[eE][+-]?[0-9]+")
 
 COLUMNS = ("node", "item", "kind", "model", "part_number", "serial")
-"""Columns of a bill, in rackcheck's terms; the serial identifies the part."""
+"""Columns of a bill of materials that are read; the serial identifies the part."""
 
 IGNORED = ("note", "quantity", "order", "position", "description")
-"""Further columns that a bill may have, which are not compared."""
+"""Columns that a bill of materials may also have, but that are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Bom:
 
 
 def load(path: Path) -> Bom:
-    """Read a bill and compute the digest of its file; raises UserError with the row of the error."""
+    """Read a bill of materials and compute the digest of its file; raises UserError with the row of the error."""
     with safe_read.opened(path) as file:
         data = file.read(SIZE + 1)
     if len(data) > SIZE:

@@ -1,4 +1,4 @@
-"""Reads files of waivers, with the location of every error; writes one entry at a time, so that diffs are small."""
+"""Reads waiver files, and locates every error; adds waivers at the end of a file, so that diffs are small."""
 
 import hashlib
 import json
@@ -23,20 +23,20 @@ from rackcheck.profile.schema import waivers as schema
 from rackcheck.profile.schema_check import conform
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
-"""A valid name of a file of waivers; the folders of runs and acceptances contain a file with the same name."""
+"""Regular expression for the name of a waiver file, which its copies in runs and acceptances also have."""
 
 FOUND = "waivers.yaml"
-"""The file in the working folder that is read by default."""
+"""The waiver file in the working folder that is read by default."""
 
 _SPELT = re.compile(r'"[^"\n]*\\')
-"""Matches a text in which a key may be written with escapes."""
+"""Matches a backslash after a double quote on a line: a YAML mapping key may then be written with escapes."""
 
 HEAD = "rackcheck: 1\nwaivers:\n"
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of waivers, or a profile's file that contains waivers: the name, the text, and the waivers."""
+    """A waiver file, or a profile's file that contains waivers: the name, the text, and the waivers."""
 
     name: str
     text: str
@@ -49,20 +49,20 @@ class File:
 
 
 def load(path: Path) -> File:
-    """Read a file of waivers; raises UserError or BadFile."""
+    """Read a waiver file; raises UserError if it cannot be read, BadFile if it is not valid."""
     named(path)
     text = safe_read.text(path, SIZE)
     return File(path.name, text, read(text, path.name))
 
 
 def named(path: Path) -> None:
-    """Raise UserError if the name of a file of waivers is not valid."""
+    """Raise UserError if the name of a waiver file is not valid."""
     if NAME.fullmatch(path.name) is None:
         raise UserError(f"{path}: the name of a waiver file has letters, digits, dots and hyphens, and ends in .yaml")
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of waivers completely or not at all; its owner and mode are kept. Raises UserError.
+    """Write a waiver file completely or not at all; its owner and mode are kept. Raises UserError.
 
     If the path is a link, the link is kept and its target is written.
     """
@@ -96,12 +96,12 @@ def _own(handle: int, target: Path) -> None:
 
 
 def read(text: str, shown: str) -> tuple[Waiver, ...]:
-    """Read the text of a file of waivers; raises BadFile with all errors."""
+    """Read the text of a waiver file; raises BadFile with all errors."""
     return _granted(conform(read_yaml(text, shown), schema()))
 
 
 def within(files: Mapping[str, str]) -> tuple[File, ...]:
-    """Return the waivers in a profile's own files, by file; raises BadFile with all errors.
+    """Return those of a profile's own files that contain waivers; raises BadFile with all errors.
 
     `files` are the texts of a loaded profile: their form is already validated.
     """
@@ -128,7 +128,7 @@ def own(files: Mapping[str, str]) -> tuple[Waiver, ...]:
 
 
 def fingerprint(files: Iterable[File]) -> str:
-    """Return the SHA-256 of the waivers in a profile's own files, whatever their lines are; empty if there are none."""
+    """Return the SHA-256 of waivers in a profile's own files, without their line numbers; empty if there are none."""
     rows = [[file.name, [asdict(replace(waiver, place="")) for waiver in file.waivers]] for file in files]
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest() if rows else ""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class KnownHosts:
-    """The keys of known_hosts files by host name; hashed names and patterns are checked one by one."""
+    """Host keys from known_hosts files: `plain` by host name, `hashed` with names that are compared one by one."""
 
     plain: dict[str, dict[str, set[str]]] = field(default_factory=dict)
     hashed: list[tuple[bytes, bytes, str, str]] = field(default_factory=list)

@@ -33,7 +33,10 @@ class Target:
 
 
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
-    """Combine the inventory and the user's SSH configuration for a host; `secrets` maps references to secrets."""
+    """Return a node's SSH server and credentials from the inventory and the user's SSH configuration.
+
+    `secrets` maps the inventory's references to secrets.
+    """
     values = _ask_ssh(node.host) if _touched(node.host) else {}
     name = values.get("hostname", [node.host])[0]
     keys = (node.ssh.key,) if node.ssh.key else tuple(values.get("identityfile", ()))

@@ -31,7 +31,7 @@ class ConnectStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShellReply:
-    """A node's output, the reason in case that the output is incomplete, and the stage that the connection reached."""
+    """A node's output, the reason that applies if the output is incomplete, and the stage that was reached."""
 
     raw: bytes
     cut: Unknown
@@ -63,7 +63,7 @@ class CommandStream(Protocol):
 
 
 def stamped(script: str) -> str:
-    """Prefix a script with the time of sending, and with a command for the node's time; the difference is the skew."""
+    """Prefix a script with variables for our time and the node's time; the difference is the clock skew."""
     ours = f"RACKCHECK_SENT={time.time():.2f} RACKCHECK_CLOCK=$(date +%s.%N)"
     return f"{ours}; export RACKCHECK_SENT RACKCHECK_CLOCK\n{script}"
 

@@ -41,13 +41,14 @@ BOUNDS = {
     "faults": 100,
     "things": 64,
 }
-"""Maximum number of rows in the page; the files beside the page contain all rows.
+"""Maximum number of rows of each list in the page; `report.json` contains all rows.
 
-`open`: number of gates above which the list is collapsed; `set`: length of a node set above which it is collapsed.
+`open` is the number of gates above which their list is collapsed. `set` is the number of characters above which a node
+set is collapsed.
 """
 
 UNREAD = "not read"
-"""Shown for an empty serial, which could not be read. (A withheld serial is not empty: it has a pseudonym.)"""
+"""Text for an empty serial, which could not be read; a withheld serial is not empty, because it has a pseudonym."""
 
 
 def page(dossier: Dossier, digest: str) -> str:
@@ -101,7 +102,7 @@ def _file(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return a content policy: allows the page's own style, script and pictures, and no request of any kind."""
+    """Return the page's Content-Security-Policy: only its own style and script, inline images, no requests."""
     given = {"style-src": style, "script-src": script}
     hashes = {key: base64.b64encode(hashlib.sha256(value.encode()).digest()).decode() for key, value in given.items()}
     allowed = "; ".join(f"{key} 'sha256-{value}'" for key, value in hashes.items())
@@ -119,12 +120,12 @@ def _title(dossier: Dossier) -> str:
 
 
 def _mark(dossier: Dossier, digest: str) -> str:
-    """Return the identification that PDF and page share; the name is cut so that the text fits a QR code."""
+    """Return the identification in the page's QR code; the document's name is cut, so that the text fits."""
     return f"rackcheck:{text.shown(dossier.subject.name, 100)}:{dossier.level}:sha256:{digest}"
 
 
 def _print_head(dossier: Dossier, digest: str) -> str:
-    """Return the style that prints the name and the digest in the margins of every page."""
+    """Return CSS that prints the document's title and digest in the margins of every page."""
     head, foot = text.css_string(_title(dossier)), text.css_string(f"sha256:{digest}")
     made_up = '@page { @top-center { content: "SIMULATION"; } }\n' if dossier.simulated else ""
     return f"@page {{ @top-left {{ content: {head}; }} @bottom-left {{ content: {foot}; }} }}\n{made_up}"

@@ -1,4 +1,4 @@
-"""The data for the page's script: nodes, their letters, their parts; compact, because it is most of the file."""
+"""Builds the data for the page's script: nodes, verdict letters and parts; compact, because it is most of the page."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from rackcheck.report.html.text import prose, shown
 from rackcheck.report.report_model import LETTERS, Dossier, Hardware, NodeRow
 
 PARTS = 10_000
-"""Maximum number of parts in the data; if there are more, all parts are only in inventory.csv."""
+"""Maximum number of parts in the data; if there are more, the page has none, and only inventory.csv has them."""
 
 TEXT = 400
 """Maximum number of characters of one text in the node table."""
@@ -70,7 +70,7 @@ def _make(part: Hardware) -> tuple[str, str, str]:
 def _parts(
     dossier: Dossier, parts: Iterable[Hardware], makes: dict[tuple[str, str, str], int]
 ) -> list[list[list[Any]]]:
-    """Return each node's parts: item, model, serial and other identities."""
+    """Return the parts of each node, in the order of the nodes: item, index in `makes`, serial and other identities."""
     found: dict[str, list[list[Any]]] = {node.name: [] for node in dossier.nodes}
     for part in parts:
         other = " ".join(f"{key} {value}" for key, value in sorted(part.other.items()))

@@ -12,13 +12,13 @@ from rackcheck.report.hardware_groups import vectors
 from rackcheck.report.report_model import LETTERS, OUT, Dossier, Gate, NodeRow
 
 COMMON = 12
-"""Number of the most common patterns that are shown; as many of the rarest are shown too, the others are counted."""
+"""The page shows this many of the most common patterns and of the rarest; the others are counted."""
 
 COLUMNS = 40
 """Maximum number of columns; if there are more, the columns that fail or are unknown on most nodes are kept."""
 
 QUIET = frozenset({LETTERS[Status.PASS], LETTERS[Status.NA], OUT})
-"""A rule that has only these letters has no column."""
+"""Verdict letters that need no attention; a rule that has only these letters has no column."""
 
 HEAVY = LETTERS[Status.FAIL], LETTERS[Status.UNKNOWN]
 
@@ -34,13 +34,13 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Rules with the same letters on all nodes; the first rule represents them."""
+    """Rules with the same letters on all nodes."""
 
     gates: tuple[Gate, ...]
 
     @property
     def label(self) -> str:
-        """The first rule, and the number of the others."""
+        """The first rule and the number of the others: `RULE +3`."""
         more = len(self.gates) - 1
         return f"{self.gates[0].id} +{more}" if more else self.gates[0].id
 
@@ -78,7 +78,7 @@ class RackCell:
 
 @dataclass(frozen=True, slots=True)
 class OverviewRack:
-    """A rack, the highest unit first; nodes without a rack are in a rack without a name."""
+    """The nodes of a rack, the highest rack unit first; the rack with an empty name has the nodes without a rack."""
 
     name: str
     cells: tuple[RackCell, ...]
@@ -119,7 +119,10 @@ def matrix(dossier: Dossier) -> Matrix:
 
 
 def racks(nodes: Sequence[NodeRow]) -> tuple[OverviewRack, ...]:
-    """Sort nodes into their racks; the usual pattern is the most frequent pattern."""
+    """Group nodes by rack, and mark those with the most frequent pattern as usual.
+
+    No node is usual if the two most frequent patterns are equally frequent, or if no two nodes share a pattern.
+    """
     gathered = vectors([node for node in nodes if node.fit.match is not Match.OTHER])
     sizes = [len(alike) for _, alike in gathered[:2]] + [0, 0]
     usual = {node.name for node in gathered[0][1]} if sizes[0] > max(sizes[1], 1) else set[str]()

@@ -1,4 +1,4 @@
-"""Data that is derived from the dossier for the page. Pure; limited in length where a node could inflate it."""
+"""Derives the data of the HTML page from the dossier. Pure; lists that a node could inflate are limited in length."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ class SharedCause:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Findings of one rule with the same verdict; with `shared`, of several rules that are unknown for one reason."""
+    """Findings of one rule with the same verdict; with `shared`, of several rules unknown for one cause."""
 
     gate: Gate
     status: Status
@@ -158,7 +158,7 @@ def by_node(parts: Iterable[Hardware]) -> tuple[tuple[PartShelf, ...], ...]:
 
 
 def grid(dossier: Dossier, odd: Sequence[ComponentGroup]) -> tuple[GridRow, ...]:
-    """Return the differing components by node if there are few nodes, else nothing."""
+    """Return the differing components with each node's version; an empty tuple if there are more than GRID nodes."""
     names = [node.name for node in dossier.nodes]
     if len(names) > GRID:
         return ()
@@ -172,7 +172,7 @@ def _cell(row: Versions, name: str) -> tuple[str, bool]:
 
 
 def truths(dossier: Dossier) -> Mapping[str, tuple[tuple[Status, tuple[str, ...]], ...]]:
-    """Return the verdicts that waivers cover, by rule."""
+    """Return, for each rule, the verdicts that waivers changed: the verdict without waivers, and its nodes."""
     found: dict[str, dict[Status, list[str]]] = {}
     for finding in dossier.findings:
         if finding.truth is not None:
@@ -186,6 +186,6 @@ def truths(dossier: Dossier) -> Mapping[str, tuple[tuple[Status, tuple[str, ...]
 def covered(
     exemption: Exemption, known: Mapping[str, tuple[tuple[Status, tuple[str, ...]], ...]]
 ) -> tuple[tuple[Status, str], ...]:
-    """Return the true verdicts on the nodes where this waiver was used."""
+    """Return the verdicts without waivers, with their nodes, for the nodes on which this waiver was used."""
     met = ((s, [n for n in nodes if n in exemption.used]) for s, nodes in known.get(exemption.rule, ()))
     return tuple((status, names_text(nodes)) for status, nodes in met if nodes)

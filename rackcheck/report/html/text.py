@@ -14,13 +14,13 @@ LIMIT = 4000
 
 
 def shown(text: str, limit: int = LIMIT) -> str:
-    """Return a text with control, invisible and direction characters escaped; if it is cut, a mark shows this."""
+    """Return a text with control, invisible and direction characters escaped; a text that is cut ends in `…`."""
     seen = visible(text[: limit + 1])
     return seen if len(seen) <= limit else f"{seen[: limit - 1]}…"
 
 
 def finalize(value: object) -> object:
-    """Make all characters of a text in a template visible; our own markup is unchanged; HTML is escaped after this."""
+    """Escape invisible characters of a string in a template; markup is unchanged, HTML is escaped after this."""
     return shown(str(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -30,7 +30,7 @@ def prose(text: str) -> str:
 
 
 def number(count: int) -> str:
-    """Format a count with separated thousands."""
+    """Format a count with a comma between thousands."""
     return f"{count:,}"
 
 
@@ -48,10 +48,10 @@ def _nodes(nodes: Sequence[str], total: int) -> str:
 
 
 def anchor(*words: str) -> str:
-    """Make an anchor from words; only letters, digits and `._-` are kept."""
+    """Make a link anchor from words; characters other than letters, digits and `._-` become `-`."""
     return "-".join(re.sub(r"[^A-Za-z0-9._-]", "-", word) for word in words)
 
 
 def css_string(text: str) -> str:
-    """Format a text as a CSS string; all characters except the plainest are written as code points."""
+    """Format a text as a CSS string; all characters except ASCII letters and digits are written as code points."""
     return '"' + "".join(c if c.isalnum() and c.isascii() else f"\\{ord(c):06x}" for c in shown(text, 120)) + '"'

@@ -41,8 +41,8 @@ class Pdf:
 def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf:
     """Typeset a dossier; `digest` is the SHA-256 of `report.json`, `template` a site's copy of the template folder.
 
-    The same input gives the same bytes. Nothing outside the template's folder is read, and no network is used. Raises
-    UserError if typst is not installed, or cannot set the site's template or logo.
+    The same input gives the same bytes. Typst reads no file outside the template's folder, and uses no network. Raises
+    UserError if typst is not installed, or if it cannot typeset the template or the logo.
     """
     try:
         import typst  # noqa: PLC0415
@@ -80,7 +80,7 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
 
 
 def _checked(template: Path) -> Path:
-    """Check that a folder is a template and needs no network, and return it."""
+    """Return the resolved folder; raise UserError if it has no `report.typ`, or loads a package from the network."""
     folder = template.resolve()
     if not (folder / MAIN).is_file():
         raise UserError(
@@ -112,7 +112,7 @@ def _logo(logo: Logo | None) -> Mapping[str, str]:
 
 
 def _moment(time: str) -> datetime | None:
-    """Return the time of a run; None if it is not valid: it was read from a file."""
+    """Return the time of a run, which is read from a file; None if it is not a valid time, or is before 1970."""
     try:
         moment = datetime.fromisoformat(time)
     except ValueError:

@@ -39,7 +39,7 @@ def burn(dossier: Dossier, of: Whole) -> Json | None:
 
 
 def drawings(dossier: Dossier) -> list[list[str]]:
-    """Return each chart's panels as SVG in ASCII; tables show characters without a glyph by code point."""
+    """Return the panels of each chart as SVG in ASCII; other characters become `?`, and only tables show them."""
     if dossier.burned is None:
         return []
     scales = chart.scales(dossier.burned.charts)
@@ -129,7 +129,7 @@ def _at(place: tuple[str, str]) -> str:
 
 
 def _chart(each: BurnChart) -> Json:
-    """Return a drawing's texts; the values of its lines are in the HTML page and in the record."""
+    """Return the texts of a chart; the values of its curves are in the HTML page and in the record."""
     nodes = fold(each.nodes)
     return {
         "node": text(nodes, 150),

@@ -38,7 +38,7 @@ def exceptions(dossier: Dossier, of: Whole) -> Json:
 
 
 def punch(dossier: Dossier, of: Whole) -> list[Json]:
-    """Return the three classes; each rule has one line, however many ways it failed."""
+    """Return the punch list by class; a rule has one line per class, owner and date, however many ways it failed."""
     titles = {gate.id: gate.title for gate in dossier.gates}
     gathered: dict[tuple[str, str, str, str], list[Punch]] = {}
     for point in dossier.punch:
@@ -91,7 +91,7 @@ def baseline(dossier: Dossier) -> Json:
 
 
 def evidence(dossier: Dossier, of: Whole) -> Json:
-    """Return the number of raw replies by run and plane, the errors, and all replies if there are few."""
+    """Return the number of raw replies by run and plane, the errors, and, for few nodes, the replies themselves."""
     planes: dict[tuple[str, str], list[RawReply]] = {}
     troubles: dict[tuple[str, str], set[str]] = {}
     for answer in dossier.evidence:

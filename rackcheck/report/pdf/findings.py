@@ -53,7 +53,7 @@ def findings(dossier: Dossier) -> Json:
 
 
 def _shared(block: Block, gates: Mapping[str, Gate], of: Whole, before: str) -> Json:
-    """Return rules that are unknown for one cause; `before` are the nodes of an earlier block with the same rules."""
+    """Return a block of rules unknown for one cause; `before` are the nodes of an earlier block with the same rules."""
     by: dict[str, list[str]] = {}
     for rule in block.rules:
         by.setdefault(gates[rule].severity.value, []).append(rule)
@@ -102,7 +102,7 @@ def _way(found: FindingEntry, of: Whole, exhibits: int) -> Json:
 
 
 def _exhibit(exhibit: Exhibit, reason: str) -> Json:
-    """Return one piece of evidence, without the text that the reason already contains."""
+    """Return one piece of evidence; `in_reason` is true if the reason already contains it."""
     observed = exhibit.observed.removeprefix(MARK)
     lost = exhibit.status is Status.UNKNOWN  # the reason then names only the unknown fact
     return {

@@ -15,7 +15,7 @@ COMPONENTS = 60
 """Maximum number of lines of one list of components; components with the same versions share a line."""
 
 SILENCES = 12
-"""Maximum number of reasons shown why components were not reported."""
+"""Maximum number of groups of components that some nodes did not report; each group has one reason."""
 
 GRID = 16
 """Maximum number of nodes for which the firmware matrix has a column per node."""
@@ -30,7 +30,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def inventory(dossier: Dossier) -> Json:
-    """Return every part of a small document; for a large document, the count by model and the serials not read."""
+    """Return the number of parts and of serials not read, by kind and model; for few nodes, also every part."""
     small = len(dossier.nodes) <= SMALL
     return {
         "nodes": len(dossier.nodes),

@@ -1,4 +1,4 @@
-"""Finds which characters typst's fonts have by testing them with typst, so that the result fits its version."""
+"""Finds which characters typst's fonts lack, by typesetting them with the installed version of typst."""
 
 import json
 import re
@@ -23,13 +23,16 @@ _ESCAPE = re.compile(r"\\u\{([0-9a-fA-F]{1,6})\}")
 
 
 def lacking(texts: Iterable[str]) -> frozenset[str]:
-    """Return the characters of these texts that no font has; all characters must be printable."""
+    """Return the characters of the texts that no font has; the texts must contain only printable characters."""
     asked = sorted({char for text in texts if not text.isascii() for char in text if not char.isascii()})
     return _refused(asked[:MOST]) | frozenset(asked[MOST:])
 
 
 def _refused(chars: list[str]) -> frozenset[str]:
-    """Typeset each character separately, and return the rejected ones; if the error is unreadable, try both halves."""
+    """Typeset the characters, each in its own paragraph, and return the rejected ones.
+
+    If the error message names none of them, both halves are tried separately.
+    """
     if not chars:
         return frozenset()
     names = refusals(chars)

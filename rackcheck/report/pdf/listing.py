@@ -8,7 +8,7 @@ from rackcheck.evaluate.verdict import Status
 T = TypeVar("T")
 
 Json = dict[str, Any]
-"""The template's input."""
+"""A JSON object for the template."""
 
 LINES = 60
 """Maximum number of lines of a list without a specific limit."""
@@ -18,7 +18,7 @@ SMALL = 32
 
 
 def bounded(rows: Sequence[T], show: Callable[[T], Json], limit: int = LINES) -> Json:
-    """Return the first rows, in the form that the template expects, and the number of rows left out."""
+    """Return `rows`, the first `limit` rows as converted by `show`, and `more`, the number of rows left out."""
     return {"rows": [show(row) for row in rows[:limit]], "more": max(0, len(rows) - limit)}
 
 

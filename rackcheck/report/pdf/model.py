@@ -1,4 +1,4 @@
-"""The document as one JSON value of texts and numbers, section by section: the template's input.
+"""Builds the template's input: the document as one JSON object of texts and numbers, section by section.
 
 The template contains the surrounding text and the layout. This module chooses what is shown, how it is grouped, and
 where lists are cut. Every cut list has the number of omitted entries, so that no partial list looks complete.
@@ -132,7 +132,7 @@ def _verdict(dossier: Dossier, of: Whole) -> Json:
 
 
 def _why(dossier: Dossier, one: tuple[str, tuple[str, ...]], of: Whole) -> Json:
-    """Return why nodes are incomplete; a single node is not named."""
+    """Return one reason why nodes are INCOMPLETE, and the nodes; a document's only node is not named."""
     reason, names = one
     return {"where": "" if is_alone(dossier.reasons, of) else where(names, of, 120), "reason": text(reason, LONGEST)}
 

@@ -10,7 +10,7 @@ from rackcheck.model.fold import fold
 from rackcheck.views.locations import Whole, counted_names
 
 PIECE = 6
-"""Number of letters of a long word that are kept together on a line; more fit into the narrowest column."""
+"""Length of the pieces into which a long word is split; even the narrowest column has room for longer ones."""
 
 LONG = 14
 """Maximum length of a word that is not split."""
@@ -28,7 +28,7 @@ def text(message: str, limit: int = 600) -> str:
 
 
 def prose(written: str, limit: int = 1200) -> str:
-    """Make a paragraph of a profile author's text, without the line breaks of the file."""
+    """Join the lines of a profile's text into one paragraph, cut to `limit` characters."""
     return text(" ".join(written.split()), limit)
 
 
@@ -55,7 +55,7 @@ def cut(folded: str, limit: int) -> str:
 
 
 def strings(tree: Any) -> Iterator[str]:
-    """Yield every text of a JSON value except its keys, which are our own."""
+    """Yield every string in a JSON value, except the keys of objects, which come from this program."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, dict):
@@ -67,7 +67,7 @@ def strings(tree: Any) -> Iterator[str]:
 
 
 def spelt(tree: Any, lacking: Collection[str]) -> Any:
-    """Return the same JSON value with each text prepared for the page: as a text, or as a list of breakable pieces."""
+    """Return a JSON value with its strings prepared for the page; a string with long words becomes a list of pieces."""
     if isinstance(tree, str):
         return pieces(by_code_point(tree, lacking))
     if isinstance(tree, dict):
@@ -95,7 +95,7 @@ def by_code_point(message: str, lacking: Collection[str]) -> str:
 
 
 def pieces(message: str) -> str | list[str]:
-    """Split a text at positions where a line may break: in long words after a comma, slash or dot, or else anywhere."""
+    """Split a text where a line may break: in long words, after punctuation, or else after every PIECE characters."""
     if all(len(word) <= LONG for word in message.split(" ")):
         return message
     cut = [""]

@@ -1,4 +1,4 @@
-"""Finds the bundles on this system, and reads their heads."""
+"""Finds the bundles on this system, and reads their `bundle.json`."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def names() -> list[str]:
 
 
 def find(text: str) -> Path:
-    """Find a bundle by folder or by name (pod7, pod7-customer); raises UserError with the nearest name."""
+    """Find a bundle by folder or by name (pod7, pod7-customer); raises UserError, which suggests a similar name."""
     try:
         given = Path(text)
         if text and _is_bundle(given):
@@ -50,7 +50,11 @@ def _is_bundle(place: Path) -> bool:
 
 
 def head(place: Path) -> BundleHead:
-    """Read a bundle's head; raises ValueError, whose text continues a message after the file's name."""
+    """Read the `bundle.json` of a bundle.
+
+    Raises ValueError if the file is missing or not valid, with a text that completes a sentence such as `FILE is
+    missing`.
+    """
     try:
         doc = json.loads(files.content(place, HEAD, _SIZE))
     except FileNotFoundError:
@@ -71,7 +75,7 @@ def head(place: Path) -> BundleHead:
 
 
 def record_fault(place: Path) -> BundleFault | None:
-    """Return a fault if the head names another record: then the document and its printout differ."""
+    """Return a fault if `report.json` does not have the digest that `bundle.json` contains."""
     try:
         named = json.loads(files.content(place, HEAD, _SIZE)).get("record")
         found = files.digest(place, RECORD)

@@ -15,7 +15,11 @@ from rackcheck.signoff.signing.statement import Statement
 
 @dataclass(frozen=True)
 class _Checked:
-    """A single signature: its content, and the fault of its files if they are not as they were signed."""
+    """The check of one party's signature so far.
+
+    `statement` is None if it is not valid or is for another bundle; `fault` is an error in one of the party's two
+    files.
+    """
 
     signature: Signature
     statement: Statement | None = None
@@ -114,7 +118,7 @@ def _judged(
 
 
 def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
-    """Mark a statement that was made for another bundle."""
+    """Return the signature with a fault if its statement was made for another bundle, else unchanged."""
     value = one.statement
     # A statement with the same manifest is for this bundle; a changed head is reported separately.
     if value is None or value.manifest == listed.digest or not head.bundle:
@@ -126,7 +130,10 @@ def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
 
 
 def _others(checked: list[_Checked], listed: Manifest) -> list[_Checked]:
-    """Return the statements that prove a changed manifest: they name another manifest, and no signer signed this."""
+    """Return the signatures for another manifest, if no valid signature is for the present one, else nothing.
+
+    Such signatures prove that the manifest was changed.
+    """
     stand = [one for one in checked if one.statement is not None]
     if any(one.statement and one.statement.manifest == listed.digest and not one.signature.trouble for one in stand):
         return []
@@ -142,7 +149,7 @@ def _of_this_state(one: _Checked, listed: Manifest) -> _Checked:
 
 
 def _manifest_changed(listed: Manifest, others: list[_Checked]) -> BundleFault:
-    """Report a changed manifest once; the files are then not compared with it."""
+    """Return the only fault that is reported for a changed manifest; the files are not compared with it."""
     if not listed.digest:
         return BundleFault(manifest.NAME, listed.damage)
     who = " and ".join(one.signature.party for one in others)
@@ -150,7 +157,7 @@ def _manifest_changed(listed: Manifest, others: list[_Checked]) -> BundleFault:
 
 
 def _copy_of(full: Path, head: BundleHead) -> list[BundleFault]:
-    """Check that this redacted copy names the manifest of the given full bundle."""
+    """Return a fault if a redacted copy does not contain the digest of the given full bundle's manifest."""
     if not head.full:
         return [BundleFault(bundles.HEAD, "names no full bundle: this is not a redacted copy")]
     other = manifest.read(full)

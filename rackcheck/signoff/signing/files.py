@@ -25,14 +25,17 @@ _KINDS = {
 
 
 class Unfit(Exception):
-    """A file that does not belong in a bundle; the text continues a message after the file's path."""
+    """Raised for a file that does not belong in a bundle.
+
+    The error's text completes a sentence after the file's path, such as `FILE is a FIFO, not a plain file`.
+    """
 
 
 def walk(folder: Path, skip: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield the relative path of every file below a folder, sorted within each folder, and the file's fault.
+    """Yield the relative path and the fault of every file below a folder, sorted within each folder.
 
     The fault is empty for a plain file. Names that are not UTF-8 keep their bytes as surrogates. Top-level names in
-    `skip` are left out; a folder is only yielded if it cannot be read.
+    `skip` are left out. A folder itself is yielded only if it cannot be read, or has too many entries.
     """
     waiting = [""]
     while waiting:
@@ -72,12 +75,12 @@ def _not_plain(mode: int) -> str:
 
 
 def place(folder: Path, path: str) -> bytes:
-    """Return the path of a bundle's file as bytes, whatever this system's locale is."""
+    """Return the path of a bundle's file as bytes; the path inside the bundle is UTF-8 in every locale."""
     return os.fsencode(folder) + b"/" + path.encode("utf-8", "surrogateescape")
 
 
 def digest(folder: Path, path: str) -> str:
-    """Return the SHA-256 of a plain file in hex; the file is read in pieces. Raises Unfit."""
+    """Return the SHA-256 of a plain file in hex; raises Unfit, or FileNotFoundError if it is missing."""
     found, size = hashlib.sha256(), 0
     for piece in _pieces(folder, path):
         size += len(piece)
@@ -99,7 +102,7 @@ def content(folder: Path, path: str, size: int) -> bytes:
 
 
 def _pieces(folder: Path, path: str) -> Iterator[bytes]:
-    """Yield a plain file's bytes; this never waits for a pipe and never follows a link."""
+    """Yield a plain file's bytes in pieces; raise Unfit for a link or any other file, without waiting for a pipe."""
     whole = place(folder, path)
     try:
         mode = os.lstat(whole).st_mode

@@ -62,7 +62,7 @@ def signed(message: bytes, key: Path) -> bytes:
 
 @dataclass(frozen=True)
 class SignerFolder:
-    """A private temporary folder with one list of signers, in which signatures are checked."""
+    """A private temporary folder with an allowed signers file, in which ssh-keygen checks signatures."""
 
     folder: Path
 
@@ -75,7 +75,7 @@ class SignerFolder:
         return _key(self._ask("check-novalidate", "-n", NAMESPACE, message=message))
 
     def principal(self, message: bytes, at: datetime) -> tuple[str, str]:
-        """Return the principal whose key, valid at this time, signed the message; else an empty name and the error."""
+        """Return the principal whose key signed the message and was valid at `at`; else an empty name and the error."""
         when = _option(at)
         found = self._ask("find-principals", when, "-f", _SIGNERS)
         text = _ssh_keygen_error(found.stderr)
@@ -118,7 +118,7 @@ def _key(done: "subprocess.CompletedProcess[bytes]") -> SigningKey | None:
 
 
 def _ssh_keygen_error(errors: bytes) -> str:
-    """Return ssh-keygen's error in one line, without frames and prompts."""
+    """Return ssh-keygen's messages in one line, without lines of `@` and without `No principal matched`."""
     lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines()]
     rows = [line for line in lines if line.strip("@ ") and not line.startswith("No principal matched")]
     return clean("; ".join(rows), 400)

@@ -1,4 +1,4 @@
-"""Signs a bundle as a party; a bundle that does not match its manifest is refused, no signature is overwritten."""
+"""Signs a bundle as a party; refuses a bundle that does not match its manifest, and overwrites no signature."""
 
 import os
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from rackcheck.signoff.signing.statement import Statement
 
 
 class Unsound(Exception):
-    """A bundle that is not signed because it does not match its manifest or the manifest that others have signed."""
+    """Raised for a bundle that does not match its manifest, or whose manifest is not the one already signed."""
 
     def __init__(self, faults: tuple[BundleFault, ...]) -> None:
         self.faults = faults
@@ -68,7 +68,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
 
 
 def _signed_otherwise(folder: Path, digest: str) -> tuple[BundleFault, ...]:
-    """Return a fault if a party signed another manifest; whose key signed it is not checked here."""
+    """Return the faults of the existing statements: unreadable, or for another manifest. Keys are not checked here."""
     signed, faults = parties(folder)
     found = list(faults)
     for party in signed:

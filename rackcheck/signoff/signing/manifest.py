@@ -1,7 +1,7 @@
 """Reads and writes `SHA256SUMS`: every file of a bundle with its digest, in the form that `sha256sum -c` reads.
 
 Each file has one line: 64 hex digits, two blanks, the path; lines are sorted by the path's bytes. All files are listed
-except the manifest itself and `signatures/`. A bundle has no names that would need escapes in this form.
+except the manifest itself and `signatures/`. File names that would need escapes in this form are not allowed.
 """
 
 import contextlib
@@ -95,7 +95,7 @@ def _replace(folder: Path, data: bytes) -> None:
 
 
 def read(folder: Path) -> Manifest:
-    """Read a bundle's manifest; `damage` is the error, as a text that continues a message after the manifest's name."""
+    """Read a bundle's manifest; if it is missing or not valid, `damage` is a text such as `is missing`."""
     try:
         data = files.content(folder, NAME, SIZE)
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def read(folder: Path) -> Manifest:
 
 
 def _path(raw: bytes) -> str | None:
-    """Return the path of a line, or None if it is not inside the bundle."""
+    """Decode a path in the manifest; None if the path is not UTF-8, leaves the bundle, or must not be listed."""
     try:
         path = raw.decode("utf-8")
     except UnicodeDecodeError:

@@ -10,14 +10,14 @@ from rackcheck.profile.reviewed import unreviewed
 from rackcheck.signoff.signing import bundles, files, manifest
 
 _PROFILE = re.compile(r"(?:.*/)?profile/([^/]+\.yaml)")
-"""The paths in a bundle of the profiles of its runs and of its acceptance."""
+"""Matches the path, in a bundle, of a profile of a run or of the acceptance."""
 
 
 def waiting(folder: Path, entries: Iterable[str], full: str) -> tuple[str, ...]:
-    """Return the profiles of a bundle that no person has reviewed; `entries` are the files that its manifest lists.
+    """Return the names of profiles that no person has reviewed; `entries` are the paths in the bundle's manifest.
 
-    A redacted copy contains no profiles: for it, the full bundle with the manifest digest `full` is read, if this
-    system has that bundle.
+    A redacted copy contains no profiles. For a copy, the profiles in the full bundle with the manifest digest `full`
+    are checked, if this bundle is on this system.
     """
     found = {name for path in entries for name in _waits(folder, path)}
     if not found and full:

@@ -49,7 +49,7 @@ class Verification:
 
     @property
     def shared(self) -> Mapping[str, tuple[str, ...]]:
-        """Keys with which several parties signed, with these parties; their signatures count once."""
+        """The fingerprints of keys with which several parties signed, with these parties; such a key counts once."""
         parties: dict[str, list[str]] = {}
         for signature in self.good:
             parties.setdefault(signature.fingerprint, []).append(signature.party)

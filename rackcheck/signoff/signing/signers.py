@@ -19,7 +19,7 @@ _KIND = re.compile(r"[a-z0-9][a-z0-9.@-]{0,79}")
 
 @dataclass(frozen=True)
 class Signers:
-    """An allowed signers file, and the names to show for principals if they are not the principals themselves."""
+    """The text of an allowed signers file; `names` maps a principal to the name that is shown instead."""
 
     text: bytes
     names: Mapping[str, str] = field(default_factory=dict)

@@ -26,7 +26,10 @@ def armour(blob: bytes) -> bytes:
 
 
 def check(data: bytes) -> None:
-    """Check that an armoured signature has this form; raises ValueError, whose text follows `is ` in a message."""
+    """Raise ValueError if an armoured signature does not have the form that ssh-keygen writes.
+
+    The error's text completes a sentence such as `FILE is not an SSH signature of version 1`.
+    """
     inner = data[len(_BEGIN) : -len(_END)]
     try:
         blob = base64.b64decode(inner.replace(b"\n", b""), validate=True)
@@ -48,7 +51,7 @@ def check(data: bytes) -> None:
 
 
 def _strings(rest: bytes) -> list[bytes]:
-    """Split SSH strings (four bytes of length, then that many bytes); empty if they do not fill all bytes."""
+    """Split bytes into SSH strings (four bytes of length, then the content); empty if the last string is incomplete."""
     found = []
     while rest:
         size = int.from_bytes(rest[:4])

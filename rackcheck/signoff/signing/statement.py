@@ -27,7 +27,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A party's statement: it signs the bundle whose manifest has this digest (hex); `time` is the signer's, in UTC."""
+    """A party's statement: `manifest` is the digest (hex) of the bundle's manifest, `time` is claimed by the signer."""
 
     bundle: str
     level: str
@@ -43,7 +43,10 @@ class Statement:
 
 
 def decode(data: bytes) -> Statement:
-    """Read a statement; raises ValueError, whose text continues a message after the file's name."""
+    """Read a statement; raises ValueError if it is not valid.
+
+    The error's text completes a sentence such as `FILE is not a statement in the form that is signed`.
+    """
     try:
         doc = json.loads(data)
         statement = Statement(**{name: doc[name] for name in _NAMES})
@@ -63,7 +66,7 @@ def decode(data: bytes) -> Statement:
 
 
 def moment(text: str) -> datetime:
-    """Read a statement's time; raises ValueError."""
+    """Parse the time of a statement; raises ValueError for any other format."""
     if not _TIME.fullmatch(text):
         raise ValueError(text)
     return datetime.strptime(text, FORM).replace(tzinfo=UTC)

@@ -25,7 +25,7 @@ LOCATION = re.compile(
 """Pattern of a session's URI."""
 
 COLLECTION = re.compile(r"/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions/?", re.ASCII | re.IGNORECASE)
-"""Pattern of the session collection's URI in a root; user and password are posted only to a URI of this pattern."""
+"""Matches the URI of the session collection in the service root; credentials are posted only to such a URI."""
 
 GONE = re.compile(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not found", re.IGNORECASE)
 """Error texts for a missing resource: MessageIds of the Base registry, and messages of iDRAC."""
@@ -134,10 +134,10 @@ def same_host(url: str, uri: str, location: str | None) -> str | None:
 
 
 def own(uri: str, body: Body | Unknown) -> Body | Unknown:
-    """Return a body if it is the requested resource; it is unparsable if it is a sibling resource.
+    """Return the body, or an Unknown if its `@odata.id` is the URI of a sibling of the requested resource.
 
-    A body with the URI of a sibling resource is rejected. Differences in letter case and slashes are allowed for HPE,
-    and so are aliases below other paths, which are common. No recorded BMC returns a sibling resource by mistake.
+    Differences in letter case and slashes are allowed for HPE, and so are aliases below other paths, which are common.
+    No recorded BMC returns a sibling resource by mistake.
     """
     value = None if isinstance(body, Unknown) else body.get("@odata.id")
     if not isinstance(value, str):

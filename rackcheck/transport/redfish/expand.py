@@ -53,7 +53,7 @@ DENIED = (
         "github.com/dsx-ai-factory/nv-redfish/pull/118",
     ),
 )
-"""The NVIDIA NVSwitch tray is not listed here, because its root does not announce $expand."""
+"""BMCs that announce $expand, but return incomplete members; NVIDIA's NVSwitch tray does not announce it."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def lists(uri: str, plain: Body, members: Mapping[str, Body]) -> bool:
 
 
 def proof(members: Mapping[str, Body], held: Container[str]) -> str | None:
-    """Return the member to fetch alone as a check: the new member with the fewest properties; None if there is none."""
+    """Return the member to fetch alone as a check: not in `held`, with the fewest properties; None if there is none."""
     new = (uri for uri in members if uri not in held)
     return min(new, key=lambda uri: len(members[uri]), default=None)
 

@@ -69,7 +69,7 @@ GONE = frozenset({401, 404, 410})
 """Status codes of a logout from a session that no longer exists; some BMCs return 401."""
 
 DEAD = 3
-"""Number of consecutive resources without a reply after which no further GET is sent."""
+"""After this number of consecutive resources without a reply, no further GET is sent."""
 
 
 class Session:

@@ -40,7 +40,7 @@ CHUNK = 1 << 16
 LATE = "the answer was not complete in time"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 OURS = frozenset({"x-auth-token", "location"})
-"""Headers that are not masked, because they may contain the session token that is needed.
+"""Reply headers that are not masked, because the token and the URI of the session are read from them.
 
 These headers are never stored or shown without masking.
 """
@@ -209,7 +209,10 @@ class PinnedTls(HTTPAdapter):
         return RequestFault(Reason.UNPARSABLE, f"not an HTTP answer: {type(error).__name__}")
 
     def _distrust(self, error: wrong.SSLError, connect: float) -> RequestFault:
-        """Return an error with the actual and the expected certificate; no data was sent over this connection."""
+        """Return the error for a failed TLS handshake; for an untrusted certificate, it contains the fingerprints.
+
+        No request was sent over the failed connection.
+        """
         try:
             found = shown(_look(self.host, self.port, connect))
         except OSError as refused:

@@ -17,7 +17,7 @@ from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 ONE_BY_ONE = Unknown(
     Reason.NOT_READ_FURTHER, "read only if the BMC returns whole collections: otherwise, hundreds of GETs may be needed"
 )
-"""The reason for resources that were not read: only rules that are minor while unknown need these resources."""
+"""The reason for links in `whole` that were not followed; only rules that are minor while unknown need them."""
 
 
 class BmcVisit:
