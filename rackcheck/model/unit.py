@@ -1,4 +1,4 @@
-"""The closed table of units. `GB/s` and `Gb/s` are different data rates: 1 GB/s is 8 Gb/s."""
+"""The table of all valid units. `GB/s` and `Gb/s` are different data rates: 1 GB/s is 8 Gb/s."""
 
 import difflib
 import re
@@ -125,7 +125,7 @@ def _figures(number: float, unit: str) -> tuple[str, str]:
 # ---- suggestions for unknown units -----------------------------------------------------------------------------------
 
 _LONGEST = 40
-"""Maximum characters of a unit that are read."""
+"""Maximum number of characters that are read of an unknown unit."""
 
 _WORDS = {
     "percent": "%", "pct": "%",
@@ -158,7 +158,7 @@ _SPELLINGS = tuple(
         (r"^(1|counts?|errors?|events?)/", "/"),
     )
 )
-"""Other spellings, which are normalised one after the other."""
+"""Patterns of other spellings with their replacements, which are applied one after the other."""
 
 
 def meant(text: str, units: Sequence[str]) -> str:

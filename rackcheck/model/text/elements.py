@@ -34,7 +34,7 @@ class Element:
 
 
 class _Builder:
-    """The callbacks of expat; XML constructs without a callback are not in the tree."""
+    """Builds the elements from the callbacks of expat; attributes, comments and other XML constructs are left out."""
 
     def __init__(self) -> None:
         self.top = Element("")
