@@ -105,7 +105,7 @@ class Burn:
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]]) -> "Burn":
-        """Read records in the order of their arrival; an invalid record is dropped and counted, and never raises."""
+        """Read records in the order of their arrival; an invalid record is dropped and counted, without an error."""
         found = _Found()
         for record in records:
             try:

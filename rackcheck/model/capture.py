@@ -17,7 +17,7 @@ PAYLOAD = "\n# payload\n"
 
 
 def named(command: str) -> str:
-    """Return the command without its payload, which may change with a release; captures and sources use this name."""
+    """Return the command without its payload, which may change with a release; captures use the result as a name."""
     return command.partition(PAYLOAD)[0]
 
 

@@ -36,7 +36,7 @@ class Kind:
     words: tuple[str, ...] = ()
     unlimited: bool = False
     view: bool = False
-    """True for the vendor-neutral form of another fact, which is reported as well; this form may be missing."""
+    """True for the vendor-neutral form of another fact, which is reported as well; machines may lack this form."""
     alike: tuple[str, ...] | None = None
     """For a collection: the facts that must be equal for two items to be siblings, as paths that start at the node."""
     vacant: str = ""
@@ -129,7 +129,7 @@ FAMILY = ".**"
 
 
 class Clash(ValueError):
-    """Two probes provide the same fact."""
+    """Raised if two probes provide the same fact."""
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ class Documents:
         return missed
 
     def _step(self, resource: Resource, step: str, *, listed: bool) -> _Found:
-        """Follow one link of a resource, or with `*` all its members; `listed` allows a list of links as the link."""
+        """Follow one link of a resource, or with `*` all members; with `listed`, the link may be a list of links."""
         if resource.trouble is not None:
             return _Found((), Unknown(resource.trouble.reason, f"{resource.uri}: {resource.trouble.detail}"))
         known = self._steps.get((resource.uri, step, listed))

@@ -59,7 +59,7 @@ NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
 FACTS = frozenset(
     {"node.product", "node.board", "bmc.system/*.model", "cpu.model", "pcie/*.vendor", "pcie/*.device", "pcie/*.class"}
 )
-"""The facts of `NAMED` that are always collected; the others need many GETs, and are read only if a rule needs them."""
+"""The facts of `NAMED` collected for `applies-to`; the others need many GETs, and are only read for rules."""
 
 
 BRIDGES = ("0x0600", "0x0604")

@@ -196,7 +196,7 @@ Spell = Callable[[str], str | tuple[str, ...]]
 
 
 def given(readings: Iterable[tuple[str, Reading]], spell: Spell, hidden: Unknown | None = None) -> PlaneIdentities:
-    """Normalise the identities found at several positions; a value that is not a text is ignored."""
+    """Normalise the identities found at several positions; the reason for the first unknown one is kept in `lost`."""
     keys: dict[str, Spot] = {}
     seen: set[str] = set()  # most identities are read twice
     lost = None if hidden is None else lacking(hidden)

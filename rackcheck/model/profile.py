@@ -137,7 +137,7 @@ class Source:
     def from_memory(self) -> bool:
         """Whether the figure was not checked against a source.
 
-        A rule may only warn if no source was checked for it.
+        A rule that cites only such sources may only warn.
         """
         return self.confidence.startswith("from memory")
 

@@ -49,7 +49,7 @@ def measured(value: object) -> float:
 
 
 def amount(value: object) -> float:
-    """Return a number; raises Unreadable if it is negative, which revolutions or watts cannot be."""
+    """Return a number, such as revolutions or watts; raises Unreadable if it is negative."""
     number = measured(value)
     if number < 0:
         raise Unreadable(f"is negative: {number:g}")

@@ -109,7 +109,7 @@ def exact(number: float, unit: str) -> str:
 
 
 def spell(number: float, unit: str) -> str:
-    """Format a quantity for users: `1.5 TiB`, `700 W`, with no more digits than were measured."""
+    """Format a quantity for users, rounded to six digits or to a whole number: `1.5 TiB`, `700 W`."""
     if number == float("inf"):
         return "unlimited"
     text, shown = _figures(number, unit)

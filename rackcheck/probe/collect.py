@@ -107,7 +107,7 @@ class _Reading:
             self.items.setdefault(collection, {})[key] = None
 
     def _close(self, trouble: Unknown | None) -> None:
-        """Set each declared fact without a reading to unknown with its reason, and list each collection's items."""
+        """Set each declared fact without a reading to unknown, with the reason; list the items of each collection."""
         patterns = [(paths.parse(p), k) for p, k in self.probe.gives.items() if not p.endswith(FAMILY)]
         patterns.sort(key=lambda entry: len(entry[0].segments))
         left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not contain it")

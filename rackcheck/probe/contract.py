@@ -47,7 +47,7 @@ AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish] | Probe[Load]
 
 
 def names(module: str) -> tuple[str, ...]:
-    """Return the names of a function that stand for its module: the module's name, alone or with a prefix.
+    """Return the function names that match a module: the module's name, alone or with a prefix.
 
     In a package, the prefix is the folder's name or the last word of that name: for `xid` in the folder `kernel_log`,
     the names are `xid`, `kernel_log_xid` and `log_xid`.
@@ -67,7 +67,7 @@ def probe(ask: Load, *, gives: Mapping[str, Kind]) -> Callable[[LoadReader], Pro
 def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
     """Make a probe from the decorated parser; its name is the function's, its help is the first line of a docstring.
 
-    The docstring is the module's if the function's name stands for the module (see `names`), else the function's.
+    The docstring is the module's if the function's name matches the module (see `names`), else the function's.
     """
     for pattern in gives:
         parse_path(pattern.removesuffix(FAMILY))

@@ -97,7 +97,7 @@ class Ending:
     def fill(
         self, leaves: dict[str, Leaf], each: Derivation[Function], places: ItemPlaces, source: str, time: str
     ) -> Mapping[str, Leaf]:
-        """Set each declared fact without a reading to unknown with its reason."""
+        """Set each declared fact without a reading to unknown, with the reason."""
         for pattern, kind in each.gives.items():
             for place in places(pattern):
                 leaves.setdefault(place, Leaf(self._left, kind, Plane.DERIVED, source, time))

@@ -1,4 +1,4 @@
-"""Reduces the facts that a profile names to the fewest questions: each probe and each question is included once."""
+"""Finds the fewest questions that provide the facts of a profile; each probe and each question is included once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
