@@ -74,7 +74,7 @@ def last_day(day: str) -> str:
 
 
 def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[WaiverState, str] | None:
-    """Return why a waiver is invalid on this day on all nodes: its date or its rule is invalid; else None."""
+    """Return why a waiver is invalid for every node on this day, by its date or its rule; None if it may be valid."""
     if waiver.until < day:
         return WaiverState.EXPIRED, f"its last day was {waiver.until}"
     if waiver.until > last_day(day):

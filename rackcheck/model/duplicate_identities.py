@@ -15,7 +15,7 @@ from rackcheck.model.text import natural
 
 
 class Weight(Enum):
-    """How much nodes must share before a shared identity of one kind is reported."""
+    """What nodes must have in common before a shared identity of one kind is reported."""
 
     EACH = auto()
     """One identity that two nodes return."""
@@ -45,7 +45,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class IdentityKind:
-    """One kind of identity: its name, the identities of each node, and how much nodes must share for a report."""
+    """One kind of identity: its name, the identities of each node, and what nodes must have in common for a report."""
 
     word: str
     several: str

@@ -38,7 +38,7 @@ class Later:
     apart: Mapping[Plane, tuple[float, float]]
 
     def seconds(self, planes: Iterable[Plane]) -> tuple[float, float]:
-        """Return the minimum and maximum seconds since the first reading, over these planes of a fact."""
+        """Return the minimum and maximum seconds since the first reading, over all these planes."""
         spans = [self.apart.get(plane, (0.0, inf)) for plane in planes]
         return min(least for least, _ in spans), max(most for _, most in spans)
 
