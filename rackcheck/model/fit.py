@@ -31,10 +31,7 @@ class Match(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileFit:
-    """How a node matches the `applies-to` of a profile.
-
-    `words` describe the node if it is another machine, and contain the reason if its machine is unknown.
-    """
+    """How a node matches the `applies-to` of a profile; `words` state what else the node is, or why it is unknown."""
 
     match: Match = Match.NOT_STATED
     words: str = ""
