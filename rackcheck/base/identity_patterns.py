@@ -1,6 +1,6 @@
 """Regular expressions for identities in text: addresses, ids, mail addresses, host names.
 
-Each pattern matches the form only. Which characters may precede and follow a match depends on the text:
+The patterns match only the identity itself. Which characters may precede and follow it depends on the text:
 `anonymise.host_patterns` is for the output of nodes and BMCs, `report.known` for the sentences of a report.
 """
 
@@ -21,13 +21,13 @@ LABEL = r"(?=[0-9-]{0,62}[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{0,62}\."
 
 TOP = r"[A-Za-z]{2,24}"
 PRIVATE_TOP = r"(?:corp|home|internal|intranet|lan|local|localdomain|private)"
-"""The last label of names of private networks.
+"""The last label of a host name in a private network.
 
-The labels are those of RFC 6762, appendix G, with `local` (section 3) and `localdomain`. A host name that ends with
-one of them has at least two labels, any other host name at least three.
+The labels are those of RFC 6762, appendix G, with `local` (section 3) and `localdomain`. A host name that ends with one
+of them has at least two labels, any other host name at least three.
 """
 
 
 def pairs(sign: str, least: int, most: int) -> str:
-    """Return the pattern of a MAC or longer hardware address: `least` to `most` pairs of hexadecimal digits."""
+    """Return the pattern of a hardware address: `least` to `most` pairs of hexadecimal digits, separated by `sign`."""
     return rf"(?:[0-9A-Fa-f]{{2}}{sign}){{{least - 1},{most - 1}}}[0-9A-Fa-f]{{2}}"

@@ -8,7 +8,7 @@ PARTS = 6
 """Names of up to this many parts are tried in every order (6 parts: 720 orders); no shipped name has more parts."""
 
 FEW = 3
-"""Maximum number of profiles listed if the user may have meant several."""
+"""Maximum number of profiles suggested in place of a fragment."""
 
 _BETWEEN = re.compile(r"[^a-z0-9]+")
 

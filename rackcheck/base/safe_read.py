@@ -7,7 +7,7 @@ from typing import BinaryIO
 from rackcheck.base.user_error import UserError
 
 _HANDED = (Path("/dev/fd"), Path("/proc/self/fd"))
-"""Paths of the shell's `<(command)` and of standard input: pipes that the caller has already opened."""
+"""Folders for descriptors that are already open, such as pipes of the shell's `<(command)`, and standard input."""
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO",

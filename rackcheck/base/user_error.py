@@ -1,4 +1,4 @@
-"""User errors."""
+"""The exception for errors of the user."""
 
 
 class UserError(Exception):

@@ -21,7 +21,7 @@ FEWEST = 3
 """Minimum number of expected nodes of a role for a vote to have a result."""
 
 VALUES_SHOWN = 3
-"""Maximum number of values listed for a vote without a result, and of facts in a reason."""
+"""Maximum number of values listed for a vote without a result; also, maximum number of facts in a reason."""
 
 SHOWN = 256
 """Maximum number of pieces of evidence kept for one verdict."""
@@ -49,7 +49,10 @@ def most(counts: Mapping[K, int], expected: int, quorum: float | None = None) ->
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """The values of one fact across nodes: how many of the `expected` nodes have each value; `right` has the quorum."""
+    """The values of one fact across nodes: how many of the `expected` nodes have each value.
+
+    `right` is the value that has the quorum, None if there is none.
+    """
 
     expected: int
     right: VoteKey | None
@@ -67,14 +70,17 @@ class Vote:
 
 @dataclass(frozen=True)
 class Poll:
-    """The votes of one rule by fact path; a path with a star has the vote on unlisted items."""
+    """The votes of one rule, by fact path.
+
+    The vote at a path with a star is on whether nodes have items that they do not list.
+    """
 
     votes: Mapping[str, Vote] = field(default_factory=dict)
     places: Mapping[str, tuple[AgreedFact, Path]] = field(default_factory=dict)
 
 
 def large_enough(across: Across, targets: int, expected: int) -> bool:
-    """Whether a vote can have a result; this depends on the numbers of audited and expected nodes, not on values."""
+    """Whether a vote can have a result: enough of the `expected` nodes are audited (`targets`) to reach the quorum."""
     return targets >= needed(expected, across.quorum)
 
 
@@ -94,7 +100,7 @@ def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
 
 
 def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
-    """Judge one node by the values of the others; n/a if other rules already pin every fact."""
+    """Judge one node by the votes of all nodes; n/a if every fact of the rule has a rule of its own."""
     if not found.places:
         return Verdict(rule.id, Status.NA, "every one of its facts has a rule of its own")
     evidence = [
@@ -129,7 +135,7 @@ def _owner(fact: Path) -> tuple[Path | None, tuple[Segment, ...]]:
 
 
 def _reading(shared: AgreedFact, path: Path, tree: Tree) -> Reading:
-    """Return the value on a node; for a path with a star, whether the node may have items that it does not list."""
+    """Return a node's reading at a path; for a path with a star, the reason if items may be missing, else Absent."""
     owner, _ = _owner(path)
     if owner is None:
         return tree.reading(path, shared.plane)

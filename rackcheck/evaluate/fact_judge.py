@@ -1,4 +1,4 @@
-"""Judges one leaf: a fact of the node or of an item, against its tests."""
+"""Judges one clause: one fact of the node or of an item, against its tests."""
 
 from rackcheck.evaluate import two_readings
 from rackcheck.model import operator
@@ -12,7 +12,7 @@ from rackcheck.model.tree import Tree
 
 
 def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
-    """Judge one clause at the node (empty path) or at an item."""
+    """Judge one clause; `at` is the path of the selected item, or an empty path for a fact of the node."""
     path = at + clause.fact
     leaf = tree.leaf(path)
     reading = tree.reading(path, clause.plane)

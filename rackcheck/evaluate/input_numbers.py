@@ -25,7 +25,7 @@ OWN = 0
 """The number of a part that is treated as specific to each node: two nodes with this number may differ."""
 
 PATIENCE = 32
-"""Number of new contents minus repeated contents, after which a part is treated as specific to each node."""
+"""A part is treated as specific to each node if its new contents outnumber its repeated contents by more than this."""
 
 ROOM = 4096
 """Maximum number of readings kept for all contents of one part."""
@@ -37,14 +37,14 @@ LAYOUTS = 64
 """Maximum number of item sets kept, each with the readings of the first node that had those items."""
 
 NAMES = 16384
-"""Maximum number of collections whose patterns are cached; if there are more, all are dropped."""
+"""Maximum number of collections whose patterns are cached; if there are more, the cache is emptied."""
 
 _NOTHING = Leaf("", Kind(Type.TEXT, ""), Plane.DERIVED, "\0", "")
 """Placeholder for a missing leaf; no real leaf has the same source."""
 
 
 class ContentNumbers:
-    """Numbers the contents of one part; equal contents get the same number. Gives up if contents hardly repeat."""
+    """Assigns a number to each distinct content of one part, and stops if contents hardly repeat."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
@@ -57,7 +57,7 @@ class ContentNumbers:
         return self._spare < 0
 
     def number(self, content: Hashable, size: int) -> int:
-        """Return the number of a content of `size` readings; OWN if this part is given up."""
+        """Return the number of a content of `size` readings; OWN if the part is treated as specific to each node."""
         if self._spare < 0:
             return OWN
         found = self._known.get(content)
@@ -219,7 +219,7 @@ class Reads:
         return self._parts[self._place[name]]
 
     def _listed(self, tree: Tree) -> Mapping[str, list[tuple[str, ...]]]:
-        """Return the items of the collections that are read, by pattern: each collection's path, then its keys."""
+        """Return, by pattern, the collections that are read, each as a tuple of its path and the keys of its items."""
         found: dict[str, list[tuple[str, ...]]] = {collection: [] for collection in self._collections}
         patterns = self._patterns
         if len(patterns) > NAMES:
@@ -258,12 +258,12 @@ class Reads:
 
 
 def _items(collection: str) -> str:
-    """Return the name of the part for a collection's items; the bare name belongs to the fact that lists them."""
+    """Return the name of the part with a collection's items: `gpu/`, since `gpu` is the part with the fact `gpu`."""
     return f"{collection}/"
 
 
 def _below(reading: Reading) -> bool:
-    """Whether a reading is -0.0, which equals 0.0."""
+    """Whether a reading is -0.0, which equals 0.0 but is formatted differently."""
     return isinstance(reading, float) and reading == 0 and copysign(1, reading) < 0
 
 

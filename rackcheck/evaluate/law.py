@@ -15,10 +15,10 @@ from rackcheck.model.fit import NOT_STATED, Match, ProfileFit
 from rackcheck.model.profile import FIRST, LAW, Rule
 
 NEXT = "; rackcheck doctor shows what could not be read"
-"""The end of a reason that names the next command."""
+"""The end of a reason, with the command to run next."""
 
 REASON = 160
-"""Maximum number of characters of a verdict's reason inside the reason of a node."""
+"""Maximum number of characters of a rule's reason that are quoted in the reason of a node."""
 
 EVIDENCE = frozenset({Status.PASS, Status.WAIVED})
 """Statuses that count as evidence: a rule was judged, and passed or is waived."""
@@ -48,10 +48,11 @@ def conclude(
     law: int = LAW,
     together: bool = False,
 ) -> Conclusion:
-    """Return the outcome of a node. With `together`, for a rack or the fleet, no evidence is required.
+    """Return the outcome of a node; with `together`, of a rack or the fleet, which needs no evidence.
 
-    If the profile is for another machine or is a fragment, no rule decides. Otherwise the outcome is FAIL if a deciding
-    rule fails, INCOMPLETE if one is unknown, if nothing was judged or if the machine is unknown, and else PASS.
+    If the profile is for another machine or is a fragment, the outcome is INCOMPLETE. Otherwise it is FAIL if a
+    deciding rule fails, INCOMPLETE if one is unknown, if nothing was judged, if evidence is missing or if the machine
+    is unknown, and else PASS.
     """
     verdicts = tuple(verdicts)
     if law != FIRST and not fit.decides:

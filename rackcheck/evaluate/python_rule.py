@@ -13,13 +13,13 @@ from rackcheck.model.python_rule import Called, Wrong
 from rackcheck.model.tree import Tree
 
 MOST = 10_000
-"""Maximum number of findings of one rule on one node; counting stops there."""
+"""Maximum number of findings of one rule on one node; with more findings, the rule is unknown."""
 
 SHOWN = 256
 """Maximum number of pieces of evidence kept for one verdict."""
 
 LONGEST = 1000
-"""Maximum number of characters of one text that a rule returns."""
+"""Maximum number of characters that are kept of one text in a finding."""
 
 
 def answered(rule_id: str, called: Called, tree: Tree, pins: Granted) -> Verdict:
@@ -51,7 +51,7 @@ def _failed(rule_id: str, called: Called, why: Unknown) -> Verdict:
 
 
 def _own(called: Called, tree: Tree) -> Tree:
-    """Return a copy of the tree with only the facts that the rule declares: other rules never see its changes."""
+    """Return a copy of the tree with only the facts that the rule declares; changes to it affect no other rule."""
     held = tree.narrowed(frozenset(called.planes))
     return Tree(held.leaves, dict(held.silent))
 

@@ -22,17 +22,18 @@ SHOWN = 256
 """Maximum number of pieces of evidence kept for one verdict."""
 
 LONGEST = 1000
-"""Maximum number of characters of the list of counted items."""
+"""Maximum number of characters of the list of counted items; a digest replaces a longer list."""
 
 OTHERS = 8
-"""If at most this many items are left out of a count, they are listed."""
+"""Maximum number of items left out of a count that are listed; if there are more, none is listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
     """The items of a selection; `more` is set if there may be unlisted items.
 
-    `doubtful` are the items of which it is unknown whether they match `where`, `left` the items that do not match.
+    `sure` are the items that match `where`. `doubtful` is the evidence about items that may match, `left` about items
+    that do not match.
     """
 
     sure: tuple[Path, ...]
@@ -138,7 +139,7 @@ def _combined(
     pins: Granted,
     waived: list[Evidence],
 ) -> tuple[Status, list[Evidence]]:
-    """Combine the remaining items; waived evidence about the selection as a whole is added to `waived`."""
+    """Combine the evidence that is not waived; waived evidence about the selection as a whole is added to `waived`."""
     statuses = [e.status for e in found]
     if look.mode == "no":
         status = {Status.PASS: Status.FAIL, Status.UNKNOWN: Status.UNKNOWN}.get(any_holds(statuses), Status.PASS)
@@ -180,7 +181,7 @@ def _each(rule: Rule, look: RuleSelection, statuses: list[Status], chosen: _Chos
 
 
 def _waived(evidence: Evidence, pins: Granted) -> Evidence | None:
-    """Return evidence as waived if it passes under `no`, so that the rule fails, and this failure is waived."""
+    """Return evidence that passes, and so fails a `no` rule, as waived if `pins` waives this failure; else None."""
     turned = taken(_turned(evidence), pins) if evidence.status is Status.PASS else evidence
     return turned if turned.status is Status.WAIVED else None
 
@@ -254,7 +255,7 @@ def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) ->
 
 
 def _named(seen: str, chosen: _Chosen) -> str:
-    """Return a count with the counted items and, if the other items are few, the other items with their values.
+    """Return the exact text of a count: with the counted items and, if they are few, the other items and their values.
 
     The same count of different items is a different finding. A digest replaces a long list of items.
     """
@@ -308,7 +309,7 @@ def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Eviden
 
 
 def _ends(items: Sequence[Path], readings: Sequence[Value], kind: Kind) -> str:
-    """Return the items with the minimum and the maximum value: one of these two is the outlier."""
+    """Format the minimum and the maximum value with their items; one of these two items is the outlier."""
     order = sorted(zip(items, readings, strict=True), key=lambda each: float(cast("float", each[1])))
     return " to ".join(f"{operator.spell(reading, kind)} of {item}" for item, reading in (order[0], order[-1]))
 

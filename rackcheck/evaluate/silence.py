@@ -1,8 +1,8 @@
 """Finds nodes whose parts lack a fact that similar parts have on most nodes of the role. Pure.
 
-Parts of one node are compared with their siblings (`siblings`). This module compares nodes: if a quorum of the expected
-nodes returns a fact for parts of one sort, a node on which every such part lacks the fact is listed. Unknown values
-count on neither side, so that missing data never adds a node to the list.
+`rackcheck.model.sibling_silence` compares the parts of one node. This module compares nodes: if a quorum of the
+expected nodes returns a fact for parts of one sort, a node on which every such part lacks the fact is listed. Unknown
+values count on neither side, so that missing data never adds a node to the list.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class ExcusedFact:
-    """A fact of sibling items whose absence some rules excuse; `rest` is the path from the item to the fact.
+    """A fact of sibling items that some rules accept as absent; `rest` is the path from the item to the fact.
 
     `needed` states whether an unknown fact is more than a minor finding for one of these rules.
     """
@@ -44,7 +44,7 @@ class ExcusedFact:
 
 
 def excused_facts(rules: Iterable[Rule]) -> tuple[ExcusedFact, ...]:
-    """Return the facts whose absence a node's rules excuse, without duplicates."""
+    """Return the facts of sibling items that these rules accept as absent, without duplicates."""
     found: dict[tuple[Path, Path], ExcusedFact] = {}
     for rule in rules:
         item = Path(()) if rule.look is None else rule.look.collection.item("*")
@@ -62,14 +62,14 @@ def excused_facts(rules: Iterable[Rule]) -> tuple[ExcusedFact, ...]:
 
 
 SiblingSort = tuple[str, ...]
-"""The grouping facts of an item, as texts."""
+"""The values of the facts that group an item with its siblings, as texts."""
 
 _Key = tuple[str, ExcusedFact, SiblingSort]
 
 
 @dataclass
 class Silences:
-    """Counts the nodes that return each fact; contains the counts, and the names of nodes that return nothing."""
+    """Counts, by fact and sort of part, the nodes that return the fact; keeps the names of nodes that lack it."""
 
     given: Counter[_Key] = field(default_factory=Counter)
     unsure: Counter[_Key] = field(default_factory=Counter)
@@ -108,7 +108,10 @@ class Silences:
                     self.both[role, each, sort] += 1
 
     def reading(self, expected: Mapping[str, int]) -> Reading:
-        """Return the silent nodes; `expected` is the number of nodes of each role in the inventory."""
+        """Return a sentence for each set of nodes that lack facts; unknown if none is found but values are unknown.
+
+        `expected` is the number of nodes of each role in the inventory.
+        """
         found: dict[tuple[str, SiblingSort, tuple[str, ...], str], list[str]] = {}
         doubt: Unknown | None = None
         for key in dict.fromkeys((*self.given, *self.unsure, *self.silent)):

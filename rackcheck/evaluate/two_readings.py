@@ -15,7 +15,7 @@ from rackcheck.model.profile import Clause
 from rackcheck.model.tree import Tree
 
 HOUR = 3600.0
-"""Seconds; rates are per hour."""
+"""Seconds in an hour; the operand of `rate` is per hour."""
 
 
 def compared(test: Test, first: Value, path: Path, clause: Clause, tree: Tree) -> Status | Unknown:

@@ -41,9 +41,9 @@ NO_VERDICTS: Mapping[str, Verdict] = {}
 
 
 def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[Phase], *, again: bool = False) -> bool:
-    """Whether a command judges this rule on a node of this role; whether the node has siblings is not considered.
+    """Whether a run with these planes and phases judges this rule on a node of this role.
 
-    `again` means that each node is read twice.
+    `again` is set if the run reads each node twice. Whether the node has siblings is not considered.
     """
     return (
         rule.phase in phases
@@ -62,8 +62,8 @@ def judge(
 ) -> tuple[Verdict, ...]:
     """Judge every rule on one node; verdicts are in the profile's order, but rules in `needs` are judged first.
 
-    By rule, `waived` contains what may be waived on this node, `polls` the votes of its siblings for rules across
-    nodes, and `before` the verdicts that already exist and that other rules need.
+    All three mappings are by rule: `waived` contains the findings that may be waived on this node, `polls` the votes
+    for rules that compare nodes, and `before` existing verdicts, which are not judged again.
     """
     done: dict[str, Verdict] = dict(before)
     for rule in needs_first(rules):
@@ -90,7 +90,7 @@ def needs_first(rules: Sequence[Rule]) -> list[Rule]:
 def judge_one(
     rule: Rule, tree: Tree, done: Mapping[str, Verdict], waived: Mapping[str, Granted], polls: Mapping[str, Poll]
 ) -> Verdict:
-    """Judge a rule on one node, after all rules that it needs."""
+    """Judge a rule on one node; `done` must contain the verdicts of the rules that it needs."""
     gate = _not_judged(rule, tree)
     if gate is not None:
         return gate
@@ -106,7 +106,11 @@ def blocked(rule: Rule, done: Mapping[str, Verdict]) -> str:
 
 
 def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
-    """Return n/a if a site value is missing or `when` is false, unknown if it is unknown whether the rule applies."""
+    """Return the verdict of a rule that is not judged on this node; None if the rule is judged.
+
+    The verdict is n/a if a site value is missing or `when` does not hold, and unknown if it is unknown whether `when`
+    holds.
+    """
     if rule.unset:
         return Verdict(rule.id, Status.NA, f"site value not set: {', '.join(rule.unset)}")
     if rule.when is None:

@@ -24,7 +24,7 @@ MemoKey = tuple[int, ...]
 
 
 class Memo:
-    """Judges nodes by the same rules, and returns equal verdicts as one object."""
+    """Judges many nodes by the same rules; nodes with the same inputs share one verdict object."""
 
     def __init__(self, rules: Sequence[Rule], reads: Reads, polls: Mapping[str, Poll] = NO_POLLS) -> None:
         self._rules = rules

@@ -42,7 +42,7 @@ class Waiver:
 
 
 Granted = Mapping[Pin, Waiver]
-"""The findings of one rule on one node that may be waived."""
+"""The findings of one rule on one node that may be waived, each with its waiver."""
 
 NOTHING: Granted = {}
 
@@ -74,7 +74,7 @@ def last_day(day: str) -> str:
 
 
 def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[WaiverState, str] | None:
-    """Return why a waiver is not valid on this day for any node (its date or its rule); None if it may be valid."""
+    """Return why a waiver is invalid for every node on this day, by its date or its rule; None if it may be valid."""
     if waiver.until < day:
         return WaiverState.EXPIRED, f"its last day was {waiver.until}"
     if waiver.until > last_day(day):
@@ -99,7 +99,7 @@ def granted(waivers: Iterable[Waiver], rules: Sequence[Rule], node: str, day: st
 
 
 def pinned(evidence: Evidence) -> Pin:
-    """Return the pin of a waiver for this piece of evidence."""
+    """Return the pin that a waiver must have to waive this piece of evidence."""
     return Pin(evidence.item, evidence.exact or evidence.observed)
 
 
@@ -157,6 +157,6 @@ def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[Waiv
 
 
 BY_INDEX = re.compile(r"gpu/\d+(?![^.])")
-"""Matches the name of a GPU in waivers and bills of releases that named GPUs by the driver's index."""
+"""Matches a GPU that is named by the driver's index, as in waivers and bills of materials of older releases."""
 
 NAMED_NOW = "GPUs are named by module or PCI address now: waive the finding again"

@@ -55,7 +55,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class TextTerm:
-    """`~sriov`: the row's text contains one of these texts, in upper or lower case."""
+    """`~sriov`: the row's text contains one of these texts, whether in upper or lower case."""
 
     values: tuple[str, ...]
     key: str = field(default=TEXT, init=False)

@@ -62,7 +62,7 @@ class Where:
         return tuple(dict.fromkeys(term.body.path for term in self.terms if isinstance(term.body, ComparisonTerm)))
 
     def about(self, keys: Iterable[str]) -> "Where":
-        """Keep only the terms with these keys."""
+        """Return a filter with only the terms that have these keys."""
         wanted = frozenset(keys)
         kept = tuple(term for term in self.terms if term.body.key in wanted)
         return self if kept == self.terms else Where(kept, " ".join(map(str, kept)))

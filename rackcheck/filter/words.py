@@ -23,10 +23,10 @@ CLOSED: Mapping[str, tuple[str, ...]] = {
     "plane": tuple(Plane),
     "class": tuple(Class),
 }
-"""Keys with a fixed set of values."""
+"""Keys of a filter that accept only these values."""
 
 NUMBERED = frozenset({"group", "u"})
-"""Keys whose values are numbers."""
+"""Keys of a filter whose values are numbers."""
 
 TREES = frozenset({"rule", "fact"})
 """Keys for dotted names: a name also matches all names below it (`bios` matches `bios.smt`)."""
@@ -36,10 +36,10 @@ COMPARED = "compared"
 """Keys for terms that are written without a key: TEXT for the row's text, COMPARED for the comparison of a fact."""
 
 NODE_KEYS = frozenset({"node", "rack", "row", "role", "slot", "u", COMPARED})
-"""Keys of nodes."""
+"""Keys that select nodes."""
 
 FINDING_KEYS = frozenset({"rule", "fact", "plane", "group", "profile", "run", "class", "state", "severity", TEXT})
-"""Keys of findings and facts."""
+"""Keys that select findings and facts."""
 
 KEYS = NODE_KEYS | FINDING_KEYS
 WORDS = tuple(sorted(KEYS - {TEXT, COMPARED}))
@@ -51,7 +51,7 @@ _PIECE = re.compile(r'(?:"[^"]*"|\[[0-9,-]*\]|[^,"])+')
 
 
 def named(key: str, value: str, word: str) -> bool:
-    """Whether a value in a filter matches a value of a row; `word` is the value of the row."""
+    """Whether `value`, from a term of a filter, matches `word`, a value of a row; both belong to the same key."""
     if key in TREES:
         return operator.glob(value, word) or (word.startswith(value) and word[len(value)] in "./")
     try:

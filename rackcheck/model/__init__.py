@@ -1,1 +1,4 @@
-"""Values shared by all folders: facts, paths, units, versions, captures, profiles. Pure: nothing here opens a file."""
+"""Data types and pure functions that all packages use: facts, paths, units, versions, captures, profiles.
+
+Nothing here opens a file.
+"""

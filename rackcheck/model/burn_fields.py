@@ -1,6 +1,6 @@
-"""The fields of a burn-in's records; each value is checked for its type, since a node may print anything. Pure.
+"""Reads the fields of burn-in records and checks the type of each value, since a node may print anything. Pure.
 
-Every reader raises TypeError or ValueError for a value of another type.
+Every reader raises TypeError or ValueError for a value that does not have the expected type.
 """
 
 import re
@@ -10,14 +10,14 @@ from typing import Any
 from rackcheck.model.fact import clean
 
 HUGE = 2**64
-"""Upper bound of numbers; every valid index, seed or address is smaller."""
+"""Exclusive limit on the absolute value of a number in a record; every valid index, seed and address is smaller."""
 
 TEXT = 200
-"""Maximum number of characters that are kept of a text; the output of a tool has a separate limit."""
+"""Maximum number of characters that are kept of a text field; the output of a tool has a separate limit."""
 
 
 def _number(value: Any) -> float:
-    """Read a number; integers stay integers, since seeds have 64 bits."""
+    """Read a number. An integer is not converted to float, which cannot hold every 64-bit seed."""
     kind = type(value)
     if (kind is not float and kind is not int) or not -HUGE < value < HUGE:
         raise TypeError("expected a number")
@@ -39,7 +39,7 @@ def _amount(value: Any) -> float:
 
 
 def _flag(value: Any) -> float:
-    """Read a number or a boolean."""
+    """Read a number or a boolean; a boolean becomes 0.0 or 1.0."""
     return float(value) if type(value) is bool else _number(value)
 
 
@@ -51,12 +51,12 @@ def text(value: Any) -> str:
 
 
 def _place(value: Any) -> str:
-    """Read a memory address, which may be written as a number."""
+    """Read a memory address as text; an address written as a number becomes hexadecimal text."""
     return f"{int(_count(value)):#x}" if type(value) is int else text(value)
 
 
 def _code(value: Any) -> float | str:
-    """Read an error code, or the kind of program that ran: machine code for a chip, or PTX."""
+    """Read `code`: a number, such as an error code, or a text, such as the kind of program that ran."""
     return text(value) if type(value) is str else _number(value)
 
 
@@ -73,23 +73,26 @@ _FIELDS: Mapping[Callable[[Any], float | str], str] = {
     _code: "code",
 }
 _READERS = {key: read for read, keys in _FIELDS.items() for key in keys.split()}
-"""The reader of each field. Fields not listed above are ignored, so that newer payloads can send more fields."""
+"""The function that reads each field, by field name.
+
+Other fields, except `fans`, are ignored, so that newer payloads can send more fields.
+"""
 
 
 KINDS = re.compile(
     r"node|bmc|telemetry|tools|disk|(cpu|numa|gpu)/[0-9]{1,6}|peer/[0-9]{1,6}-[0-9]{1,6}"
     r"|(nic|disk)/[A-Za-z0-9_.:@+/-]{1,100}"
 )
-"""The subjects of a record."""
+"""Pattern of a record's subject, the component that the record is about: `node`, `gpu/3` or `peer/0-1`."""
 
 NAMES = frozenset({
     "mismatch", "disagree", "not finite", "alias", "lost", "hang", "cuda", "nvml", "throttle", "hot", "xid", "ecc",
     "replay", "crash",
 })  # fmt: skip
-"""The names of faults."""
+"""All valid names of faults."""
 
 GPUS = 256
-"""Maximum number of GPUs of one node that are read: more than any machine has."""
+"""Maximum number of GPUs in one node's report; no machine has more."""
 
 
 def name(value: str) -> str:
@@ -123,14 +126,14 @@ def _plain(value: Any) -> Any:
 
 
 def numbers(value: Any, most: int) -> tuple[str, ...]:
-    """Read a list of indexes."""
+    """Read a list of at most `most` indexes, and return the indexes as texts."""
     if not isinstance(value, list) or len(value) > most:
         raise TypeError("expected a list of indexes")
     return tuple(str(int(_count(each))) for each in value)
 
 
 def troubles(value: Any) -> list[tuple[str, str]]:
-    """Read the parts that could not be examined, with the reason."""
+    """Read the names of the components that could not be examined, each with the reason."""
     found = [(text(each["of"]), text(each["why"])) for each in value]
     if not all(of == "cpu" or KINDS.fullmatch(of) for of, _ in found):
         raise ValueError("troubles must name parts of a node")
@@ -138,7 +141,10 @@ def troubles(value: Any) -> list[tuple[str, str]]:
 
 
 def fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], dict[str, str]]:
-    """Split a record into its subject, its numbers and its texts; raises for a value of another type."""
+    """Split a record into its time `t`, its subject, its numbers and its texts.
+
+    Raises TypeError, ValueError or KeyError if a field is invalid, or if the time or the subject is missing.
+    """
     found: dict[str, float] = {}
     words: dict[str, str] = {}
     for key, value in record.items():

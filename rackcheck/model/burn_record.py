@@ -1,7 +1,7 @@
 """The records that a burn-in on a node wrote, checked for their types, since a node may print anything.
 
-A record with an invalid field is dropped as a whole, and counted: its contents stay unknown. All numbers are SI; `t`
-and `begun` are seconds of the node's own clock since the payload began.
+A record with an invalid field is dropped as a whole, and counted. All numbers are in SI units. `t` and `begun` are
+seconds since the payload began, by the node's own clock.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,13 +13,13 @@ from rackcheck.model import burn_fields as fields
 from rackcheck.model.fact import clean
 
 WIRE = 1
-"""The record format that this version reads."""
+"""The version of the record format that this module reads."""
 
 CPUS = 65536
-"""Maximum number of processors of one node that are read."""
+"""Maximum number of CPUs, and of NUMA nodes, in one node's report."""
 
 DID = ("work", "rate", "tested", "pieces")
-"""Numbers that show how much work was done: if one of them is zero, nothing was tested."""
+"""Fields with the amount of work of a test; a test with a zero in one of these fields has tested nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,36 +32,36 @@ class Record:
     words: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, name: str) -> float | None:
-        """Return a number; None if it is missing."""
+        """Return the number in this field; None if the field is missing."""
         return self.numbers.get(name)
 
     def word(self, name: str) -> str:
-        """Return a text; empty if it is missing."""
+        """Return the text in this field; empty if the field is missing."""
         return self.words.get(name, "")
 
     @property
     def kind(self) -> str:
-        """The kind of the record's subject: `gpu` of `gpu/3`."""
+        """The kind of the record's subject: `gpu` for `gpu/3`."""
         return self.of.partition("/")[0]
 
     @property
     def key(self) -> str:
-        """The key of the record's subject: `3` of `gpu/3`."""
+        """The record's subject without its kind: `3` for `gpu/3`."""
         return self.of.partition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Stage(Record):
-    """A piece of work that ended, or that was not done; `why` is then the reason."""
+    """The record of one piece of work of a burn-in stage; if the work was not done, `why` is the reason."""
 
     @property
     def stage(self) -> str:
-        """The stage of the plan to which this work belongs: `memory`."""
+        """The name of the burn-in stage to which this work belongs, such as `memory`."""
         return self.word("stage")
 
     @property
     def test(self) -> str:
-        """The test of the stage: `march`."""
+        """The name of the test within the stage, such as `march`."""
         return self.word("test")
 
     @property
@@ -77,17 +77,17 @@ class Stage(Record):
 
 @dataclass(frozen=True, slots=True)
 class Fault(Record):
-    """A fault, by name: `mismatch`, `lost`, `xid`."""
+    """The record of a fault; its name is one of `burn_fields.NAMES`, such as `mismatch`, `lost` or `xid`."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the fault."""
         return self.word("name")
 
 
 @dataclass(frozen=True)
 class Burn:
-    """A burn-in of one node, as read.
+    """The records of one node's burn-in, checked, and grouped by kind of record.
 
     `hello` contains what the node reports about itself, `unread` is the number of dropped records, and `odd` is the
     error in the first dropped record.
@@ -105,7 +105,7 @@ class Burn:
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]]) -> "Burn":
-        """Read records in the order of their arrival; never raises."""
+        """Read records in the order of their arrival; an invalid record is dropped and counted, without an error."""
         found = _Found()
         for record in records:
             try:
@@ -126,26 +126,26 @@ class Burn:
 
     @property
     def troubles(self) -> tuple[tuple[str, str], ...]:
-        """The subjects that could not be examined, with the reason: `gpu/3`, or `node` if subjects may be missing."""
+        """The subjects that could not be examined (`gpu/3`), with the reason; `node` if subjects may be missing."""
         return tuple(self.hello.get("troubles", ()))
 
     @cached_property
     def gpus(self) -> Mapping[str, Mapping[str, Any]]:
-        """The first report on each GPU, by index; GPUs that appear only in other records are not included."""
+        """What the node reported about each GPU, by index; an empty mapping for a GPU that only other records name."""
         found = self.hello.get("gpus")
         unseen = (of.removeprefix("gpu/") for of, _ in self.troubles if of.startswith("gpu/"))
         named = dict.fromkeys((*unseen, *self.things("gpu")))
         return {**{index: {} for index in named if index.isdecimal()}, **(found if isinstance(found, Mapping) else {})}
 
     def of_stage(self, stage: str, of: str = "", test: str = "") -> Iterator[Stage]:
-        """Yield the work of one stage; with `of`, only of this subject; with `test`, only of this test."""
+        """Yield the work of one stage; `of` restricts it to one subject, `test` to one test."""
         for each in self._work.get(of, ()) if of else self.stages:
             if each.stage == stage and (not test or each.test == test):
                 yield each
 
     @cached_property
     def _work(self) -> Mapping[str, Sequence[Stage]]:
-        """The stages of each subject; indexed, since the stages of hundreds of processors are looked up one by one."""
+        """The work of each subject, by subject, so that hundreds of processors can be looked up quickly."""
         found: dict[str, list[Stage]] = {}
         for stage in self.stages:
             found.setdefault(stage.of, []).append(stage)
@@ -163,7 +163,7 @@ class Burn:
         return tuple(self._wrong.get(of, ()))
 
     def things(self, kind: str) -> tuple[str, ...]:
-        """The keys of all subjects of a kind that have any record, in natural order: `0`, `1` for GPUs."""
+        """The subjects of one kind that have work, a fault or a sample, without the kind: `0` and `1` for GPUs."""
         return self._things.get(kind, ())
 
     @cached_property
@@ -177,7 +177,7 @@ class Burn:
 
     @cached_property
     def peers(self) -> Mapping[str, tuple[str, ...]]:
-        """The pairs of GPUs, by the GPU that each pair lists first: `peer/0-1` is listed for `0`."""
+        """The pairs of GPUs that have records, by the first GPU of the pair: `peer/0-1` is listed under `0`."""
         found: dict[str, list[str]] = {}
         for key in self.things("peer"):
             found.setdefault(key.partition("-")[0], []).append(f"peer/{key}")
@@ -189,7 +189,7 @@ class Burn:
 
 
 class _Found:
-    """The records read so far."""
+    """Collects the valid records of one burn-in while the records are read."""
 
     def __init__(self) -> None:
         self.hello: Mapping[str, Any] = {}
@@ -242,7 +242,7 @@ class _Found:
         self._learn(record)
 
     def _learn(self, record: Mapping[str, Any]) -> None:
-        """Keep what a node reports about itself, from its first report."""
+        """Merge a report of the node about itself into `hello`; earlier values are kept, troubles are appended."""
         values: dict[str, Any] = {key: v for key, v in record.items() if isinstance(v, str | int | float)}
         known = self.hello.get("gpus", {})
         if "gpus" in record:
@@ -258,7 +258,7 @@ class _Found:
 
 
 def _undone(stage: Stage, name: str) -> Stage:
-    """Return a stage reported as done that did no work, marked as not tested."""
+    """Mark a stage as not tested: it was reported as done, but its field `name` is zero, so it did no work."""
     return replace(stage, words={**stage.words, "status": "not tested", "why": f"it did no work: {name} is 0"})
 
 

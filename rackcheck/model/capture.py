@@ -13,11 +13,11 @@ from rackcheck.model.secret import scrub_text
 from rackcheck.model.text import Files, matching
 
 PAYLOAD = "\n# payload\n"
-"""Marks the payload in a command: a program that is part of the command's text, but not of its name."""
+"""Separates a command from its payload, a program in the same text that is not part of the command's name."""
 
 
 def named(command: str) -> str:
-    """Return a command's name in captures and sources: without the payload, which differs from release to release."""
+    """Return the command without its payload, which may change with a release; captures use the result as a name."""
     return command.partition(PAYLOAD)[0]
 
 
@@ -32,7 +32,10 @@ class Output:
 
 @dataclass(frozen=True)
 class NodeCapture:
-    """The commands and files of one node's operating system; `globs` are the file globs that were collected."""
+    """The output of commands and the contents of files from one node's operating system.
+
+    `globs` are the file globs that were collected, each with the reason if its files are not complete.
+    """
 
     commands: Mapping[str, Output | Unknown] = field(default_factory=dict)
     globs: Mapping[str, Unknown | None] = field(default_factory=dict)
@@ -40,11 +43,11 @@ class NodeCapture:
     refused: Mapping[str, Unknown] = field(default_factory=dict)
 
     def output(self, ask: Shell) -> Output | Unknown:
-        """Return a command's output; not collected if the command was not run."""
+        """Return the output of a question's command; unknown if this run did not run the command."""
         return self.commands.get(named(ask.command), Unknown(Reason.NOT_COLLECTED, "this run did not run this command"))
 
     def files_of(self, ask: Read) -> tuple[Files, Unknown | None]:
-        """Return the files of a question, and the reason if these files are not complete."""
+        """Return the files that a question names, and the reason if some of them may be missing; else None."""
         trouble: Unknown | None = None
         for glob in ask.globs:
             found = self.globs.get(glob, Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}"))
@@ -60,14 +63,14 @@ class NodeCapture:
         )
 
     def _sorted(self) -> Sequence[str]:
-        """All paths without repetition, in order; the result is cached, since all probes use it."""
+        """All paths of collected files, sorted and without duplicates; cached, since all probes use the list."""
         kept = self.__dict__.get("_paths")
         if not isinstance(kept, list):
             kept = self.__dict__["_paths"] = sorted({*self.files, *self.refused})
         return kept
 
     def scrubbed(self) -> "NodeCapture":
-        """The same capture without secrets: anything that looks like a secret is dropped before it is stored."""
+        """Return a copy of the capture in which everything that looks like a secret is replaced."""
         commands = {
             command: answer
             if isinstance(answer, Unknown)
@@ -78,7 +81,7 @@ class NodeCapture:
         return NodeCapture(commands, self.globs, files, self.refused)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stored form."""
+        """Return the capture as a dictionary that can be stored as JSON."""
         return {
             "commands": {
                 c: _unknown(a) if isinstance(a, Unknown) else {"status": a.status, "out": a.out, "err": a.err}
@@ -91,7 +94,7 @@ class NodeCapture:
 
     @classmethod
     def from_json(cls, doc: Mapping[str, Any]) -> "NodeCapture":
-        """Read the stored form."""
+        """Read a capture from the dictionary that `to_json` returns."""
         return cls(
             {
                 c: _known(a) if "unknown" in a else Output(a["status"], a["out"], a["err"])
@@ -105,7 +108,10 @@ class NodeCapture:
 
 @dataclass(frozen=True)
 class BmcCapture:
-    """The resources of one BMC, by URI; `times` has the arrival time of each with a `DateTime` (ISO 8601, UTC)."""
+    """The resources of one BMC, by URI.
+
+    `times` has the arrival time (ISO 8601, UTC) of each resource that has a `DateTime`.
+    """
 
     bodies: Mapping[str, Body | Unknown] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
@@ -116,38 +122,38 @@ class BmcCapture:
         return Documents(self.bodies, self.times)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stored form."""
+        """Return the capture as a dictionary that can be stored as JSON."""
         bodies = {u: _unknown(b) if isinstance(b, Unknown) else {"body": b} for u, b in self.bodies.items()}
         return {"bodies": bodies, "times": dict(self.times)}
 
     @classmethod
     def from_json(cls, doc: Mapping[str, Any]) -> "BmcCapture":
-        """Read the stored form; earlier releases stored no times."""
+        """Read a capture from the dictionary that `to_json` returns; earlier releases stored no `times`."""
         bodies = {u: _known(b) if "unknown" in b else b["body"] for u, b in doc["bodies"].items()}
         return cls(bodies, doc.get("times", {}))
 
 
 @dataclass(frozen=True)
 class BurnCapture:
-    """The records of a burn-in on one node, and what the node's BMC reported meanwhile, on the same clock."""
+    """The records of a burn-in on one node, including readings of the node's BMC, timed by the same clock."""
 
     records: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def burn(self) -> Burn:
-        """The records, checked for their types; read once, since all probes use them."""
+        """The records, checked for their types; cached, since all probes use them."""
         kept = self.__dict__.get("_burn")
         if not isinstance(kept, Burn):
             kept = self.__dict__["_burn"] = Burn.of(self.records)
         return kept
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stored form."""
+        """Return the capture as a dictionary that can be stored as JSON."""
         return {"records": [dict(record) for record in self.records]}
 
     @classmethod
     def from_json(cls, doc: Mapping[str, Any]) -> "BurnCapture":
-        """Read the stored form."""
+        """Read a capture from the dictionary that `to_json` returns."""
         return cls(tuple(doc["records"]))
 
 

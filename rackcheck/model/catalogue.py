@@ -1,4 +1,4 @@
-"""The catalogue of facts: for each path pattern its type, unit, scheme, class and a sentence of help."""
+"""The catalogue of facts: the type, unit, version scheme, class and help of each path pattern."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ class Type(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The meaning of a fact, wherever it appears."""
+    """What is fixed about a fact, whichever node it is from: its type, unit, class and help."""
 
     type: Type
     help: str
@@ -36,17 +36,17 @@ class Kind:
     words: tuple[str, ...] = ()
     unlimited: bool = False
     view: bool = False
-    """True for the vendor-neutral form of another fact; machines may lack the form. The other fact is also reported."""
+    """True for the vendor-neutral form of another fact, which is reported as well; machines may lack this form."""
     alike: tuple[str, ...] | None = None
-    """For a collection: items are siblings if these facts of the items are equal; the paths start at the node."""
+    """For a collection: the facts that must be equal for two items to be siblings, as paths that start at the node."""
     vacant: str = ""
-    """For a collection: the fact of an item that reads `Absent` if the item's position (slot, socket) is empty."""
+    """For a collection: the fact whose value is the text `Absent` if an item's position (slot, socket) is empty."""
     final: bool = False
-    """Whether absence is a valid value, and never means that a value is missing."""
+    """Whether an absent fact stays absent although siblings of the item have the fact."""
 
     @property
     def ordered(self) -> bool:
-        """Whether `at-least` and similar operators apply."""
+        """Whether values of this kind can be ordered, so that `at-least` and similar operators apply."""
         if self.type is Type.VERSION:
             return self.scheme != "opaque"
         return self.type in {Type.INTEGER, Type.QUANTITY, Type.SETTING}
@@ -57,48 +57,48 @@ class Kind:
 
 
 def flag(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002  the name of the field
-    """Return a kind for true or false."""
+    """Return the kind of a fact that is true or false."""
     return Kind(Type.FLAG, help, cls=cls)
 
 
 def integer(help: str, cls: Class = Class.CONFIG, *, unlimited: bool = False) -> Kind:  # noqa: A002
-    """Return a kind for an integer; with `unlimited`, the word `unlimited` is also a value, above any number."""
+    """Return the kind of an integer; with `unlimited`, the word `unlimited` is a valid value, above any number."""
     return Kind(Type.INTEGER, help, cls=cls, unlimited=unlimited)
 
 
 def quantity(unit: str, help: str, cls: Class = Class.CONFIG, *, unlimited: bool = False) -> Kind:  # noqa: A002
-    """Return a kind for a number with a unit of `rackcheck.model.unit`."""
+    """Return the kind of a number with a unit; `unit` must be a unit of `rackcheck.model.unit`."""
     return Kind(Type.QUANTITY, help, unit=unit, cls=cls, unlimited=unlimited)
 
 
 def text(help: str, cls: Class = Class.CONFIG, words: Iterable[str] = ()) -> Kind:  # noqa: A002
-    """Return a kind for a text; `words` is the closed set of its values."""
+    """Return the kind of a text; `words` contains all valid values, or is empty if every text is valid."""
     return Kind(Type.TEXT, help, cls=cls, words=tuple(words))
 
 
 def version(scheme: str, help: str) -> Kind:  # noqa: A002
-    """Return a kind for a version that its scheme can order (opaque versions are only compared for equality)."""
+    """Return the kind of a version that `scheme` can order; `opaque` versions are only compared for equality."""
     if scheme not in SCHEMES:
         raise ValueError(f"no version scheme {scheme!r}; there are {', '.join(SCHEMES)}")
     return Kind(Type.VERSION, help, scheme=scheme, cls=Class.VERSION)
 
 
 def listing(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
-    """Return a kind for a list of texts."""
+    """Return the kind of a list of texts."""
     return Kind(Type.LIST, help, cls=cls)
 
 
 def setting(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
-    """Return a kind for a tunable, whose value is kept as text; two values that are numbers are compared as numbers."""
+    """Return the kind of a tunable, which is kept as text; two values that are integers are compared as integers."""
     return Kind(Type.SETTING, help, cls=cls)
 
 
 def collection(help: str, alike: Iterable[str] | None = None, vacant: str = "") -> Kind:  # noqa: A002
-    """Return a kind for a collection of named items; the probe that declares the collection lists all items.
+    """Return the kind of a collection of named items; the probe that declares the collection lists all items.
 
-    Items are siblings if their facts `alike` are equal; if `alike` is empty, all items are siblings. These facts belong
-    to the item or to an item above it (`nic/*.type` for `nic/*.port`). An item whose fact `vacant` reads `Absent` is an
-    empty position and has no siblings.
+    Items are siblings if their facts `alike` are equal; if `alike` is empty, all items are siblings; if it is None, no
+    items are. The facts in `alike` belong to the item or to an item above it (`nic/*.type` for `nic/*.port`). An item
+    whose fact `vacant` reads `Absent` is an empty position and has no siblings.
     """
     return Kind(Type.COLLECTION, help, alike=None if alike is None else tuple(alike), vacant=vacant)
 
@@ -115,7 +115,7 @@ def final(kind: Kind) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One path pattern of the catalogue, with its probe."""
+    """One path pattern of the catalogue, with its kind, its plane, and the probe that provides its facts."""
 
     pattern: str
     kind: Kind
@@ -125,16 +125,16 @@ class Entry:
 
 
 FAMILY = ".**"
-"""Suffix of a pattern that matches every path below a word (`sysctl.**`)."""
+"""Suffix of a pattern for all paths with the same beginning: `sysctl.**` matches `sysctl.vm.swappiness`."""
 
 
 class Clash(ValueError):
-    """Two probes provide the same fact."""
+    """Raised if two probes provide the same fact."""
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All entries, by pattern."""
+    """The catalogue entries of all facts, by path pattern."""
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
 
@@ -161,9 +161,10 @@ class Catalogue:
         return None
 
     def near(self, path: str, *, within: str = "") -> list[str]:
-        """Return the closest existing paths, at most three, with the keys of the given path.
+        """Return up to three existing paths with a similar spelling, filled with the keys of the given path.
 
-        `within` restricts the search to one collection's facts, and is omitted from the paths returned.
+        `within` is a prefix of patterns, such as `gpu/*.`: only paths with this prefix are searched, and they are
+        returned without the prefix.
         """
         known = sorted(e.removeprefix(within) for e in self.entries if e.startswith(within) and not e.endswith(FAMILY))
         bare = path.removeprefix(within)

@@ -1,7 +1,8 @@
 """Differences between two readings of one machine, in three-valued logic: a missing reading is not a change. Pure.
 
-Facts have their stored form: by class, each path with its reading (`value`, `absent` or `unknown`) and its `plane`. In
-addition, each plane that was collected has a path like `plane/os`, which is unknown if the plane was silent.
+Facts have their stored form: a dictionary by class, then by path, with the reading (`value`, `absent` or `unknown`) and
+the `plane` of each fact. Each collected plane also has a path, such as `plane/os`, which is unknown if the plane did
+not answer.
 """
 
 import math
@@ -26,14 +27,14 @@ STEADY = (Class.IDENTITY, Class.VERSION, Class.CONFIG)
 """Classes that are equal in two readings of an unchanged machine."""
 
 THERE = "there"
-"""The value that represents a whole item, or all facts of a plane or collection that returned nothing."""
+"""Placeholder for the known side of a change of a whole item, collection or plane, which has no single value."""
 
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
-"""The address of a PCI function as the kernel spells it, which keys some collections."""
+"""Pattern of a PCI address as the kernel spells it; some collections name their items by PCI address."""
 
 
 class ChangeKind(StrEnum):
-    """How a fact differs."""
+    """How a fact differs between two readings."""
 
     CHANGED = "changed"
     APPEARED = "appeared"
@@ -51,7 +52,7 @@ class ChangeKind(StrEnum):
 
     @property
     def uncertain(self) -> bool:
-        """Whether one side is unknown, so that the change is not certain."""
+        """Whether the fact is unknown in one of the two readings, so that the change is not certain."""
         return self in {ChangeKind.UNKNOWN_NOW, ChangeKind.KNOWN_AGAIN}
 
 
@@ -59,7 +60,7 @@ class ChangeKind(StrEnum):
 class Change:
     """One fact that differs; `under` is the item, plane or collection that caused the difference.
 
-    `also` are the other items that are gone, or new, together with this item: those of the same PCI function.
+    `also` are other items of the same PCI function that appeared or disappeared together with this item.
     """
 
     path: str
@@ -75,7 +76,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A rule's verdict that changed; "" if the rule was not judged."""
+    """A rule whose verdict changed; the verdict is "" in a reading in which the rule was not judged."""
 
     rule: str
     before: str
@@ -83,7 +84,7 @@ class Turn:
 
     @property
     def uncertain(self) -> bool:
-        """Whether one side is unknown."""
+        """Whether the verdict is unknown in one of the two readings."""
         return Status.UNKNOWN in {self.before, self.after}
 
 
@@ -110,7 +111,7 @@ def _text(doc: Doc) -> str:
 
 @dataclass(frozen=True)
 class _Side:
-    """One of two readings; for facts that it does not contain, it returns the reason."""
+    """One of the two compared readings of a node; `missing` explains a path that the reading does not contain."""
 
     facts: ComparedFacts
     docs: dict[str, Doc] = field(init=False, default_factory=dict)
@@ -122,7 +123,11 @@ class _Side:
             self.classes.update(dict.fromkeys(docs, cls))
 
     def missing(self, path: str, plane: str) -> tuple[Reading, str]:
-        """Return the reading that rules get for a path that is not among the facts, and the path that explains it."""
+        """Return the reading of a path that is not among the facts, and the path that explains this reading.
+
+        The second path is a silent plane, an unknown collection, a missing item or an unknown pattern; else it is
+        empty.
+        """
         silent = self.docs.get(f"plane/{plane}", {})
         if "unknown" in silent:
             return reading(silent), f"plane/{plane}"
@@ -143,7 +148,10 @@ class _Side:
 
 
 def compare(before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class] = STEADY) -> Iterator[Change]:
-    """Yield every fact of these classes that differs, by class and path; both sides must contain all their facts."""
+    """Yield every fact of these classes that differs, ordered by class and path.
+
+    `before` and `after` must contain the facts of all classes, not only of the compared classes.
+    """
     old, new = _Side(before), _Side(after)
     for cls in classes:
         here, there = before.get(cls, {}), after.get(cls, {})
@@ -169,12 +177,15 @@ def _one(path: str, cls: Class, old: _Side, new: _Side) -> Iterator[Change]:
 
 
 def _plain(doc: Doc) -> bool:
-    """Whether equal documents mean equal readings; not for numbers and booleans, since in Python True equals 1."""
+    """Whether `==` is enough to compare stored readings; not for numbers and booleans, since True == 1 in Python."""
     return not isinstance(doc.get("value"), bool | int | float)
 
 
 def kind_of(before: Reading, after: Reading, *, other: bool = False) -> ChangeKind | None:
-    """Return how two readings differ; None if they do not, or if neither is known. Set `other` if the units differ."""
+    """Return how two readings differ; None if they do not, or if neither is known.
+
+    `other` is set if the units of the two readings differ.
+    """
     match before, after:
         case (Unknown(), Unknown()) | (Absent(), Absent()):
             return None
@@ -191,7 +202,7 @@ def kind_of(before: Reading, after: Reading, *, other: bool = False) -> ChangeKi
 
 
 def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Merge changes that have the same cause (a part that is gone, a plane that was silent), by class and path."""
+    """Merge changes with the same cause, such as a removed item or a silent plane, and order them by class and path."""
     found: dict[str, Change] = {}
     addresses: dict[str, str] = {}
     for change in sorted(changes, key=lambda c: (c.under != "", _order(c))):
@@ -212,9 +223,10 @@ _CAME = frozenset({ChangeKind.APPEARED, ChangeKind.NEW, ChangeKind.CAME})
 
 
 def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[Change]:
-    """Yield one change for all items of one PCI function that are gone, or that appeared, and every other change.
+    """Yield one change for all items of one PCI function that appeared or disappeared together, and every other change.
 
-    The item that is named, not keyed by the address, and whose collection has the shortest path represents the part.
+    The change has the path of one of the items, preferably of an item that is not named by its PCI address, then of the
+    item with the shortest path; `also` has the paths of the other items.
     """
     parts: dict[tuple[str, bool], list[Change]] = {}
     for change in changes:
@@ -229,7 +241,7 @@ def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[
 
 
 def _collections(path: str) -> Iterator[str]:
-    """Yield the collections whose list changed only because this item was added or removed."""
+    """Yield the collection of an item: its list changed only because the item was added or removed."""
     parsed = paths.parse(path)
     if parsed.segments[-1].key is not None:
         yield parsed.items[-1][0]
@@ -240,7 +252,7 @@ def _order(change: Change) -> tuple[int, tuple[tuple[int, int, str], ...]]:
 
 
 def beyond(changes: Iterable[Change], percent: float) -> Iterator[Change]:
-    """Keep only measurements that changed by more than this percentage, or that are unknown, new or gone."""
+    """Yield changes of more than `percent` %, and all facts that appeared, disappeared, or became known or unknown."""
     for change in changes:
         share = moved_by(change) if change.kind is ChangeKind.CHANGED else math.inf
         if share is not None and abs(share) > percent:
@@ -248,7 +260,7 @@ def beyond(changes: Iterable[Change], percent: float) -> Iterator[Change]:
 
 
 def moved_by(change: Change) -> float | None:
-    """Return by how many percent a number rose; None if one side is not a number."""
+    """Return the rise of a number in percent, negative if it fell; None if one side is not a number."""
     before, after = _number(change.before), _number(change.after)
     if before is None or after is None:
         return None
@@ -266,7 +278,7 @@ def _number(value: Reading) -> float | None:
 
 
 def turned(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Turn, ...]:
-    """Return every rule whose verdict changed, by name; both sides map rules to verdicts."""
+    """Return the rules whose verdict changed, ordered by name; `before` and `after` map rules to verdicts."""
     rules = sorted(before.keys() | after.keys(), key=natural)
     turns = (Turn(rule, before.get(rule, ""), after.get(rule, "")) for rule in rules)
     return tuple(turn for turn in turns if turn.before != turn.after)
@@ -274,7 +286,7 @@ def turned(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Turn, .
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """One change on many nodes; `alike` is set if the two values, before and after, are the same on all these nodes."""
+    """One change on many nodes; `alike` is set if the value before and the value after are the same on all nodes."""
 
     change: Change
     nodes: tuple[str, ...]

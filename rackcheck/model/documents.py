@@ -1,4 +1,4 @@
-"""Resources fetched from one BMC: follows links from the service root, reads each page once, tolerates odd bodies."""
+"""Resources fetched from one BMC: follows links from the service root, and tolerates malformed bodies."""
 
 import re
 from collections import deque
@@ -9,18 +9,21 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource, check_count, inside, same_place, why
 
 HANDSHAKE = "tls:handshake"
-"""The key of the BMC's TLS handshake among the responses; no link can lead to this key."""
+"""Dictionary key of the TLS handshake in `Documents.bodies`; it is not a URI path, so no link can lead to it."""
 
 
 NEXT = ("Members@odata.nextLink", "@odata.nextLink")
-"""Properties that contain the link to the next page: the first by Redfish, the second by OData only."""
+"""Properties that contain the link to the next page of a collection, as named by Redfish and by plain OData."""
 
 PAGES = 200
 """Maximum number of pages of one collection that are read."""
 
 
 class Missing(Exception):
-    """Linked resources have not been fetched yet; every member of the collections in `whole` will be fetched."""
+    """Raised if linked resources (`uris`) have not been fetched yet.
+
+    `whole` contains those of the URIs that are collections of which every member will be fetched.
+    """
 
     def __init__(self, uris: Iterable[str], whole: Iterable[str] = ()) -> None:
         self.uris, self.whole = frozenset(uris), frozenset(whole)
@@ -29,10 +32,10 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Walk:
-    """A path whose steps depend on the previous resource: a reader follows the path, and missing resources are fetched.
+    """A path whose next link depends on the previous resource: the function `go` chooses and follows the links.
 
-    `description` states for users where the path leads, and when. A resource that has not arrived yet is unknown to the
-    reader; the reader must not treat it as absent.
+    `description` is a text for users: where the path leads, and in which case. In `go`, a resource that has not been
+    fetched yet is unknown, and must not be treated as absent.
     """
 
     description: str
@@ -43,12 +46,12 @@ class Walk:
 
 
 LinkPattern = str | Walk
-"""Names of links from the service root, in order, or a path chosen by a reader."""
+"""The names of links from the service root, as in `Systems/*/Bios`, or a `Walk`, whose function chooses the links."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The targets of one step from one resource, and the reason if they are not complete."""
+    """The resources that one step leads to from one resource, and the reason if some of them may be missing."""
 
     resources: tuple[Resource, ...] = ()
     failed: Unknown | None = None
@@ -75,8 +78,8 @@ class Documents:
         A resource shared by several branches is returned once, so that its cost is not multiplied and its parts are not
         counted twice. A member that could not be fetched is returned with its reason. If a branch could not be read
         completely, the resources found are yielded first, and Unreadable is raised at the end, because the items are
-        not complete. A link that is null is treated in the same way: a resource has no such link only if it has other
-        properties, but not this one. Raises Missing with all URIs that must be fetched first, as far as known.
+        not complete. The same happens for a link that is null, or that is missing from a body without properties.
+        Raises Missing if resources must be fetched first, with all their URIs that are known so far.
         """
         here = [start or self._fetched(ROOT, None)]
         failed: Unknown | None = None
@@ -108,7 +111,7 @@ class Documents:
 
     @property
     def handshake(self) -> Resource:
-        """The BMC's TLS handshake: Protocol, Cipher, Certificate, Seen; unknown if it was not recorded."""
+        """The BMC's TLS handshake: a resource with Protocol, Cipher, Certificate, Seen; unknown if not recorded."""
         body, root = self.bodies.get(HANDSHAKE), self.bodies.get(ROOT)
         if body is None:  # if no session could be opened, that is the reason returned
             kept = Unknown(Reason.NOT_COLLECTED, "this run did not keep the handshake")
@@ -127,7 +130,10 @@ class Documents:
         return uris
 
     def fetched(self, uri: str, above: Resource) -> Resource:
-        """Return the resource at a URI from a body; raises Missing, and Unreadable if the text is not a URI."""
+        """Return the resource at a URI that a body contains.
+
+        Raises Missing if the resource has not been fetched yet, and Unreadable if the text is not a valid URI.
+        """
         return self._fetched(_safe(uri, above.uri), above)
 
     def wanted(self, links: Iterable[LinkPattern]) -> dict[str, bool]:
@@ -149,7 +155,7 @@ class Documents:
         return uris
 
     def _walked(self, walk: Walk) -> dict[str, bool]:
-        """Return the URIs that a reader is missing; resources that are not fetched yet are unreadable to the reader."""
+        """Run a `Walk` and return the URIs of resources that it needed and that have not been fetched yet."""
         missed: dict[str, bool] = {}
         try:
             gone = walk.go(Documents(self.bodies, self.times, missed))
@@ -160,7 +166,7 @@ class Documents:
         return missed
 
     def _step(self, resource: Resource, step: str, *, listed: bool) -> _Found:
-        """Take one step from one resource; with `listed`, a list of links is accepted, and its members are followed."""
+        """Follow one link of a resource, or with `*` all members; with `listed`, the link may be a list of links."""
         if resource.trouble is not None:
             return _Found((), Unknown(resource.trouble.reason, f"{resource.uri}: {resource.trouble.detail}"))
         known = self._steps.get((resource.uri, step, listed))
@@ -283,8 +289,8 @@ def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -
 def _is_collection(body: Body) -> bool:
     """Whether the resource is a collection: by its type, or, if it has no type, by its members.
 
-    A count of members alone proves nothing: a BlueField-3 returns one in each entry of its firmware inventory, and a
-    GB200 returns `Members` in the entries of a log.
+    A count of members alone proves nothing: a BlueField-3 returns such a count in each entry of its firmware inventory,
+    and a GB200 returns `Members` in the entries of a log.
     """
     kind = body.get("@odata.type")
     return kind.endswith("Collection") if isinstance(kind, str) else "Members" in body
@@ -296,7 +302,10 @@ def _merge(uris: dict[str, bool], more: Mapping[str, bool]) -> None:
 
 
 def _safe(link: object, uri: str) -> str:
-    """Accept a link only if it is a plain path on the same BMC: a hostile link must not lead elsewhere."""
+    """Return a link in normalised form; raises Unreadable unless the link is a plain path on the same BMC.
+
+    A hostile link must not lead to another host.
+    """
     if not isinstance(link, str) or not re.fullmatch(r"/(?!/)[\x21-\x7e ]{0,2000}", link) or "\\" in link:
         raise Unreadable(f"{uri}: not a link of this BMC: {clean(repr(link))}")
     return same_place(link)

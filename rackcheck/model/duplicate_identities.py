@@ -15,25 +15,28 @@ from rackcheck.model.text import natural
 
 
 class Weight(Enum):
-    """What nodes must share for a shared identity to be reported."""
+    """What nodes must have in common before a shared identity of one kind is reported."""
 
     EACH = auto()
-    """Any identity that both nodes return."""
+    """One identity that two nodes return."""
 
     SEVERAL = auto()
-    """Two identities that both nodes return, or one that three nodes return: memory vendors reuse serial numbers."""
+    """Two identities that the same two nodes return, or one that three return: memory vendors reuse serial numbers."""
 
     WHOLE = auto()
-    """Some identities but not all: if nodes share all of them, the identities belong to a common enclosure."""
+    """Some identities, but not all: nodes that share all of them are in a common enclosure."""
 
 
 Twice = tuple[str, ...] | Unknown
-"""The identities that occur twice within a node, as texts without the name of the kind; or why that is unknown."""
+"""The identities that several parts of one node share, as texts without the kind; or why this is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A node's identities of one kind, by normalised form; why there may be more; what occurs twice in the node."""
+    """A node's identities of one kind, by normalised form.
+
+    `lost` is the reason if there may be more; `twice` are the identities that several parts of the node share.
+    """
 
     spots: Mapping[str, Spot] = field(default_factory=dict)
     lost: Unknown | None = None
@@ -42,7 +45,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class IdentityKind:
-    """One kind of identity: its name, the identities of each node, and what nodes must share to be reported."""
+    """One kind of identity: its name, the identities of each node, and what nodes must have in common for a report."""
 
     word: str
     several: str
@@ -55,7 +58,7 @@ HOLDERS, SENTENCES = 8, 64
 
 
 def repeated(kinds: Sequence[IdentityKind], names: Sequence[str]) -> tuple[str, ...] | Unknown:
-    """Return a sentence for each duplicate identity; Unknown if none is found, but an unknown identity may be one."""
+    """Return a sentence for each duplicate identity; Unknown if none is found but some identities are unknown."""
     found: list[str] = []
     lost: Unknown | None = None
     for kind in kinds:
@@ -70,7 +73,7 @@ def repeated(kinds: Sequence[IdentityKind], names: Sequence[str]) -> tuple[str, 
 
 
 def named(why: Unknown, name: str) -> Unknown:
-    """Return the same reason with the name of the node."""
+    """Return the same reason with the node's name before its detail."""
     return Unknown(why.reason, f"{name}: {why.detail}".rstrip(": "))
 
 
@@ -120,9 +123,10 @@ def _several(twice: Mapping[str, set[int]]) -> dict[str, set[int]]:
 
 
 def _partly(twice: Mapping[str, set[int]], kind: IdentityKind, unsure: Set[int]) -> dict[str, set[int]]:
-    """Remove the identities of nodes that share all their identities.
+    """Remove each identity that is held only by nodes with exactly the same identities.
 
-    A node that may have further, unknown identities differs from the others only if it has an identity that they lack.
+    A node that may have further, unknown identities counts as different only if it has an identity that another of
+    these nodes lacks.
     """
     own = {node: frozenset(kind.nodes[node].spots) for node in {n for nodes in twice.values() for n in nodes}}
     return {key: nodes for key, nodes in twice.items() if _differ({n: own[n] for n in nodes}, unsure)}
@@ -134,7 +138,7 @@ def _differ(own: Mapping[int, frozenset[str]], unsure: Set[int]) -> bool:
 
 
 def _sentences(kind: IdentityKind, twice: Mapping[str, Set[int]], names: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each identity with all its holders; identities of the same nodes share one sentence."""
+    """Yield a sentence for each identity with all its holders; identities with the same holders share one sentence."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for key in sorted(twice):
         groups.setdefault(tuple(sorted(twice[key], key=lambda node: natural(names[node]))), []).append(key)
@@ -150,20 +154,20 @@ def _sentences(kind: IdentityKind, twice: Mapping[str, Set[int]], names: Sequenc
 
 
 def enumerated(shown: Sequence[str], count: int) -> str:
-    """Join names: a, b and c; a, b and 3 more."""
+    """Join names as `a, b and c`, or as `a, b and 3 more` if `count` is greater than the number of names shown."""
     left = count - len(shown)
     *first, last = [*shown, *([f"{left} more"] if left > 0 else [])]
     return f"{', '.join(first)} and {last}" if first else last
 
 
 NamedParts = Mapping[str, tuple[str, str]]
-"""The parts of one node by position: the identity of each part, normalised and as spelled."""
+"""The parts of one node: for each position, the identity of the part, normalised and as originally spelled."""
 
 
 def within(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
     """Return the identities that several parts of one node share, with the positions of these parts.
 
-    `unsure` are parts whose identity is unknown; with `cut`, there may be more parts.
+    `unsure` has the reason for each part whose identity is unknown; `cut` is set if there may be more parts.
     """
     found = _places(places)
     return found or _doubt(places, unsure, cut) or ()
@@ -189,7 +193,7 @@ def _doubt(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -
 
 
 def _evened(counts: Mapping[str, int], more: int) -> bool:
-    """Whether `more` further parts could make all numbers equally frequent; true if no number occurs twice yet."""
+    """Whether `more` further parts could make all serial numbers equally frequent; true if none occurs twice yet."""
     most = max(counts.values())
     return most < 2 or any(
         (left := more - sum(each - count for count in counts.values())) >= 0 and left % each == 0

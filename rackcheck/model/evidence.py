@@ -20,9 +20,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One judged leaf: the item, the observed value, the expected value, and the source.
+    """One judged fact or item: its path, the observed value, the expected value, and the source.
 
-    `exact` is the observed value without loss, if `observed` is rounded or is one side of a comparison.
+    `exact` is the observed value without rounding, together with the second value if two values are compared; it is
+    empty if `observed` is already exact.
     """
 
     status: Status
@@ -62,7 +63,7 @@ def any_holds(found: Iterable[Status]) -> Status:
 
 
 def clause_text(evidence: Evidence) -> str:
-    """Write a piece of evidence as a clause of a reason."""
+    """Format a piece of evidence as a clause for the reason of a verdict."""
     if evidence.status is Status.UNKNOWN:
         if evidence.unknown and evidence.observed and evidence.unknown.reason is Reason.NO_CONSENSUS:
             return f"{evidence.item} is {evidence.observed}: {evidence.unknown}"
@@ -73,7 +74,7 @@ def clause_text(evidence: Evidence) -> str:
 
 
 def seen(evidence: Evidence) -> str:
-    """Format the observed value; without loss if the expected value would be formatted the same."""
+    """Return the observed value, without rounding if the rounded value would look like the expected value."""
     alike = evidence.expected.endswith(f" {evidence.observed}")
     number = evidence.exact and not {":", ";"}.intersection(evidence.exact)  # and not a list of counted items
     return evidence.exact if alike and number else evidence.observed

@@ -55,7 +55,7 @@ Value = bool | int | float | str | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The fact was checked, and is not there."""
+    """The reading of a fact that was looked for and does not exist."""
 
     detail: str = ""
 
@@ -65,7 +65,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The fact could not be collected, or could not be read."""
+    """The reading of a fact that could not be collected or could not be read."""
 
     reason: Reason
     detail: str = ""
@@ -88,11 +88,11 @@ class Sourced:
 
 
 Facts = Iterator[tuple[str, Reading | Sourced]]
-"""What a probe's reader yields: a path and its reading."""
+"""What a probe's parser yields: pairs of a path and the reading at this path."""
 
 
 class Unreadable(Exception):
-    """Output that does not have the expected form; the message contains the line in question."""
+    """Raised for output that does not have the expected form; `reason` is the reason why its facts are unknown."""
 
     def __init__(self, message: str, reason: Reason = Reason.UNPARSABLE) -> None:
         super().__init__(message)

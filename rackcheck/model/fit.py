@@ -1,7 +1,7 @@
 """Which machines a profile is for, and whether a node is such a machine. Pure.
 
-The globs of `applies-to` are matched against the readings of both planes. One matching reading is enough. If no reading
-matches, but at least one is known, the node is another machine.
+The globs of `applies-to` are matched against readings of the OS and of the BMC. One matching reading is enough. If no
+reading matches, but at least one is known, the node is another machine.
 """
 
 import re
@@ -56,18 +56,18 @@ NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
 FACTS = frozenset(
     {"node.product", "node.board", "bmc.system/*.model", "cpu.model", "pcie/*.vendor", "pcie/*.device", "pcie/*.class"}
 )
-"""Facts collected for `applies-to`; the others need many GETs, and are read only if a rule needs them."""
+"""The facts of `NAMED` collected for `applies-to`; the others need many GETs, and are only read for rules."""
 
 
 BRIDGES = ("0x0600", "0x0604")
 """PCI classes of host bridges and ports, which are ignored: their vendor does not describe the devices below them."""
 
 NAMES = ("product", "board")
-"""Keys that name a machine; the other keys name parts of a machine."""
+"""Keys of `applies-to` that name a machine; the other keys name parts of a machine."""
 
 
 def wanted(applies: Mapping[str, Sequence[str]], planes: Iterable[Plane]) -> frozenset[Path]:
-    """Return the facts to collect in order to identify the machine, only on planes that the rules read."""
+    """Return the facts that are collected on these planes to identify the machine for `applies-to`."""
     asked = frozenset(planes)
     facts = (each for key in NAMED if key in applies for each in NAMED[key])
     return frozenset(paths.parse(path) for plane, path in facts if path in FACTS and plane in asked)
@@ -76,8 +76,8 @@ def wanted(applies: Mapping[str, Sequence[str]], planes: Iterable[Plane]) -> fro
 def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plane]) -> ProfileFit:
     """Match a node's facts against `applies-to`; `planes` are those that this run collects on the node.
 
-    If a profile names products and the node's name is known, only names decide, since a machine of another vendor may
-    contain the same parts. Otherwise one matching key is enough.
+    If the profile names products, and the node's product or board is known, only these two keys decide, since a machine
+    of another vendor may contain the same parts. Otherwise one matching key is enough.
     """
     held = {key: _held(key, applies[key], tree, planes) for key in NAMED if key in applies}
     names = [each for key, each in held.items() if key in NAMES]
@@ -91,7 +91,7 @@ def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plan
 
 
 def _held(key: str, globs: Sequence[str], tree: Tree, planes: frozenset[Plane]) -> ProfileFit:
-    """Match the readings of one key against its globs."""
+    """Match the readings for one key of `applies-to` against the globs of this key."""
     readings = list(_devices(tree, planes) if key == "device" else _named(key, tree, planes))
     values = dict.fromkeys(each for each in readings if isinstance(each, str))
     unknown = next((each for each in readings if isinstance(each, Unknown)), None)
@@ -108,7 +108,7 @@ def _held(key: str, globs: Sequence[str], tree: Tree, planes: frozenset[Plane]) 
 
 
 def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
-    """Yield the readings of a key on the collected planes; nothing for facts that were not collected."""
+    """Yield the readings for one key of `applies-to` from the collected planes; facts not collected are left out."""
     for plane, text in NAMED[key]:
         if plane not in planes:
             continue
@@ -128,7 +128,10 @@ def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
 
 
 def _devices(tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
-    """Yield every PCI function as its vendor, `10de`, and as `10de:2330`; absent if there is none."""
+    """Yield the vendor (`10de`) and the device (`10de:2330`) of every PCI function that is not a bridge.
+
+    The first reading is Absent if all functions are listed, else the reason why functions may be missing.
+    """
     if Plane.OS not in planes:
         return
     chosen = tree.select(paths.parse("pcie"), Plane.OS)

@@ -1,4 +1,4 @@
-"""Combines results of many nodes: folds names, groups identical results, names the nodes that differ."""
+"""Combines results of many nodes: writes names as node sets, groups identical results, names the nodes that differ."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ def fold(names: Iterable[str]) -> str:
 def _home(
     key: tuple[str, str, int], digits: int, series: Mapping[tuple[str, str, int], list[int]]
 ) -> tuple[str, str, int]:
-    """Add 10 to 01-09: a number without a leading zero may extend a padded series of the same width."""
+    """Return the series of a number; without a leading zero, it may join a padded series: 10 joins 01-09."""
     padded = (key[0], key[1], digits)
     return padded if key[2] == 0 and padded in series else key
 

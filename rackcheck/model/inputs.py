@@ -1,4 +1,4 @@
-"""The facts that a function may read: only those that it declared, of one tree. Pure."""
+"""Limits the facts that a function may read to the facts that it declared. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rackcheck.model.tree import ItemSelection, Tree
 
 @dataclass(frozen=True)
 class Inputs:
-    """The facts that a function declared, and no others."""
+    """The facts of one node that a function declared, and no others."""
 
     tree: Tree
     planes: Mapping[str, Plane]
@@ -22,7 +22,7 @@ class Inputs:
         return self.tree.reading(asked, self.planes[str(asked.pattern)])
 
     def table(self, collection: str, leaf: str) -> Mapping[str, Reading]:
-        """The readings of one fact of every known item, by the item's name."""
+        """Return one fact of every known item of a collection, by the item's name."""
         names, _ = self.items(collection)
         return {name: self.reading(f"{collection}/{paths.spell_key(name)}.{leaf}") for name in names}
 
@@ -33,7 +33,7 @@ class Inputs:
         return tuple(item.segments[-1].key or "" for item in chosen.items), chosen.unknown
 
     def every(self, pattern: str) -> tuple[Mapping[str, Reading], Unknown | None]:
-        """One fact of all items of its collections, by path, and why items may be missing (None if none is missing)."""
+        """Return one fact of all items, by path, and the reason if items may be missing, else None."""
         first, *parts = pattern.split(f"/{EVERY}.")
         plane, tree = self.planes[pattern], self.tree
         at, cut = [first], None
@@ -50,14 +50,14 @@ class Inputs:
         return leaf.reading if leaf is not None else self.tree.reading(paths.parse(text), plane)
 
     def collected(self, pattern: str) -> bool:
-        """Whether this run collected a declared fact at all, even if unknown; raises KeyError for another path.
+        """Whether this run collected a declared fact, even if its reading is unknown; raises KeyError for another path.
 
         True if the fact has a leaf, if a collection on the path is empty or unknown, or if the plane is silent.
         """
         return self.planes[pattern] in self.tree.silent or self._has(*pattern.split(f"/{EVERY}."))
 
     def _has(self, first: str, *parts: str) -> bool:
-        """Whether there is a leaf for a fact, or for a pattern that covers the fact for all items of a collection."""
+        """Whether the tree has a leaf for the fact of any item, for the pattern, or for a collection without items."""
         if not parts:
             return first in self.tree.leaves
         keys = self.tree.keys(first)

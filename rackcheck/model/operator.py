@@ -181,7 +181,7 @@ _READERS: Mapping[Type, Callable[[str, Kind], Value]] = {
 
 
 def orderable(text: str, kind: Kind) -> None:
-    """Raise BadOperand if the operand of an order operator (`at-least`, ...) has no order."""
+    """Raise BadOperand if the operand of `at-least` or of a similar operator is a value that cannot be ordered."""
     if kind.type is Type.VERSION:
         try:
             SCHEMES[kind.scheme](text)
@@ -208,13 +208,13 @@ def _as_int(found: object) -> int | None:
 
 
 def setting_key(text: str) -> int | tuple[str, ...]:
-    """Return the comparison key of a tunable, which is the same for all its spellings: its number, else its words."""
+    """Return a value that is equal for all spellings of a tunable: an integer if the text is one, else its words."""
     number = _as_int(text)
     return number if number is not None else tuple(text.split())
 
 
 def equal(left: Value, right: Value, kind: Kind) -> bool:
-    """Whether two values of a kind are the same."""
+    """Whether two values of a kind are the same; quantities may differ by rounding."""
     if kind.type is Type.SETTING:
         return setting_key(str(left)) == setting_key(str(right))
     if kind.type is Type.QUANTITY and isinstance(left, (int, float)) and isinstance(right, (int, float)):
@@ -300,7 +300,7 @@ _HOLDS: Mapping[str, Callable[[Value, Operand, Kind], TestResult]] = {
 
 
 def glob(pattern: str, text: str) -> bool:
-    """Match `*` and `?` in linear space and without exponential backtracking."""
+    """Whether a text matches a glob with `*` and `?`; the search needs no exponential backtracking."""
     p = t = 0
     star, mark = -1, 0
     while t < len(text):
@@ -330,7 +330,7 @@ def spell(found: Value, kind: Kind) -> str:
 
 
 def exact(found: Value, kind: Kind) -> str:
-    """Format a value without loss if `spell` rounds it or joins its parts; otherwise return an empty text."""
+    """Format a value without loss if the result of `spell` is rounded or ambiguous; otherwise return an empty text."""
     if isinstance(found, tuple):
         return repr(list(found)) if any("," in part for part in found) or found == ("none",) else ""
     if isinstance(found, bool) or not isinstance(found, float):
@@ -341,7 +341,7 @@ def exact(found: Value, kind: Kind) -> str:
 
 
 def expectation(test: Test, kind: Kind) -> str:
-    """Format a test: `must be at least 450 W`."""
+    """Format a test for users: `must be at least 450 W`."""
     words = WORDS[test.op]
     match test.operand:
         case Within(of, by, share):
@@ -363,4 +363,4 @@ def expectation(test: Test, kind: Kind) -> str:
 
 
 _OWN = {"spread": Kind(Type.QUANTITY, "", unit="%"), "rate": Kind(Type.QUANTITY, "", unit="/h")}
-"""The kinds of operands, for operators whose operand does not have the kind of the fact."""
+"""The kind of the operand, for operators whose operand has a unit of its own instead of the fact's unit."""

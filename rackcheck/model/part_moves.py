@@ -1,7 +1,7 @@
-"""Which parts moved between two readings. A part is known by its identifiers, whatever its slot number is. Pure.
+"""Finds the parts that moved between two readings. A part is recognised by its identifiers, not by its slot. Pure.
 
-A serial number is followed over all compared nodes. A part is reported as `gone`, `new` or `swapped` only if all parts
-of its kind were collected in the other reading; otherwise it may be in a position that was not collected.
+Identifiers are compared over all nodes. A part is reported as `gone`, `new` or `swapped` only if all parts of its kind
+were collected in the other reading; otherwise it may be in a position that was not collected.
 """
 
 from collections import Counter
@@ -14,23 +14,26 @@ from rackcheck.model.fact import Absent, Class
 from rackcheck.model.text import natural
 
 TRACKED = ("serial", "uuid", "guid")
-"""A fact whose last word is one of these identifies a part; the best word comes first.
+"""The last words of paths of facts that identify a part, the preferred word first.
 
-A bus address is not among them: it identifies a position, not a part.
+A bus address identifies a position, not a part, and is therefore not listed.
 """
 
 PLANE = "plane/"
 
 PartPlace = tuple[str, str]
-"""A node, and an item of the node."""
+"""The position of a part: the name of a node, and the path of an item of this node."""
 
 Id = tuple[str, str]
-"""The pattern of a fact that identifies a part, and its value; parts of two kinds may have the same serial number."""
+"""An identifier of a part: the pattern of the fact's path, and the value.
+
+The pattern is needed, since parts of two kinds may have the same serial number.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """One part that moved: all its identifiers by word, the best first; its old position and its new position."""
+    """One part that moved: its identifiers (`serial`, ...), the preferred first; its old and its new position."""
 
     ids: tuple[tuple[str, str], ...]
     was: PartPlace
@@ -39,7 +42,10 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """What a list of changes does not contain: parts that stayed; unknown patterns, collections and planes."""
+    """What a list of changes omits: identifiers that stayed in the node, and what is unknown in each reading.
+
+    `before` and `after` contain the paths of silent planes and the patterns of unknown facts and collections.
+    """
 
     held: frozenset[Id] = frozenset()
     before: frozenset[str] = frozenset()
@@ -54,7 +60,7 @@ def names_a_part(change: Change) -> bool:
 
 
 def still(before: ComparedFacts, after: ComparedFacts) -> Still:
-    """Return what the list of changes of one node does not contain."""
+    """Return the identifiers that stayed in one node, and what is unknown about the node in each reading."""
     old, new = before.get(Class.IDENTITY, {}), after.get(Class.IDENTITY, {})
     held = {
         (_pattern(path), str(old[path]["value"]))
@@ -65,7 +71,7 @@ def still(before: ComparedFacts, after: ComparedFacts) -> Still:
 
 
 def joined(many: Iterable[Still]) -> Still:
-    """Merge what the lists of changes of many nodes do not contain."""
+    """Merge the `Still` of many nodes into one."""
     held: set[Id] = set()
     before: set[str] = set()
     after: set[str] = set()
@@ -103,11 +109,11 @@ def sorted_out(
     alone: Mapping[str, Iterable[Change]] | None = None,
     beside: Still | None = None,
 ) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
-    """Return the parts that moved, and the other changes of every node; each identity is in one of them only.
+    """Separate the changes of all nodes into parts that moved and other changes; no identity is in both.
 
     `alone` contains the identities of nodes that are in one reading only: parts may move from and to these nodes, but
-    their changes are not reported. If such a node has no identities, any part may have been in it. `beside` is what did
-    not change.
+    their changes are not reported. If such a node has no identities, any part may have been in it. `beside` contains
+    what the changes omit.
     """
     values = {node: tuple(changes[node]) for node in sorted(changes, key=natural)}
     other = {node: tuple((alone or {})[node]) for node in sorted(alone or {}, key=natural)}
@@ -218,7 +224,7 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
 
 
 def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tuple[str, Change | None]]:
-    """Yield each item added or removed with a part, and a change that identifies the item; None if the part moved."""
+    """Yield each item that was added or removed with its part, and the change to report; None if the part moved."""
     found: dict[str, list[Change]] = {}
     for change in changes:
         if (
@@ -240,7 +246,7 @@ def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tupl
 
 
 def _identity(node: str, change: Change, ends: _Ends) -> Iterator[Change]:
-    """Yield the change of an identity; its kind depends on what is known about the positions of both parts."""
+    """Yield the change of an identity without its moves; the kind depends on what is certain about the parts."""
     left, came = (isinstance(value, str) and value != "" for value in (change.before, change.after))
     went, brought = left and ends.is_moved("left", node, change), came and ends.is_moved("came", node, change)
     match change.kind:

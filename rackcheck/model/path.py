@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from urllib.parse import quote, unquote
 
 EVERY = "*"
-"""As a key: every item of the collection."""
+"""The key that stands for every item of a collection."""
 
 _WORD = re.compile(r"[a-z][a-z0-9_]*\Z")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_@:+-]+\Z")
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class _Kept(Generic[T]):
-    """A value computed once for each path.
+    """A value of a path that is computed once, at the first access.
 
     It replaces functools.cached_property, which in Python 3.11 uses one lock for all paths.
     """
@@ -39,7 +39,7 @@ class _Kept(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One word of a path, with the key of an item when the word is a collection."""
+    """One word of a path; a word that names a collection may have the key of an item: `gpu/0` has the key `0`."""
 
     word: str
     key: str | None = None
@@ -50,9 +50,9 @@ class Segment:
 
 @dataclass(frozen=True)
 class Path:
-    """A fact path; every path has exactly one valid spelling, its text.
+    """A fact path; every path has exactly one valid spelling, which `str` returns.
 
-    Derived values are cached: all nodes of a run have the same paths.
+    Values computed from a path are cached, since all nodes of a run have the same paths.
     """
 
     segments: tuple[Segment, ...]
@@ -78,7 +78,7 @@ class Path:
 
     @property
     def is_collection(self) -> bool:
-        """Whether the last word has no key, so that items may lie below it."""
+        """Whether the last word has no key, so that the path may be that of a collection."""
         return self.segments[-1].key is None
 
     @_Kept
@@ -92,7 +92,7 @@ class Path:
 
     @_Kept
     def pattern(self) -> "Path":
-        """The same path with `*` for every key; the catalogue uses it as its key."""
+        """The same path with `*` in place of every key; the catalogue contains its entries by such patterns."""
         return Path(tuple(Segment(s.word, None if s.key is None else EVERY) for s in self.segments))
 
     @property

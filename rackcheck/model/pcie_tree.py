@@ -1,8 +1,8 @@
-"""The tree of PCI functions: the links on a function's path to the root, and what they should carry.
+"""The tree of PCI functions: the links on a function's path to the root, and the speed and width that they should have.
 
-Pure functions over tables of readings by address, as in `pcie/*.upstream`, `pcie/*.link.width` and similar facts. They
-obey the law of derived facts: a result is unknown unless it is the same for every value of the unknown inputs. An
-unknown fact may also turn out to be absent.
+Pure functions. Their inputs are tables with one fact of all functions, by PCI address, such as `pcie/*.upstream` or
+`pcie/*.link.width`. They obey the law of derived facts: a result is unknown unless it is the same for every possible
+value of the unknown inputs. An unknown fact may also turn out to be absent.
 
 A link has two ends, the port above and the function below, and both report the trained speed and width. On the path
 from an endpoint to its root port, links and switch interiors alternate. From the top: a link leads from the root port
@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 
 PcieTable = Mapping[str, Reading]
-"""One fact of every function, by the function's address."""
+"""One fact of all PCI functions, by PCI address."""
 
 CODING = {2.5: 8 / 10, 5.0: 8 / 10, 8.0: 128 / 130, 16.0: 128 / 130, 32.0: 128 / 130, 64.0: 1.0}
-"""Share of a lane's transfers that is data, by GT/s, as in Linux (PCIE_SPEED2MBS_ENC in drivers/pci/pci.h)."""
+"""Share of a lane's transfer rate that carries data, by GT/s, as in Linux (PCIE_SPEED2MBS_ENC in drivers/pci/pci.h)."""
 
 SLOWEST = min(CODING)
-"""GT/s of PCIe 1.0: no link is slower."""
+"""The lowest speed of a link in GT/s, that of PCIe 1.0."""
 
 UNTOLD = Unknown(Reason.NOT_COLLECTED, "not reported for this function")
 DEEPEST = 64
@@ -31,7 +31,7 @@ DEEPEST = 64
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One link: the function below it and the port above."""
+    """One link, by two PCI addresses: the function below the link and the port above it."""
 
     below: str
     above: str
@@ -42,7 +42,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The readings of both ends of all links: GT/s as floats, lanes as integers.
+    """The speeds (in GT/s, floats) and widths (in lanes, integers) that both ends of each link report.
 
     `speed` is the current speed; only `slowed` needs it.
     """
@@ -54,7 +54,10 @@ class Links:
 
 
 def ports(address: str, upstream: PcieTable) -> tuple[str, ...] | Unknown:
-    """Return the ports above a function, the nearest first; none on a root bus; unknown if any step is unknown."""
+    """Return the ports above a function, the nearest first; unknown if any step of the path is unknown.
+
+    The result is empty for a function on a root bus.
+    """
     found, trouble = climbed(address, upstream)
     return trouble or found
 
@@ -92,12 +95,12 @@ def least(one: Reading, other: Reading) -> Reading:
 
 
 def expected_width(hop: Hop, links: Links) -> Reading:
-    """Return the number of lanes that both ends of a link support."""
+    """Return the highest number of lanes that both ends of a link support."""
     return least(links.max_width.get(hop.below, UNTOLD), links.max_width.get(hop.above, UNTOLD))
 
 
 def expected_speed(hop: Hop, links: Links) -> Reading:
-    """Return the GT/s that both ends of a link support."""
+    """Return the highest speed that both ends of a link support, in GT/s."""
     return least(links.max_speed.get(hop.below, UNTOLD), links.max_speed.get(hop.above, UNTOLD))
 
 
@@ -123,7 +126,7 @@ def bandwidth(speed: Reading, width: Reading) -> Reading:
 
 
 def carries(hop: Hop, links: Links) -> Reading:
-    """Return what a link can carry in Gb/s: trained lanes times supported speed, since idle links slow down."""
+    """Return the bandwidth of a link in Gb/s: trained lanes times supported speed, since idle links slow down."""
     return bandwidth(expected_speed(hop, links), trained_width(hop, links))
 
 
@@ -136,10 +139,11 @@ def narrowed(address: str, upstream: PcieTable, links: Links) -> Reading:
 
 
 def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
-    """Return the links on a function's path that are slower than both ends support: all, and all but its own link.
+    """Return the links on a function's path that are slower than both ends support: all, and all but its own.
 
-    An idle GPU lowers the speed of its own link only. An AMD GPU with an internal switch is an exception: it lowers the
-    speed of the link above that switch (nokyan/resources issue 512). Both results are absent on a root bus.
+    The own link of a function is the link directly above it. An idle GPU lowers the speed of this link only. An AMD GPU
+    with an internal switch is an exception: it lowers the speed of the link above that switch (nokyan/resources issue
+    512). Both results are absent on a root bus.
     """
     way = hops(address, upstream)
     if not isinstance(way, tuple) or not way:
@@ -150,7 +154,10 @@ def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Re
 
 
 def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
-    """Return the link with the least bandwidth on a function's path (the nearest of several), and its Gb/s."""
+    """Return the link with the least bandwidth on a function's path, and this bandwidth in Gb/s.
+
+    Of several such links, the nearest is returned. Both results are absent on a root bus.
+    """
     way = hops(address, upstream)
     if isinstance(way, Unknown):
         return way, way
@@ -183,7 +190,7 @@ def climbed(address: str, upstream: PcieTable) -> tuple[tuple[str, ...], Unknown
 
 
 def _below(rows: Iterable[tuple[Hop, Reading, Reading, float]]) -> Reading:
-    """Return the links whose current number is below the number that both ends support."""
+    """Return the links whose current speed or width is below the highest that both ends support."""
     found = []
     for hop, now, most, lowest in rows:
         if isinstance(now, Absent) or isinstance(most, Absent):

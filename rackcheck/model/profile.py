@@ -16,11 +16,11 @@ from rackcheck.model.python_rule import Called
 from rackcheck.model.sibling_silence import Siblings
 
 FIRST, LAW = 1, 2
-"""The versions of the law for a node's outcome: `FIRST`, from before the law of evidence, and the current `LAW`."""
+"""Versions of the law that decides a node's outcome: `FIRST` requires no evidence, `LAW` is the current version."""
 
 
 class Severity(StrEnum):
-    """The weight of a failing rule."""
+    """How serious the failure of a rule is."""
 
     BLOCKER = "blocker"
     MAJOR = "major"
@@ -29,12 +29,12 @@ class Severity(StrEnum):
 
     @property
     def decides(self) -> bool:
-        """Whether this severity can fail a node or leave it incomplete."""
+        """Whether a rule of this severity can make a node FAIL or INCOMPLETE."""
         return self in {Severity.BLOCKER, Severity.MAJOR}
 
 
 class Phase(StrEnum):
-    """The command that judges a rule."""
+    """The kind of check in which a rule is judged: of the configuration, in a burn-in, or of the fabric."""
 
     CONFIG = "config"
     BURN_IN = "burn-in"
@@ -51,11 +51,11 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A leaf: one fact and its tests, all of which must hold.
+    """One fact and its tests, all of which must hold.
 
-    `other` is the fact of a `same-as`, with its plane; `other_at_item` is set if `other` starts at the selected item.
-    `siblings` is set if the tests pass for an absent fact and the fact is in a collection of siblings; `other_siblings`
-    is the same for the other fact.
+    `other` is the fact with which `same-as` compares, and `other_plane` its plane; `other_at_item` is set if the path
+    `other` starts at the selected item. `siblings` is set if an absent fact could make the tests pass and items with
+    this fact have siblings; `other_siblings` is the same for `other`.
     """
 
     fact: Path
@@ -80,13 +80,17 @@ class Clause:
         return any(test.op in TWICE for test in self.tests)
 
     def without_siblings(self) -> "Clause":
-        """The same clause, with siblings ignored."""
+        """Return a copy of the clause that is judged without regard to siblings."""
         return replace(self, siblings=None, other_siblings=None)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """The items that a rule selects; `mode` is each, any, no or count; `siblings` is set for nested collections."""
+    """The items that a rule selects; `mode` is each, any, no or count.
+
+    `siblings` is set if the collection is inside items that have siblings, so that an empty collection may be
+    incomplete.
+    """
 
     mode: str
     collection: Path
@@ -133,7 +137,7 @@ class Source:
     def from_memory(self) -> bool:
         """Whether the figure was not checked against a source.
 
-        A rule may only warn if no source was checked for it.
+        A rule that cites only such sources may only warn.
         """
         return self.confidence.startswith("from memory")
 
@@ -170,7 +174,10 @@ class Rule:
     unknown_is_minor: bool = False
 
     def decides(self, status: Status) -> bool:
-        """Whether this rule with this status makes a node fail or INCOMPLETE; built-in rules can only make it fail."""
+        """Whether a verdict of this rule with this status affects the outcome of a node.
+
+        True for blocker and major rules; with `unknown_is_minor`, not for an unknown verdict.
+        """
         return self.severity.decides and not (self.unknown_is_minor and status is Status.UNKNOWN)
 
     @property
@@ -197,7 +204,7 @@ class Rule:
         return (*self.clauses, *(c for c in (where, self.when) if c is not None))
 
     def kin(self) -> frozenset[Path]:
-        """The facts of siblings that are read in addition to the facts of the rule; they add no plane."""
+        """The facts that are read to compare items with their siblings, in addition to `facts`; they add no plane."""
         found: set[Path] = set()
         item = Path(()) if self.look is None else self.look.collection.item("*")
         if self.look is not None and self.look.siblings is not None:
@@ -212,7 +219,7 @@ class Rule:
         return frozenset(found)
 
     def without_siblings(self) -> "Rule":
-        """The same rule, with siblings ignored."""
+        """Return a copy of the rule that is judged without regard to siblings."""
         look, when = self.look, self.when
         if look is not None:
             where = look.where.without_siblings() if look.where is not None else None
@@ -247,7 +254,7 @@ class Profile:
 
     `files` contains the texts of the profile's files, so that a stored run can be judged the same way later.
     `applies_to` contains the globs of the machines that the profile is for, by key (product, board, cpu, device, role).
-    A `fragment` gives no verdict on a machine; `meant` is the nearest profile that gives one.
+    A `fragment` gives no verdict on a machine; `meant` names the profile that the user may have meant instead.
     """
 
     name: str
@@ -279,7 +286,11 @@ class Profile:
         return tuple(rule for rule in self.rules if not rule.built_in)
 
     def facts(self) -> frozenset[Path]:
-        """Every fact that any rule reads, and the facts that identify the machine; the latter add no plane."""
+        """Every fact that the rules read, and the facts that identify the machine.
+
+        Built-in rules are included if the planes that they read are read by other rules. The facts that identify the
+        machine add no plane.
+        """
         own = self.own
         planes = frozenset[Plane]().union(*(rule.planes for rule in own if rule.phase is not Phase.BURN_IN))
         beside = (rule for rule in self.rules if rule.built_in and rule.planes <= planes | {Plane.DERIVED})
@@ -287,12 +298,12 @@ class Profile:
         return machine.union(*(each for rule in (*own, *beside) for each in (rule.facts(), rule.kin())))
 
     def spare_facts(self) -> frozenset[Path]:
-        """Every fact that is read only by rules that are minor while it is unknown."""
+        """Every fact that only rules with `unknown_is_minor` read."""
         needed = (r for r in self.rules if not r.unknown_is_minor)
         return self.facts().difference(*(each for r in needed for each in (r.facts(), r.kin())))
 
     def under(self, law: int) -> "Profile":
-        """The same profile under another law; the first law has no built-in rules and no siblings."""
+        """Return the profile under another law; under the first law, it has no built-in rules and ignores siblings."""
         if law == self.law:
             return self
         assert law == FIRST, f"no way from law {self.law} to law {law}"

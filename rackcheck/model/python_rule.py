@@ -35,7 +35,8 @@ Check = Callable[[Inputs], Iterable[Wrong]]
 class Called:
     """A rule in Python: the facts it reads, and the function that checks them.
 
-    `package` is the distribution that contains the rule, with its version; `planes` and `inputs` are set by `bound`.
+    `package` is the distribution that contains the rule, with its version; `planes`, `collections` and `inputs` are set
+    by `bound`.
     """
 
     name: str

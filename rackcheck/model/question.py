@@ -20,17 +20,18 @@ class Shell:
     """A command run by the node's `sh`; its standard output is the answer.
 
     With `root`, the command needs root and is one plain command with fixed words, so that a sudoers list can name it.
-    With `each` (globs separated by blanks), the command runs once for every match; the last part of the match replaces
-    `{}` in the command, and `read.each` splits the output. With both, the last part of each glob must have a fixed
-    length (`nvme[0-9]`), since in a sudoers list a star would match any words.
+    With `each` (globs separated by blanks), the command runs once for every match; the last path segment of the match
+    replaces `{}` in the command, and `rackcheck.core.read.each` splits the output. With both `root` and `each`, the
+    last path segment of each glob must have a fixed length (`nvme[0-9]`), since in a sudoers list a star would match
+    any words.
 
     A `quick` question reads files of the kernel or of /etc, with shell builtins and basic tools; no device and no
-    server is involved. All quick questions share one process and its time limit. All questions with the same `lane`
-    also share a process and a time limit: they depend on the same server or the same part of the kernel, take
+    server is involved. Quick questions share a few processes, each with one time limit. All questions with the same
+    `lane` also share a process and a time limit: they depend on the same server or the same part of the kernel, take
     milliseconds each, and either all hang or none hangs.
 
-    With `newest`, an output of more than `cap` bytes is cut at its beginning, and the rest is the answer, from its
-    first whole line on: the newest part of a log. Any other output of more than `cap` bytes is unknown.
+    With `newest`, an output of more than `cap` bytes is cut at its beginning, and the answer begins with the first
+    whole line that is left: the newest part of a log. Without `newest`, an output of more than `cap` bytes is unknown.
     """
 
     command: str
@@ -60,12 +61,12 @@ class Shell:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The commands of a sudoers list: the command with the last part of each glob."""
+        """The commands of a sudoers list: for each glob of `each`, the last path segment replaces `{}`."""
         lasts = dict.fromkeys(glob.rpartition("/")[2] for glob in self.each.split())
         return tuple(self.command.replace("{}", last) for last in lasts) or (self.command,)
 
     def asking(self, _: Iterable[Path]) -> "Shell":
-        """Return the same question for all requested facts."""
+        """Return the question itself, since it does not depend on the requested facts."""
         return self
 
     def __str__(self) -> str:
@@ -74,10 +75,10 @@ class Shell:
 
 @dataclass(frozen=True, init=False)
 class Read:
-    """Files of the node, by globs; `family`, a fact's first word and a folder, adds the files of requested facts.
+    """Files of the node, by globs; `family` adds the files of requested facts.
 
-    `family=("sysctl", "/proc/sys")` reads `/proc/sys/vm/swappiness` if `sysctl.vm.swappiness` is requested: of an
-    unlimited family, only requested members are read. Files that match a glob of `never` are not read, even if
+    `family` is the first word of the facts and a folder: with `("sysctl", "/proc/sys")`, a request for
+    `sysctl.vm.swappiness` adds `/proc/sys/vm/swappiness`. Files that match a glob of `never` are not read, even if
     requested.
     """
 
@@ -100,14 +101,14 @@ class Read:
             object.__setattr__(self, name, value)
 
     def asking(self, wanted: Iterable[Path]) -> "Read":
-        """Return the question with the files for these facts."""
+        """Return the question with the files of these facts added."""
         if self.family is None:
             return self
         files = {file for path in wanted if (file := self.member(path)) is not None}
         return Read(*self.globs, *sorted(files - set(self.globs)), seconds=self.seconds, cap=self.cap)
 
     def member(self, path: Path) -> str | None:
-        """Return the file of a fact of the family; None for other facts, and for files that must never be read."""
+        """Return the file with a fact of the family; None for other facts, and for files that must never be read."""
         if self.family is None or path.segments[0].word != self.family[0] or len(path.segments) < 2:
             return None
         parts = [p for s in path.segments[1:] for p in (s.word, s.key) if p is not None]
@@ -125,10 +126,10 @@ class Read:
 class Redfish:
     """Resources of the BMC, by the names of the links that lead to them from the service root.
 
-    `Systems/*/Bios` follows Systems, every member, then its Bios link; with a `Walk`, a reader chooses the links. URIs
+    `Systems/*/Bios` follows Systems, every member, then its Bios link; in a `Walk`, a function chooses the links. URIs
     are never guessed. A `dear` question needs a GET for each of hundreds of parts: it is collected only if one of its
     facts is named, but not if all facts are requested. The links of `whole` also need a GET for each part, and are
-    followed only on a BMC that returns whole collections.
+    followed only on a BMC that returns whole collections with $expand.
     """
 
     links: tuple[LinkPattern, ...]
@@ -146,7 +147,7 @@ class Redfish:
         return (*self.links, *self.whole)
 
     def asking(self, _: Iterable[Path]) -> "Redfish":
-        """Return the same question for all requested facts."""
+        """Return the question itself, since it does not depend on the requested facts."""
         return self
 
     def __str__(self) -> str:
@@ -158,7 +159,7 @@ class Load:
     """The results of a burn-in: never collected by an audit, since a burn-in puts a load on the node."""
 
     def asking(self, _: Iterable[Path]) -> "Load":
-        """Return the same question for all requested facts."""
+        """Return the question itself, since it does not depend on the requested facts."""
         return self
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ import re
 from rackcheck.model.fact import Reason, Unreadable, clean
 
 BROKEN = "\ufffd"
-"""Replaces bytes that could not be decoded."""
+"""The character that replaces bytes that could not be decoded."""
 
 HEALTH = ("OK", "Warning", "Critical")
 
@@ -38,7 +38,7 @@ def health(value: object) -> str:
 
 
 def measured(value: object) -> float:
-    """Return a number, also from a text that contains a number (metric reports); null is not zero."""
+    """Return a number, or the number in a text (metric reports); raises Unreadable for null, which is not zero."""
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?", value.strip(" \t\r\n")):
         return float(value.strip(" \t\r\n"))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -49,7 +49,7 @@ def measured(value: object) -> float:
 
 
 def amount(value: object) -> float:
-    """Return a number that cannot be negative: revolutions, watts."""
+    """Return a number, such as revolutions or watts; raises Unreadable if it is negative."""
     number = measured(value)
     if number < 0:
         raise Unreadable(f"is negative: {number:g}")
@@ -57,14 +57,14 @@ def amount(value: object) -> float:
 
 
 def truth(value: object) -> bool:
-    """Return a JSON true or false; null is neither."""
+    """Return a JSON true or false; raises Unreadable for anything else, also for null."""
     if not isinstance(value, bool):
         raise Unreadable(*_no("true or false", value))
     return value
 
 
 def _no(kind: str, value: object) -> tuple[str, Reason]:
-    """Return why a value is not of a kind: null and missing mean not reported, anything else is of another kind."""
+    """Return a message and a reason: null or missing means not collected, any other value is unparsable."""
     if value is None:
         return "is null or missing", Reason.NOT_COLLECTED
     return f"is not {kind}: {clean(repr(value))}", Reason.UNPARSABLE

@@ -1,4 +1,4 @@
-"""Why a command failed: by its exit status and its error output."""
+"""Finds out why a command failed, from its exit status and its error output."""
 
 import re
 
@@ -12,13 +12,13 @@ _NO_ROOT = re.compile(
     r"|(?:^|: )sudo: (?:command )?not found",
     re.MULTILINE,
 )
-"""Messages of sudo, or of a shell without it, when root is refused; other messages come from the command itself."""
+"""Messages of sudo that refuses root, or of a shell without sudo; other messages come from the command itself."""
 
 _DENIED = ("permission denied", "operation not permitted", "must be root", "not authorized")
 
 
 def refusal(status: int, complaint: str, *, root: bool, seconds: float) -> Unknown:
-    """Return the reason for an exit status that means failure."""
+    """Return why a command failed, from its exit status and its error output (`complaint`)."""
     message = clean(complaint.strip().splitlines()[-1]) if complaint.strip() else f"exit {status}"
     lowered = complaint.casefold()
     if root and _NO_ROOT.search(lowered):

@@ -41,7 +41,7 @@ class Resource:
 
     @property
     def id(self) -> str:
-        """The resource's own Id; else the last word of its URI."""
+        """The resource's own `Id` or `MemberId`; else the last segment of its URI."""
         for own in (self.body.get("Id"), self.body.get("MemberId")):
             if isinstance(own, str) and own.strip() and BROKEN not in own:
                 return own.strip()
@@ -49,7 +49,7 @@ class Resource:
 
     @property
     def unread(self) -> Unknown | None:
-        """Why the resource is unreadable: not fetched, or its body is empty (no property then counts as absent)."""
+        """Why no property can be read: the resource was not fetched, or its body is empty; otherwise None."""
         if self.trouble is not None or any(not name.startswith("@") for name in self.body):
             return self.trouble
         return Unknown(Reason.NOT_COLLECTED, f"{self.uri} is an empty resource")
@@ -103,9 +103,9 @@ class Resource:
 
 
 def check_count(resource: Resource, name: str, value: int) -> None:
-    """Check a list against its count; raises Unreadable if the list is shorter, or if the count is invalid.
+    """Check the length of a list (`value`) against its count; raises Unreadable if the list is shorter than the count.
 
-    A count that is too low is accepted: an example of the DMTF has one.
+    An invalid count also raises Unreadable. A count that is too low is accepted: an example of the DMTF has one.
     """
     count = counted(resource, name)
     if count is not None and count > value:
@@ -113,7 +113,7 @@ def check_count(resource: Resource, name: str, value: int) -> None:
 
 
 def counted(resource: Resource, name: str) -> int | None:
-    """Return the count of a list, also from a text that contains a number; None if there is no count.
+    """Return the count of a list (`NAME@odata.count`), a number or a text; None if there is no count.
 
     Raises Unreadable if the count is invalid.
     """

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 
 DROPPED = "(dropped)"
-"""Replaces a secret."""
+"""The text that replaces a secret."""
 
 DEPTH = 64
-"""Maximum depth of a body that is searched; anything deeper is dropped."""
+"""Maximum nesting depth of a JSON body; values at a greater depth are dropped without a search for secrets."""
 
 _HOLDS = (
     r"pass(?:word|wd|phrase|code)s?|pwd|secrets?|tokens?|credentials?|authorization|cookie"
@@ -39,20 +39,20 @@ _PAIR = re.compile(
     r"""(?P<value>"(?:[^"\\\n]|\\.){0,2000}"|'[^'\n]{0,2000}'|["']?[^\s"'{\[][^\s"']*)"""
 )
 _PART = re.compile(r"""(?<=[?&,;])(?P<name>[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>=)(?P<value>[^\s"'&,;]+)""")
-"""Matches a pair that follows other pairs: `?a=1&token=...`, `-o user=a,password=...`."""
+"""Matches a name and its value after other such pairs: `?a=1&token=...`, `-o user=a,password=...`."""
 
 _SENT = re.compile(
     r"(?P<before>\b(?:X-Auth-Token|Authorization|Cookie|Set-Cookie)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
     r"|\bBearer[ \t]{1,4}|\bBasic[ \t]{1,4}(?=[A-Za-z0-9+/]{8}))(?!\(dropped\))[^\r\n\"']{1,4000}",
     re.IGNORECASE,
 )
-"""Headers with credentials, in text: the rest of the line is dropped."""
+"""Matches an HTTP header with credentials in a text, up to the end of the line or a quote."""
 
 _OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
 
 
 def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
-    """Return the same JSON without its secrets; links, numbers, flags and nulls are unchanged."""
+    """Return the same JSON with its secrets replaced; links, booleans and nulls are unchanged."""
     if isinstance(body, str):
         return DROPPED if held and body and not body.startswith("/redfish/") else _plain(body)
     if held and isinstance(body, (int, float)) and not isinstance(body, bool):
@@ -73,7 +73,7 @@ def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
 
 
 def is_secret(name: str, value: object) -> bool:
-    """Whether a value with this name must be dropped; a word like Enabled with a password's name is not a secret."""
+    """Whether a property with this name and value must be dropped; a word like Enabled is a setting, not a password."""
     spelt = _spelt(name)
     if isinstance(value, (int, float)):
         return not isinstance(value, bool) and _CODE.search(spelt) is not None
@@ -112,7 +112,7 @@ def _spelt(name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text of a body without the secrets in it."""
+    """Return a text of a JSON body without its secrets; a text that begins with a slash is a link, and is unchanged."""
     text = _text(text)
     if text.startswith("/"):
         return text  # links must stay unchanged to be followed, also links with a $skiptoken
@@ -120,7 +120,7 @@ def _plain(text: str) -> str:
 
 
 _TELLING = re.compile(r"[=:]|PRIVATE KEY|\bBearer\b", re.IGNORECASE)
-"""A text without any of these contains no secret."""
+"""Matches in every text that may contain a secret; other texts are not searched."""
 
 
 def _text(text: str) -> str:

@@ -14,7 +14,7 @@ SHORT = 6
 
 
 class Hiding:
-    """Finds every form of a secret in a response: literal, in JSON, in a URL, and as HTTP basic credentials.
+    """Removes every form of a secret from a response: literal, in JSON, in a URL, and as HTTP basic credentials.
 
     JSON can spell a text in many ways (an ampersand as its code), so parsed values are searched again.
     """
@@ -58,7 +58,7 @@ class Hiding:
         return self.data(text.encode(errors="surrogateescape")).decode(errors="surrogateescape")
 
     def json(self, value: object) -> object:
-        """Return the same JSON value without the secrets, in its texts and in its names."""
+        """Return the same JSON value without the secrets, in its texts and in the names of its properties."""
         match value:
             case str():
                 return self.text(value)

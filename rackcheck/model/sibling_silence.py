@@ -25,13 +25,13 @@ ENTRY = Entry(
 """The catalogue entry of `FACT`, which is derived from the facts that the rules of a profile read."""
 
 EMPTY = "Absent"
-"""The state of an empty position."""
+"""The value of the `vacant` fact of an item whose position is empty."""
 
 NAMED = 3
 """Maximum number of siblings listed in the reason for a doubt."""
 
 DETAIL = 160
-"""Maximum number of characters of the reason for an absent fact, and of each name, in the reason for a doubt."""
+"""Maximum number of characters of each name, and of the detail of the absent fact, in the reason for a doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,10 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """A collection, and the facts that group its items; `vacant` is the fact for the state of an item's position."""
+    """A collection whose items have siblings: items with equal values of the facts `by`.
+
+    `vacant` is the fact that shows whether the position of an item is empty.
+    """
 
     collection: Path
     plane: Plane
@@ -61,16 +64,16 @@ class Siblings:
 
     @property
     def planes(self) -> frozenset[Plane]:
-        """The planes that these facts and the items are read from."""
+        """The planes of the collection and of the facts that decide which items are siblings."""
         return frozenset({self.plane, *(ground.plane for ground in self.grounds)})
 
     def facts(self) -> frozenset[Path]:
-        """The facts that are read to find the siblings of an item."""
+        """The collection, and the facts that decide which items are siblings."""
         return frozenset({self.collection, *(ground.fact for ground in self.grounds)})
 
 
 def siblings_of(catalogue: Catalogue, path: Path) -> Siblings | None:
-    """Return the innermost collection of siblings on the path of a fact or a collection; None if there is none."""
+    """Return the innermost collection on a path whose items have siblings; None if there is none."""
     for depth in range(len(path.segments), 0, -1):
         if path.segments[depth - 1].key is None:
             continue
@@ -84,7 +87,7 @@ def siblings_of(catalogue: Catalogue, path: Path) -> Siblings | None:
 
 
 def _ground(catalogue: Catalogue, text: str) -> Ground | None:
-    """Return a grouping fact; None if no probe provides it: it would be unknown for all items, so it separates none."""
+    """Return a fact that groups items; None if no probe provides it, since it would then separate no items."""
     path = parse(text)
     entry = catalogue.find(path)
     return None if entry is None else Ground(path, entry.plane)
@@ -99,9 +102,10 @@ def sibling_doubt(path: Path, plane: Plane, absent: Absent, siblings: Siblings, 
 
 
 def empty_doubt(look: Path, chosen: Iterable[Path], plane: Plane, siblings: Siblings, tree: Tree) -> Unknown | None:
-    """Return why an item's empty collection may not be empty; with several such items, the reason names the first.
+    """Return why a nested collection without items may have items that are not listed; None if there is no doubt.
 
-    `look` is the selected collection, `chosen` contains the items found in it.
+    `look` is the selected collection, `chosen` contains its items. If the collection is empty in several outer items,
+    the reason names the first.
     """
     depth = len(siblings.collection.segments)
     filled = {item.segments[:depth] for item in chosen}
@@ -123,7 +127,7 @@ def empty_doubt(look: Path, chosen: Iterable[Path], plane: Plane, siblings: Sibl
 
 
 def _within(item: Path, look: Path) -> bool:
-    """Whether a selection includes this item; items that do not exist are not considered."""
+    """Whether the keys of an outer item fit the selected collection `look`, in which a star fits every key."""
     return all(b.key in {EVERY, a.key} for a, b in zip(item.segments, look.segments, strict=False))
 
 
@@ -140,7 +144,7 @@ class _Family:
         self._returned: dict[tuple[str, Plane], Mapping[str, bool | None]] = {}
 
     def returned(self, fact: Path, plane: Plane, tree: Tree) -> Mapping[str, bool | None]:
-        """Return the items that have a fact (True), or may have it (None)."""
+        """Return the items that have a fact (True) or may have it (None), by path; other items are left out."""
         key = str(fact), plane
         found = self._returned.get(key)
         if found is None:
@@ -152,7 +156,7 @@ class _Family:
         return found
 
     def doubt(self, why: str, item: str, has: Mapping[str, bool | None]) -> Unknown | None:
-        """Return the doubt, with the siblings that have what an item lacks; None for an item that does not exist."""
+        """Return why an item may have what it seems to lack, and which siblings have it; None if there is no doubt."""
         if item not in self.items or not (has or self.unseen):
             return None
         others = self._others.get(item)

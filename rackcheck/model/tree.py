@@ -38,7 +38,7 @@ class Later:
     apart: Mapping[Plane, tuple[float, float]]
 
     def seconds(self, planes: Iterable[Plane]) -> tuple[float, float]:
-        """Seconds since the first reading; for a fact derived from several planes, the bounds over all of them."""
+        """Return the minimum and maximum seconds since the first reading, over all these planes."""
         spans = [self.apart.get(plane, (0.0, inf)) for plane in planes]
         return min(least for least, _ in spans), max(most for _, most in spans)
 
@@ -65,7 +65,7 @@ class Tree:
         return iter(sorted(self.leaves, key=natural))
 
     def narrowed(self, patterns: frozenset[str]) -> "Tree":
-        """The same tree with only these patterns of facts."""
+        """Return a copy of the tree with only the facts that match these patterns, and without a second reading."""
         kept = {text: leaf for text, leaf in self.leaves.items() if str(paths.parse(text).pattern) in patterns}
         return Tree(kept, self.silent)
 
@@ -78,7 +78,7 @@ class Tree:
         return self.leaves.get(str(path))
 
     def numbered(self, text: str) -> str:
-        """The same path by the number of its first item: `gpu/5.link` for `gpu/module-3.link` with the index 5.
+        """Return the path with its first item's index as key: `gpu/5.link` for `gpu/module-3.link` with the index 5.
 
         Empty if the item has no index.
         """
@@ -109,7 +109,7 @@ class Tree:
         return whole.reading if whole is not None else Unknown(Reason.NOT_COLLECTED, "no collected source reports it")
 
     def select(self, collection: Path, plane: Plane) -> ItemSelection:
-        """The items of a collection; stars before its last word match every item."""
+        """Return the items of a collection; a star in the path stands for every item of an outer collection."""
         before = next((i for i, s in enumerate(collection.segments) if s.key == EVERY), None)
         if before is None:
             return self._items_of(collection, plane)

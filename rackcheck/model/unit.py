@@ -1,4 +1,4 @@
-"""The closed table of units. `GB/s` and `Gb/s` are different data rates: 1 GB/s is 8 Gb/s."""
+"""The table of all valid units. `GB/s` and `Gb/s` are different data rates: 1 GB/s is 8 Gb/s."""
 
 import difflib
 import re
@@ -109,7 +109,7 @@ def exact(number: float, unit: str) -> str:
 
 
 def spell(number: float, unit: str) -> str:
-    """Format a quantity for users: `1.5 TiB`, `700 W`, with no more digits than were measured."""
+    """Format a quantity for users, rounded to six digits or to a whole number: `1.5 TiB`, `700 W`."""
     if number == float("inf"):
         return "unlimited"
     text, shown = _figures(number, unit)
@@ -125,7 +125,7 @@ def _figures(number: float, unit: str) -> tuple[str, str]:
 # ---- suggestions for unknown units -----------------------------------------------------------------------------------
 
 _LONGEST = 40
-"""Maximum characters of a unit that are read."""
+"""Maximum number of characters that are read of an unknown unit."""
 
 _WORDS = {
     "percent": "%", "pct": "%",
@@ -158,7 +158,7 @@ _SPELLINGS = tuple(
         (r"^(1|counts?|errors?|events?)/", "/"),
     )
 )
-"""Other spellings, which are normalised one after the other."""
+"""Patterns of other spellings with their replacements, which are applied one after the other."""
 
 
 def meant(text: str, units: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Order of versions, by the scheme of the fact; the order of other versions is unknown, and is never guessed.
+"""Orders versions by the scheme of the fact; a version that the scheme cannot read has no order. Nothing is guessed.
 
 | scheme | reads |
 | --- | --- |
@@ -41,7 +41,7 @@ class VersionKey:
 
 
 def shown(text: str) -> str:
-    """Return a version for a message; a long version is cut."""
+    """Return a version in quotes for a message; a long version is cut."""
     return repr(text if len(text) <= 60 else f"{text[:59]}…")
 
 
@@ -58,7 +58,7 @@ def reader(read: Callable[[str], VersionKey | None], refusal: str) -> Callable[[
 
 
 def significant(numbers: list[int]) -> tuple[int, ...]:
-    """Return numbers without trailing zeros: 28.10 is 28.10.0."""
+    """Return numbers without trailing zeros, so that 28.10 equals 28.10.0."""
     end = len(numbers)
     while end and not numbers[end - 1]:
         end -= 1
@@ -111,7 +111,7 @@ _DAYS = (
 
 
 def _date(text: str) -> VersionKey | None:
-    """Parse a date; None for another form, or an invalid day."""
+    """Parse a date; None for a text of another form, or an invalid day."""
     for form in _DAYS:
         match = form.match(text)
         if match is not None:
@@ -139,7 +139,7 @@ _PARTING = " :-_/=,"
 
 
 def _prefixed(text: str) -> VersionKey | None:
-    """Parse a version; None unless it has exactly one separate dotted number."""
+    """Parse a version such as `iLO 5 v2.72`; None unless it is a single integer, or has exactly one dotted number."""
     rest, note = _bracket(text)
     alone = _ALONE.match(rest)
     if alone is not None:
@@ -155,7 +155,7 @@ def _prefixed(text: str) -> VersionKey | None:
 
 
 def _bracket(text: str) -> tuple[str, str]:
-    """Split off the board or date in brackets at the end."""
+    """Split off the text in brackets at the end of a version, such as a board or a date."""
     head, opened, inside = text.removesuffix(")").rpartition("(")
     if not text.endswith(")") or not opened or ")" in inside:
         return text, ""
@@ -178,7 +178,7 @@ _DEB_BEFORE, _DEB_END, _DEB_BEHIND = 0, 1, 256  # `~`; the end of letters; the o
 
 
 def _deb(text: str) -> VersionKey | None:
-    """Parse a version; None for a version that the policy does not allow."""
+    """Parse the version of a Debian package; None for a version that Debian policy does not allow."""
     epoch, colon, rest = text.partition(":")
     if not colon:
         epoch, rest = "0", text
@@ -191,7 +191,7 @@ def _deb(text: str) -> VersionKey | None:
 
 
 def _deb_part(text: str) -> Iterator[int]:
-    """Yield numbers that compare as the parts do; the last match is empty and ends the part."""
+    """Yield numbers that sort as the text does; the last match is empty and ends the text."""
     for letters, digits in _DEB_TURN.findall(text):
         yield from map(_deb_weight, letters)
         yield _DEB_END
@@ -221,7 +221,7 @@ _RPM_TILDE, _RPM_END, _RPM_CARET, _RPM_LETTERS, _RPM_NUMBER = range(5)
 
 
 def _rpm(text: str) -> VersionKey | None:
-    """Parse a version; None for a form that rpm does not build.
+    """Parse the version of an RPM package; None for a form that rpm does not build.
 
     A version without a release is older than the same version with any release.
     """
@@ -238,7 +238,7 @@ def _rpm(text: str) -> VersionKey | None:
 
 
 def _rpm_part(text: str) -> Iterator[int]:
-    """Yield numbers that compare as the parts do."""
+    """Yield numbers that sort as the text does."""
     for segment in _RPM_SEGMENT.findall(text):
         if segment in "~^":
             yield _RPM_TILDE if segment == "~" else _RPM_CARET

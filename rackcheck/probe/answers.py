@@ -40,7 +40,7 @@ def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown
 
 
 def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Unknown:
-    """Return why a question has no answer although its lane ended: earlier questions used up the lane's limits."""
+    """Return why a question of an ended lane has no answer: the lane's limits were used up, or its shell failed."""
     if status in LATE:
         return Unknown(Reason.TIMEOUT, f"no answer within {max(asked[i].seconds for i in lane):g} s, with others")
     if status in {0, CUT}:
@@ -50,11 +50,11 @@ def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Un
 
 _INDEX, _STATUS = re.compile(r"<([0-9]{1,6})\n"), re.compile(r":([0-9]{1,3})=")
 CUT = 141
-"""The exit status of a command that still wrote after its output was cut, or of an answer whose status was cut off."""
+"""The exit status of a cut answer: the command still wrote after the cut (SIGPIPE), or its status is missing."""
 
 
 def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
-    """Yield the complete frames in a single pass: a search for each of a million marks would be quadratic."""
+    """Yield the index and the answer of each question, in one pass: a search for each mark would be quadratic."""
     pieces = text.split(mark)
     for before, message, ended, after in zip(pieces, pieces[1:], pieces[2:], [*pieces[3:], ""], strict=False):
         index, status = _INDEX.match(message), _STATUS.match(ended)
@@ -127,7 +127,10 @@ def _not_mounted(err: str) -> Unknown | None:
 
 
 def _once(rows: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Unknown]]:
-    """Return the contents by path, and the files with two contents: a file may contain the header of another file."""
+    """Return the contents by path, and the files that were returned twice with different contents, which are unknown.
+
+    A file may contain a line that looks like the header of another file.
+    """
     contents: dict[str, str] = {}
     doubled: dict[str, Unknown] = {}
     for path, content in rows:
@@ -137,7 +140,7 @@ def _once(rows: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Un
 
 
 def _contents(out: str, question: Read) -> Iterator[tuple[str, str]]:
-    """Split the output of `head -v` by file; a header of an unrequested file is text of the file before it."""
+    """Split the output of `head -v` by file; the header of an unrequested file counts as text of the file before it."""
     name, start = "", 0
     asked = covering(question.globs)
     for match in re.finditer(r"(?:\A|\n)==> ([^\n]+) <==\n", out):
@@ -178,6 +181,9 @@ def _refused(complaints: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Unkno
 
 
 def _has_matches(glob: str, rows: Sequence[str]) -> bool:
-    """Return whether there is output for a glob; a glob without matches stays literal, and `head` reports an error."""
+    """Return whether `head` returned a file or an error for a glob.
+
+    A glob without matches stays literal, and `head` reports an error for it.
+    """
     at = bisect.bisect_left(rows, glob)
     return rows[at : at + 1] == [glob] or next(matching(rows, glob), None) is not None

@@ -22,7 +22,7 @@ FACTS = 20_000
 _TOO_MANY = Unknown(Reason.TOO_LARGE, f"more than {FACTS} facts")
 
 PATH = 1000
-"""Maximum length of one path, in characters: item names are from the node."""
+"""Maximum number of characters of one path; a node could return item names of any length."""
 
 
 def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Iterable[Path] = ()) -> dict[str, Leaf]:
@@ -36,7 +36,7 @@ def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Ite
 
 
 class _Reading:
-    """The facts of one probe on one node, while the probe's output is read."""
+    """Collects the facts of one probe on one node while the probe's output is read."""
 
     def __init__(self, probe: AnyProbe, time: str) -> None:
         self.probe, self.time = probe, time
@@ -107,7 +107,7 @@ class _Reading:
             self.items.setdefault(collection, {})[key] = None
 
     def _close(self, trouble: Unknown | None) -> None:
-        """Set each declared fact without a reading to unknown with its reason, and list each collection's items."""
+        """Set each declared fact without a reading to unknown, with the reason; list the items of each collection."""
         patterns = [(paths.parse(p), k) for p, k in self.probe.gives.items() if not p.endswith(FAMILY)]
         patterns.sort(key=lambda entry: len(entry[0].segments))
         left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not contain it")
@@ -136,7 +136,7 @@ class _Reading:
         return str(owner) not in self.probe.gives
 
     def _miss(self, trouble: Unknown | None, wanted: tuple[Path, ...]) -> None:
-        """Set each requested member of a family to absent if it has no file."""
+        """Set each requested fact of a `Read.family` without a file to absent; to unknown if files may be missing."""
         ask = self.probe.ask
         if not isinstance(ask, Read) or ask.family is None:
             return

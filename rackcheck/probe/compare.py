@@ -1,7 +1,8 @@
-"""Facts of a node compared with its siblings, for example how far a GPU is from the rate of similar GPUs. Pure.
+"""Facts that compare a node with its siblings, for example a GPU's rate with the rates of similar GPUs. Pure.
 
 They are computed when their inputs are collected from all nodes, and then judged by ordinary rules of the node. They
-obey the law of information as all derived facts do; each comparison defines which facts a silent sibling makes unknown.
+obey the law of information as all derived facts do (see `derived`); each comparison defines which facts a silent
+sibling makes unknown.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from rackcheck.probe.derived import Derivation, Ending, described, leaf, places_
 from rackcheck.probe.group import Member, Seat
 
 ItemFacts = Iterator[tuple[str, str, Reading | Sourced]]
-"""A comparison's result: the name of a node, a path and its reading."""
+"""A comparison's results: for each, the name of a node, the path of a fact and its reading."""
 
 Compare = Callable[[Sequence[Member]], ItemFacts]
 
@@ -25,7 +26,10 @@ class Comparison(Derivation[Compare]):
 
 
 def comparison(*, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[Compare], Comparison]:
-    """Make a comparison from the decorated function, which gives its name, and as help its docstring's first line."""
+    """Make a comparison from the decorated function.
+
+    Its name is the function's name, its help the first line of the function's docstring.
+    """
     needed = tuple(needs)
     for pattern in (*needed, *gives):
         paths.parse(pattern)
@@ -40,7 +44,7 @@ def comparison(*, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[
 def compared(
     known: Iterable[Comparison], seats: Sequence[Seat], trees: Mapping[str, Tree], time: str
 ) -> Mapping[str, Mapping[str, Leaf]]:
-    """Return the compared facts of each node, by node; a seat without a tree counts as silent."""
+    """Return the facts that these comparisons provide, by node and path; nodes without a tree are left out."""
     found: dict[str, dict[str, Leaf]] = {name: {} for name in trees}
     here = [seat for seat in seats if seat.name in trees]
     for each in known:

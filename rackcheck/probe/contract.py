@@ -41,7 +41,7 @@ class Probe(Generic[A]):
 
 
 _PLANES: Mapping[type[Ask], Plane] = {Redfish: Plane.BMC, Load: Plane.BURNIN}
-"""The plane for each type of question; questions of other types are for the operating system."""
+"""The plane for each type of question; questions of other types are for the OS plane."""
 
 AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish] | Probe[Load]
 
@@ -49,7 +49,8 @@ AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish] | Probe[Load]
 def names(module: str) -> tuple[str, ...]:
     """Return the function names that match a module: the module's name, alone or with a prefix.
 
-    In a package, the prefix is the folder's name or the last word of that name: `kernel_log_xid`, `log_xid`.
+    In a package, the prefix is the folder's name or the last word of that name: for `xid` in the folder `kernel_log`,
+    the names are `xid`, `kernel_log_xid` and `log_xid`.
     """
     *package, folder, own = ("", "", *module.split("."))[-3:]
     return (own, f"{folder}_{own}", f"{folder.rpartition('_')[2]}_{own}") if package[0] else (own,)

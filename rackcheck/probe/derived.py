@@ -24,8 +24,8 @@ class Derivation(Generic[Function]):
     """Derived facts: the inputs, the declared facts, and the function that computes them.
 
     Facts in `also` are optional: they are read if they are collected for other reasons, and they add no plane. Facts in
-    `beside`, a subset of `also`, are added to the plan if their plane is collected for other reasons. `inputs` are the
-    planes from which the facts in `needs` are collected.
+    `beside` are optional too, but they are added to the plan if their plane is collected for other reasons. `inputs`
+    are the planes from which the facts in `needs` are collected.
     """
 
     name: str
@@ -61,13 +61,13 @@ class Derivation(Generic[Function]):
 
 
 def described(function: Callable[..., object]) -> tuple[str, str]:
-    """Return the name and the help of a derivation: its function's name, and the first line of the docstring."""
+    """Return the name and the help of a derivation: the name of its function, and the first line of the docstring."""
     doc = (function.__doc__ or "").strip().splitlines()
     return getattr(function, "__name__", "derivation"), doc[0] if doc else ""
 
 
 ItemPlaces = Callable[[str], Iterable[str]]
-"""Returns the paths that a declared pattern matches."""
+"""A function that returns the paths of one node that match a declared pattern."""
 
 
 def leaf(each: Derivation[Function], path: str, value: Reading | Sourced, source: str, time: str) -> Leaf:
@@ -78,7 +78,7 @@ def leaf(each: Derivation[Function], path: str, value: Reading | Sourced, source
 
 
 class Ending:
-    """Catches the exceptions of a derivation, which may be third-party code: an error affects only its own facts."""
+    """Catches the exceptions of a derivation, which may be third-party code: only its own facts become unknown."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -97,7 +97,7 @@ class Ending:
     def fill(
         self, leaves: dict[str, Leaf], each: Derivation[Function], places: ItemPlaces, source: str, time: str
     ) -> Mapping[str, Leaf]:
-        """Set each declared fact without a reading to unknown with its reason."""
+        """Set each declared fact without a reading to unknown, with the reason."""
         for pattern, kind in each.gives.items():
             for place in places(pattern):
                 leaves.setdefault(place, Leaf(self._left, kind, Plane.DERIVED, source, time))
@@ -105,7 +105,7 @@ class Ending:
 
 
 def places_of(each: Derivation[Function], tree: Tree) -> ItemPlaces:
-    """Return a function that lists the paths of a declared pattern among a node's items; none for a collection."""
+    """Return a function that lists the paths of one node that match a declared pattern; none for a collection."""
 
     def places(pattern: str) -> Iterable[str]:
         if each.gives[pattern].type is Type.COLLECTION:
@@ -116,7 +116,7 @@ def places_of(each: Derivation[Function], tree: Tree) -> ItemPlaces:
 
 
 def _places(pattern: Path, tree: Tree) -> Iterator[Path]:
-    """Yield every path that a pattern matches among the items of a tree; nothing for unknown items."""
+    """Yield every path that a pattern matches among the known items of a tree."""
     star = next((i for i, segment in enumerate(pattern.segments) if segment.key == EVERY), None)
     if star is None:
         yield pattern

@@ -28,7 +28,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """Nodes that are judged together; `name` cannot be a node's name: `@rack:a01`, `@fleet`."""
+    """Nodes that are judged together; `name` begins with `@`, as no node's name does: `@rack:a01`, `@fleet`."""
 
     name: str
     scope: Scope
@@ -44,7 +44,7 @@ def is_group(name: str) -> bool:
 
 
 def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[NodeGroup]:
-    """Yield every rack whose nodes are all audited, and the fleet if all nodes are audited; ordered by name."""
+    """Yield every rack whose nodes are all audited, by name, then the fleet if all nodes are audited."""
     racks: dict[str, list[Seat]] = {}
     expected = sorted(expected, key=lambda seat: natural(seat.name))
     for seat in expected:
@@ -75,19 +75,19 @@ class Member:
         return names, self.named(why)
 
     def named(self, why: Unknown | None) -> Unknown | None:
-        """Return the reason with the node's name added."""
+        """Return the reason with the node's name before its detail; None if there is no reason."""
         return None if why is None else Unknown(why.reason, f"{self.seat.name}: {why.detail}".rstrip(": "))
 
 
 Gather = Callable[[Sequence[Member]], Facts]
 
 Distil = Callable[[Inputs], object]
-"""Returns the data to keep of a node, for fleets whose trees would need too much memory."""
+"""A function that returns the data to keep instead of a node's facts, which need too much memory for a large fleet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
-    """What one aggregate keeps of a node instead of its facts; `newest` is the time of the newest of these facts."""
+    """The data that one aggregate keeps instead of a node's facts; `newest` is the time of the newest fact."""
 
     own: object
     newest: str = ""
@@ -99,13 +99,13 @@ class GroupFault(str):
 
 @dataclass(frozen=True)
 class Aggregate(Derivation[Gather]):
-    """Facts of a group, computed from the facts of its nodes; all nodes must be present."""
+    """Facts of a group of nodes, computed from the facts of all its nodes, or from data distilled from them."""
 
     scope: Scope = Scope.FLEET
     distil: Distil | None = field(default=None, compare=False)
 
     def distilled(self, tree: Tree) -> Distilled:
-        """Return the data to keep of a node instead of its facts."""
+        """Return the result of `distil` for a node's facts; an exception becomes a GroupFault."""
         assert self.distil is not None
         newest = max((leaf.time for path in self.reads if (leaf := tree.leaves.get(path)) is not None), default="")
         try:
@@ -132,7 +132,10 @@ def gathering(
     gives: Mapping[str, Kind],
     distil: Distil | None = None,
 ) -> Callable[[Gather], Aggregate]:
-    """Make an aggregate from the decorated function, which gives its name, and as help its docstring's first line."""
+    """Make an aggregate from the decorated function.
+
+    Its name is the function's name, its help the first line of the function's docstring.
+    """
     needed, read, planned = tuple(needs), tuple(also), tuple(beside)
     for pattern in gives:
         if paths.parse(pattern).segments[0].word != scope.value:
@@ -151,7 +154,7 @@ _EMPTY = Tree({})
 
 
 def gathered(group: NodeGroup, known: Iterable[Aggregate], held: Mapping[str, Tree | Distilled], time: str) -> Tree:
-    """Compute the facts of a group from the data kept of its nodes; all nodes must be present."""
+    """Compute the facts of a group from the trees or the distilled data of its nodes; `held` must contain them all."""
     leaves: dict[str, Leaf] = {}
     count = f"{len(group.seats)} {'node' if len(group.seats) == 1 else 'nodes'}"
     for each in known:

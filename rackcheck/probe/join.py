@@ -21,7 +21,10 @@ class Join(Derivation[Derive]):
 
 
 def join(*, needs: Iterable[str], also: Iterable[str] = (), gives: Mapping[str, Kind]) -> Callable[[Derive], Join]:
-    """Make a join from the decorated function, which gives its name, and as help its docstring's first line."""
+    """Make a join from the decorated function.
+
+    Its name is the function's name, its help the first line of the function's docstring.
+    """
     needed, beside = tuple(needs), tuple(also)
     for pattern in (*needed, *beside, *gives):
         paths.parse(pattern)
@@ -47,7 +50,7 @@ def derive(joins: Iterable[Join], tree: Tree, time: str) -> Mapping[str, Leaf]:
 
 
 def settled(readings: Iterable[Reading]) -> Unknown | None:
-    """Return the first unknown among readings that must all be known; None if all are known."""
+    """Return the first unknown reading; None if there is none."""
     return next((reading for reading in readings if isinstance(reading, Unknown)), None)
 
 

@@ -14,9 +14,10 @@ from rackcheck.probe.pcie_near import Near, PcieLocations, nearest, nearness
 def nearest_named(
     address: Reading, others: Mapping[str, Reading], hidden: Unknown | None, places: PcieLocations
 ) -> Reading:
-    """Return the names of the devices nearest to an address; `hidden` is the reason if devices may be missing.
+    """Return the names of the devices nearest to an address.
 
-    A device with an unknown position may be the nearest; a device without a position is not.
+    The result is unknown if the address of any device is unknown, or for the reason `hidden` if devices may be missing.
+    A device whose address is absent is ignored.
     """
     if not isinstance(address, str):
         return address
@@ -42,10 +43,10 @@ def distance(address: Reading, found: Reading, others: Mapping[str, Reading], pl
 
 
 ROLES = ("compute", "network", "virtual")
-"""What an RDMA device is for, as far as its position on the PCI bus shows it."""
+"""The roles of an RDMA device, in the words that `role` returns."""
 
 NEXT_TO = frozenset({Near.PIX.value, Near.PXB.value})
-"""Distances within one PCIe switch or several: no traffic between the two devices passes a CPU."""
+"""Distances at which traffic between two devices passes only PCIe switches, and no CPU."""
 
 
 def role(virtual: Reading, near: Reading) -> Reading:
@@ -63,7 +64,8 @@ def role(virtual: Reading, near: Reading) -> Reading:
 def rail(nic: str, gpus: Reading, nics: Mapping[str, Reading], index: Mapping[str, Reading]) -> Reading:
     """Return the index of the only GPU nearest to a NIC, if this NIC is that GPU's only nearest NIC; else absent.
 
-    `gpus` are the names of the NIC's nearest GPUs; `nics` has the names of each GPU's nearest NICs, `index` its index.
+    `gpus` are the names of the NIC's nearest GPUs; `nics` maps each GPU to the names of its nearest NICs, and `index`
+    maps each GPU to its index.
     """
     if not isinstance(gpus, tuple):
         return gpus

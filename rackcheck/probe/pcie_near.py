@@ -32,7 +32,7 @@ class PcieLocations:
     _ways: dict[str, "_Way"] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def way(self, address: str) -> "_Way":
-        """Return the path up from a function; computed only once, as every function is compared with many others."""
+        """Return the path up from a function; it is cached, since every function is compared with many others."""
         known = self._ways.get(address)
         if known is None:
             above, trouble = climbed(address, self.upstream)
@@ -42,7 +42,10 @@ class PcieLocations:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """The number of steps from a function to itself and to each port above it, and why no further ports are known."""
+    """The path up from a function: the number of steps to each port above it, with 0 for the function itself.
+
+    `trouble` is the reason if the path is not complete.
+    """
 
     steps: Mapping[str, int]
     trouble: Unknown | None
@@ -59,7 +62,7 @@ def nearness(one: str, other: str, places: PcieLocations) -> Near | Unknown:
 
 
 def nearest(one: str, others: Iterable[str], places: PcieLocations) -> tuple[str, ...] | Unknown:
-    """Return the nearest of `others`, in their order; unknown if a further function might be as near."""
+    """Return the nearest of `others`, in their order; unknown if it is uncertain which are the nearest."""
     spans = {other: _span(one, other, places) for other in others}
     if not spans:
         return ()
@@ -100,7 +103,10 @@ def _span(one: str, other: str, places: PcieLocations) -> _Span:
 
 
 def _meeting(mine: _Way, theirs: _Way) -> Near | Unknown | None:
-    """Return how near two functions are through a port above both; None if there is no such port."""
+    """Return how near two functions are through a port above both; None if there is no such port.
+
+    Unknown if there is no such port among the known ports, and one of the two paths is not complete.
+    """
     for port, steps in mine.steps.items():
         if port in theirs.steps:
             # With one switch between them, each side has one downstream port, below the shared upstream port.
@@ -110,7 +116,7 @@ def _meeting(mine: _Way, theirs: _Way) -> Near | Unknown | None:
 
 
 def _same(one: str, other: str, table: PcieTable, what: str) -> bool | Unknown:
-    """Return whether two functions have the same value; unknown if a value is missing."""
+    """Return whether two functions have the same value, such as the NUMA node; unknown if a value is missing."""
     mine, theirs = table.get(one, UNTOLD), table.get(other, UNTOLD)
     for reading in (mine, theirs):
         if isinstance(reading, Unknown):

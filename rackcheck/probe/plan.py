@@ -1,4 +1,4 @@
-"""Reduces the facts that a profile names to the fewest questions: each probe and each question is included once."""
+"""Finds the fewest questions that provide the facts of a profile; each probe and each question is included once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from rackcheck.probe.join import Join
 class Plan:
     """What will be collected: the probes, the questions to a node, and the Redfish links.
 
-    `spare` has the names of expensive probes that no rule needs for more than a minor finding.
+    `spare` has the names of expensive probes whose facts, while unknown, are never more than a minor finding.
     """
 
     probes: tuple[AnyProbe, ...]
@@ -63,7 +63,7 @@ class Plan:
 
 
 CAP = 16 << 20
-"""Maximum total size of the files of one location, in bytes."""
+"""Maximum total size in bytes of the files that one question reads from one location."""
 
 
 def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
@@ -86,11 +86,11 @@ def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
 
 
 DRIVEN = frozenset({"infiniband", "net", "hwmon", "drm", "scsi_host", "nvidia", "nvidia-nvswitch", "nvidia-fs"})
-"""Locations whose files are served by a device's driver, which accesses the device or waits for its lock."""
+"""Folders whose files are served by a device's driver, which accesses the device or waits for its lock."""
 
 
 def _place(glob: str) -> str:
-    """Return the location of a file: a disk, the kernel's memory, or a driver that may wait for its device."""
+    """Return the location of a file: `disk`, `kernel`, `cpus`, or the name of a folder that a driver serves."""
     parts = glob.split("/")[1:]
     match parts[:4]:
         case ["sys", "class", place, *_] | ["proc", "driver", place, *_] if place in DRIVEN:
@@ -107,7 +107,7 @@ def _place(glob: str) -> str:
 def affordable(probes: Iterable[AnyProbe], named: Iterable[str] = ()) -> tuple[AnyProbe, ...]:
     """Return the probes to run without a profile: all cheap probes, and expensive probes of which a fact is named.
 
-    `named` has the beginnings of the paths that the user typed.
+    `named` has the paths, or beginnings of paths, that the user typed.
     """
     words = tuple(named)
     return tuple(
@@ -119,12 +119,12 @@ def affordable(probes: Iterable[AnyProbe], named: Iterable[str] = ()) -> tuple[A
 
 
 def bare(pattern: str) -> str:
-    """Return the part of a pattern before its first item."""
+    """Return the part of a pattern before its first star: `gpu` for `gpu/*.name`."""
     return pattern.partition("/*")[0]
 
 
 ALWAYS = tuple(map(parse_path, ("node.product", "os.release.name")))
-"""Facts that every audit reads in addition to the facts in its rules: they identify the machine of a verdict."""
+"""Facts that every audit reads in addition to the facts in its rules, since they show which machine was judged."""
 
 
 def plan(
@@ -161,7 +161,7 @@ def plan(
 
 
 def _functions(paths: Iterable[Path], catalogue: Catalogue) -> set[Path]:
-    """Return the facts with the PCI functions of the items of these collections: they join the items of one part."""
+    """Return the fact `pci` of each collection on these paths; items with the same PCI address are one part."""
     collections = {collection for path in paths for collection in path.collections}
     functions = (parse_path(f"{collection.item('*')}.pci") for collection in collections)
     return {path for path in functions if catalogue.find(path) is not None}
@@ -194,7 +194,7 @@ def _as_root(probe: AnyProbe) -> bool:
 def _followed(
     paths: Iterable[Path], catalogue: Catalogue, givers: Iterable[Join | Aggregate | Comparison]
 ) -> Iterable[Path]:
-    """Yield every input of the requested facts, and the inputs of these inputs."""
+    """Return every direct or indirect input of the requested facts."""
     needs = {giver.name: [parse_path(need) for need in giver.needs] for giver in givers}
     todo, found = list(paths), dict[Path, None]()
     while todo:

@@ -37,7 +37,7 @@ class Registry:
     comparisons: tuple[Comparison, ...] = ()
 
     def planned(self, profile: Profile, phases: Iterable[Phase]) -> Plan:
-        """Plan the facts of a profile; with a burn-in, also all facts of the burn-in, which need no collection."""
+        """Plan the facts of a profile; if `phases` contains the burn-in, also all facts of the burn-in."""
         measured = self._measured if Phase.BURN_IN in phases else ()
         return self.plan((*profile.facts(), *measured), profile.spare_facts())
 
@@ -48,7 +48,7 @@ class Registry:
         return tuple(parse_path(p) for p, e in entries if e.plane is Plane.BURNIN or e.inputs == burnt)
 
     def plan(self, wanted: Iterable[Path], spare: Iterable[Path] = ()) -> Plan:
-        """Plan the fewest questions that provide these facts; those in `spare` only if they are cheap to read."""
+        """Plan the fewest questions that provide these facts; facts in `spare` are read only where that is cheap."""
         return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons, spare)
 
 
@@ -79,7 +79,7 @@ def registry() -> Registry:
 
 
 def modules(package: str, places: Iterable[str]) -> Iterator[str]:
-    """Yield the names of a package's modules, also in folders, without payload modules, which run on a node."""
+    """Yield the names of a package's modules, also in folders, but without payload modules, which run on a node."""
     for info in sorted(pkgutil.iter_modules(places), key=lambda info: info.name):
         name = f"{package}.{info.name}"
         if not info.ispkg:
@@ -90,14 +90,14 @@ def modules(package: str, places: Iterable[str]) -> Iterator[str]:
 
 
 def _called(module: ModuleType) -> str:
-    """Return the name by which a module is sorted: FOLDER_NAME if its probe or derivation has this name, else NAME."""
+    """Return the name by which a module is sorted: FOLDER_NAME if its probe or derivation is named so, else NAME."""
     held = {each.name for each in vars(module).values() if isinstance(each, Probe | Join | Aggregate | Comparison)}
     own, *longer = names(module.__name__)
     return next((name for name in longer if name in held), own)
 
 
 class _Loading:
-    """The probes and facts that are loaded so far; if two probes provide the same fact, the first one is used."""
+    """Collects probes and facts while modules are loaded; if two probes provide the same fact, the first is used."""
 
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {}
@@ -131,7 +131,7 @@ class _Loading:
         self._unbound_comparisons |= {id(v): v for v in values if isinstance(v, Comparison)}
 
     def bind(self) -> None:
-        """Bind joins once all facts that they may need are known, then derivations over several nodes."""
+        """Bind joins, then aggregates and comparisons; all probes must be loaded before."""
         for key, join in self._unbound.items():
             with self.recording(f"join {join.name}"):
                 bound = join.bound(Catalogue(self.entries))

@@ -127,7 +127,7 @@ exit $s"""
 
 
 def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) -> str:
-    """Return the script; `mark` is 32 random hex digits; without `sudo`, root's questions run as the login user."""
+    """Return the script; `mark` is 32 random hex digits; without `sudo`, commands for root run as the login user."""
     questions = tuple(questions)
     needs = any(isinstance(question, Shell) and question.root for question in questions)
     quick = lanes(questions)
@@ -146,7 +146,7 @@ def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) 
 
 
 def lanes(questions: Sequence[NodeQuestion]) -> tuple[tuple[int, ...], ...]:
-    """Distribute the quick questions over lanes, and add the named lanes; return the questions' indexes per lane."""
+    """Return the indexes of the questions of each lane: quick questions in up to LANES lanes, then named lanes."""
     asked = {index: question for index, question in enumerate(questions) if isinstance(question, Shell)}
     quick = [index for index, question in asked.items() if question.quick]
     named = dict.fromkeys(question.lane for question in asked.values() if question.lane)
@@ -171,12 +171,12 @@ def _own(index: int, question: NodeQuestion, look: "_Look") -> str:
 
 
 def _root(question: NodeQuestion) -> str:
-    """Return the mark of a question that runs as root: root may be allowed to run a program that this login may not."""
+    """Return `+` for a question that runs as root, which may run programs that this login may not; else nothing."""
     return "+" if isinstance(question, Shell) and question.root else ""
 
 
 def kept(question: NodeQuestion) -> int:
-    """Return how many bytes of errors are kept: enough that an error of `head` is not mistaken for a missing file."""
+    """Return how many bytes of a question's errors are kept; without its error, a file would seem to be missing."""
     return 1 << 18 if isinstance(question, Read) else 4096
 
 
@@ -197,7 +197,10 @@ def _command(question: NodeQuestion) -> str:
 
 
 def folder(glob: str) -> str:
-    """Return the folder that a glob lists, if permissions could prevent that; the kernel's folders are open to all."""
+    """Return the folder that must be listed to expand a glob, if permissions could prevent that; else an empty text.
+
+    The folders of /sys and /proc can be listed by every login.
+    """
     start = re.split(r"[*?\[]", glob, maxsplit=1)[0]
     return "" if start == glob or start.startswith(("/sys/", "/proc/")) else start.rpartition("/")[0]
 
@@ -213,7 +216,7 @@ _OR_ENDS = re.compile(rf"command -v {_NAME} >/dev/null \|\| \{{ echo '[^'\n]+' >
 
 @dataclass(frozen=True)
 class _Look:
-    """The conditions of a question (its program, at least one of its files or folders), and the output without them."""
+    """What a question needs on the node (a program, a file, a folder), and the answer if that is missing."""
 
     program: str = ""
     without: str = ""
@@ -225,10 +228,10 @@ NOTHING = "nothing is there"
 
 
 def _look(question: NodeQuestion) -> _Look:
-    """Return the conditions of a question.
+    """Return what a question needs on the node.
 
     A plain command needs its program; a script needs the program or file that it tests first; a command that runs for
-    each device needs the devices; a question for files needs the folders of these files.
+    each device needs at least one device; a question for files needs at least one of their folders.
     """
     if isinstance(question, Read):
         folders = list(dict.fromkeys(re.split(r"[^/]*[*?\[]", glob, maxsplit=1)[0] for glob in question.globs))
@@ -242,7 +245,7 @@ def _look(question: NodeQuestion) -> _Look:
 
 
 FEW = 8
-"""Maximum number of folders that are tested before a question for their files."""
+"""Maximum number of folders whose existence is tested before a question for their files is run."""
 
 
 def _globs(globs: Iterable[str]) -> str:

@@ -4,10 +4,10 @@ import ast
 import re
 
 _BLOCK = re.compile(r"^(?!(?:else|elif|except|finally)\b)(?=[A-Za-z_@'\"])", re.MULTILINE)
-"""The start of a statement in a module; comments and closing brackets belong to the statement before them."""
+"""Matches the start of each top-level statement; comments and closing brackets belong to the statement before them."""
 _DEFINED = re.compile(r"(?:@.*\n)*(?:(?:def|class)[ ]+(\w+)|(\w+)[ ]*=[^=])")
 _LOOKED_UP = re.compile(r"NVML_(?:ERROR_|SUCCESS)\w*")
-"""Names that pynvml finds by listing its own namespace."""
+"""Matches names that pynvml finds by listing its own namespace, so that no code mentions them."""
 
 
 def needed(module: str, program: str) -> str:

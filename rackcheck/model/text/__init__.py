@@ -1,4 +1,4 @@
-"""Readers of common forms of text: they return values, and report unreadable input instead of guessing.
+"""Readers of common text formats; a reader returns a value, or raises Unreadable for any other text.
 
 This package exports the readers that many probes use.
 """

@@ -34,7 +34,7 @@ class Element:
 
 
 class _Builder:
-    """The callbacks of expat; XML constructs without a callback are not in the tree."""
+    """Builds the elements from the callbacks of expat; attributes, comments and other XML constructs are left out."""
 
     def __init__(self) -> None:
         self.top = Element("")
@@ -72,9 +72,9 @@ def _doctype(_name: str, _system: str | None, _public: str | None, has_internal_
 
 
 def elements(text: str) -> Element:
-    """Parse a whole document and return its root; raises Unreadable if it is cut, malformed, too large or has a DTD.
+    """Parse a whole document and return its root; an element's text is all text outside its children, concatenated.
 
-    An element's text is the text before, between and after its children, concatenated.
+    Raises Unreadable if the document is cut, malformed or too large, or if it may declare or use custom entities.
     """
     if len(text) > MOST_CHARACTERS:
         raise Unreadable(f"{len(text)} characters of XML, more than {MOST_CHARACTERS}", Reason.TOO_LARGE)

@@ -27,7 +27,7 @@ def _glob(glob: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def covering(globs: Sequence[str]) -> re.Pattern[str]:
-    """Return one pattern that matches all files of any glob: a node may return millions of files."""
+    """Return one pattern that matches every file of any of these globs, since a node may return millions of files."""
     return re.compile("|".join(map(_pattern, globs)))
 
 

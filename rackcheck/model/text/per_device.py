@@ -20,7 +20,7 @@ def answers(answer: str) -> Iterator[tuple[str, str | Absent | Unknown]]:
 
 
 def read(answer: str, leaves: Iterable[str], reader: Callable[[str], Leaves]) -> Iterator[tuple[str, Leaves]]:
-    """Read the output for each device; `leaves` are unknown for a device that cannot be read."""
+    """Read the output for each device; the facts `leaves` are unknown for a device whose output cannot be read."""
     names = tuple(leaves)
     for name, reading in answers(answer):
         if not isinstance(reading, str):

@@ -1,4 +1,4 @@
-"""Readers of common forms of text: they return values, and report unreadable input instead of guessing."""
+"""Readers of common text formats; a reader returns a value, or raises Unreadable for any other text."""
 
 import re
 from functools import lru_cache
@@ -10,14 +10,14 @@ _BLANKS = " \t\r\n"
 
 
 def flag(word: str, *, yes: str, no: str) -> bool:
-    """Read a text with two possible words; any other word is an error, and does not mean false."""
+    """Return whether a text is the word `yes`; raises Unreadable if it is neither `yes` nor `no`."""
     if word not in (yes, no):
         raise Unreadable(f"neither {yes!r} nor {no!r}: {clean(word)!r}")
     return word == yes
 
 
 def bit(text: str) -> bool:
-    """Read the kernel's 0 or 1."""
+    """Read a 0 or 1 of the kernel as false or true."""
     return flag(text.strip(), yes="1", no="0")
 
 
@@ -38,7 +38,7 @@ def number(text: str) -> float:
 
 
 def line(text: str) -> str:
-    """Return the only line of a file; an empty file, or several lines, are an error."""
+    """Return the only line of a text; raises Unreadable if the text is empty or has several lines."""
     stripped = text.strip()
     if not stripped or "\n" in stripped:
         raise Unreadable(f"not one line: {clean(text)!r}")
@@ -46,14 +46,14 @@ def line(text: str) -> str:
 
 
 def rows(text: str) -> list[str]:
-    """Return the lines of complete output; an error if the last line has no line end, since the output was cut."""
+    """Return the lines of an output; raises Unreadable if the last line has no line end, since the output was cut."""
     if text and not text.endswith("\n"):
         raise Unreadable(f"cut in its last line: {clean(text.rpartition(chr(10))[2])!r}")
     return text.split("\n")[:-1]
 
 
 def kib(text: str) -> float:
-    """Read a size like `2048 kB`, where the kernel means KiB."""
+    """Read a size like `2048 kB` in KiB, which is what the kernel means by kB."""
     if not re.fullmatch(r"[0-9]{1,20} kB", text):
         raise Unreadable(f"not a size in kB: {clean(text)!r}")
     return float(text.removesuffix(" kB"))
