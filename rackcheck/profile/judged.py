@@ -40,7 +40,7 @@ class Exempt(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Exemption:
+class UnjudgedFact:
     """Why one fact needs no rule; if it is a part of another fact, `judged` is the other fact, which a rule judges."""
 
     reason: Exempt
@@ -55,10 +55,10 @@ def needs_rule(entry: Entry) -> bool:
     return entry.kind.cls is Class.COUNTER or entry.pattern.startswith("log.") or last in SIGNS
 
 
-def exemptions() -> Mapping[str, Exemption]:
+def exemptions() -> Mapping[str, UnjudgedFact]:
     """Return the exempt facts by their path pattern; raises ValueError if a reason is not a value of `Exempt`."""
     with (shipped("profiles") / UNJUDGED).open(encoding="utf-8", newline="") as opened:
-        return {row["fact"]: Exemption(Exempt(row["reason"]), row["judged"]) for row in csv.DictReader(opened)}
+        return {row["fact"]: UnjudgedFact(Exempt(row["reason"]), row["judged"]) for row in csv.DictReader(opened)}
 
 
 def judges(profiles: Iterable[Profile], joins: Iterable[Join]) -> Mapping[str, tuple[str, ...]]:
