@@ -131,6 +131,12 @@ class RunSession:
         return f"; it covers only the first reading, not the later readings {', '.join(later)}" if later else ""
 
     @property
+    def run_word(self) -> str:
+        """The run or acceptance as an argument for commands: its name, or the folder of a run stored elsewhere."""
+        laid = self.found is not None and self.found.kind == "acceptance"
+        return _word(self._runs[0][0]) if self._runs and not laid else self.name
+
+    @property
     def profile_word(self) -> str:
         """The profile argument for commands: the file stored with the run, because the installed profile may differ."""
         kept = self._runs[0][0].folder / "profile" / f"{self.profile.name}.yaml" if self._runs else None

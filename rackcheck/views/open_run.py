@@ -24,7 +24,7 @@ from rackcheck.run.event import Event
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """A command's output and its exit code (GRAMMAR section 4)."""
+    """A command's output and its exit code."""
 
     status: int
     text: str
@@ -35,7 +35,7 @@ class RunInfo(Protocol):
 
     @property
     def name(self) -> str:
-        """The id of the run, or the name of the acceptance, as an argument for commands."""
+        """The id of the run, or the name of the acceptance."""
 
     @property
     def profile(self) -> Profile:
@@ -175,6 +175,10 @@ class OfferedRemedies(Protocol):
 
 class RunArguments(Protocol):
     """The command-line arguments for this run, its profile and its waivers."""
+
+    @property
+    def run_word(self) -> str:
+        """The run or acceptance as an argument for commands: its name, or the folder of a run stored elsewhere."""
 
     @property
     def profile_word(self) -> str:

@@ -297,7 +297,7 @@ def several(count: int, what: str) -> str:
 
 
 def exit_code(summary: Summary, *, strict: bool) -> int:
-    """Return the exit code of a judged run (GRAMMAR section 4)."""
+    """Return the exit code of a judged run: 0 pass, 1 fail, 3 incomplete, 130 interrupted."""
     if summary.done.interrupted:
         return 130
     decided = [each for each in summary.everyone if each.fit.decides]

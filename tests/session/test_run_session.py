@@ -131,7 +131,11 @@ def test_it_gives_places_racks_and_the_name_that_commands_use() -> None:
 
 def test_a_run_elsewhere_is_called_by_its_folder(tmp_path: Path) -> None:
     place = stored(RUN, ANSWERS, folder=tmp_path / "elsewhere")
-    assert found(place).run_of("n1") == str(place)
+    desk = found(place)
+    assert (desk.run_of("n1"), desk.run_word, desk.name) == (str(place), str(place), RUN)
+    made = tmp_path / "report.md"
+    assert desk.run_command(("report", desk.run_word, "--format", "markdown", "-o", str(made), "-q")).status == 0
+    assert RUN in made.read_text("utf-8")
 
 
 def test_a_stored_runs_nodes_cannot_be_read_again_and_it_states_why() -> None:

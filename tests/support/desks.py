@@ -202,6 +202,10 @@ class MadeDesk:
         return self.profile.own
 
     @property
+    def run_word(self) -> str:
+        return self.name
+
+    @property
     def profile_word(self) -> str:
         return self.profile.name
 

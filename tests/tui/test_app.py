@@ -872,6 +872,19 @@ def test_the_command_shown_for_a_view_runs(name: str, kept: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("name", VIEWS)
+def test_the_command_shown_for_a_view_of_a_run_opened_by_its_folder_runs(
+    name: str, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
+    (folder,) = (each.parent for each in kept.rglob("run.json"))
+    ctx = replace(context(wrong()), desk=RunSession(found=subject.find(str(folder))))
+    _, *words = shlex.split(twin(ctx, ViewState(name, ABOUT.get(name, ()))))
+    done = rackcheck(*words)
+    # `history` reads the index of the state folder, which does not contain this run.
+    assert done.status in ({0, 1, 2, 3} if name == "history" else {0, 1, 3}), f"{words}: {done.err}"
+
+
+@pytest.mark.parametrize("name", VIEWS)
 def test_the_command_shown_for_a_filtered_view_runs(name: str, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(kept))
     ctx = replace(context(wrong()), desk=RunSession(found=subject.find(RUN)))

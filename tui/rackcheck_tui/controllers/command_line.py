@@ -47,7 +47,7 @@ class CommandLine:
         elif name in VIEWS and not any(word.startswith("-") for word in rest):
             self._view(name, rest)
         elif name in verbs():
-            self._command([run.name if word == THIS else word for word in words])
+            self._command([run.run_word if word == THIS else word for word in words])
         else:
             near = run.nearest(name, list(verbs()))
             self._readout.message(f"no view and no command {name}{near}; ctrl+p lists all")

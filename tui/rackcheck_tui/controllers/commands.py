@@ -139,7 +139,7 @@ def twin(ctx: ViewContext, place: ViewState) -> str:
     fact = f"burnin.{part}" if part.startswith("gpu/") else "burnin"
     # The load view without a node shows all nodes.
     line = (VIEWS["live"] if place.view == "load" and not node else view).twin.format(
-        run=shlex.quote(ctx.desk.name), about=about, profile=shlex.quote(ctx.desk.profile_word),
+        run=shlex.quote(ctx.desk.run_word), about=about, profile=shlex.quote(ctx.desk.profile_word),
         node=shlex.quote(node), fact=shlex.quote(fact),
     )  # fmt: skip
     verb = line.split()[1]

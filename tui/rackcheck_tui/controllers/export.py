@@ -135,7 +135,7 @@ class Exporting:
     def write_report(self, form: str) -> None:
         """Write the report in one format to the working directory, and show the file's name."""
         file, run = str(free(file_of(self._context, form))), self._context.desk
-        words = ("report", run.name, "--format", form, "-o", file, "-q", *run.waiver_words)
+        words = ("report", run.run_word, "--format", form, "-o", file, "-q", *run.waiver_words)
 
         def written(result: CommandResult) -> None:
             if result.status == 0:

@@ -32,7 +32,7 @@ def file_of(ctx: ViewContext, name: str) -> str:
 
 
 def _entry(ctx: ViewContext, name: str, words: str) -> ListEntry:
-    line = shlex.join(["rackcheck", "report", ctx.desk.name, "--format", name, "-o", file_of(ctx, name)])
+    line = shlex.join(["rackcheck", "report", ctx.desk.run_word, "--format", name, "-o", file_of(ctx, name)])
     line += "".join(f" {shlex.quote(word)}" for word in ctx.desk.waiver_words)
     return ListEntry(
         name,
