@@ -2,6 +2,8 @@
 
 import gc
 import os
+import shutil
+import tempfile
 
 import pytest
 import tiers
@@ -13,6 +15,8 @@ settings.register_profile("same", derandomize=True, deadline=None, print_blob=Tr
 settings.register_profile("fresh", deadline=None, print_blob=True)
 settings.load_profile("fresh" if os.environ.get("RACKCHECK_EXPLORE") else "same")
 
+STATE = "RACKCHECK_HOME"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--tier", choices=tiers.TIERS, help="run the tests of one tier: " + ", ".join(tiers.TIERS))
@@ -20,10 +24,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A test without a state folder of its own, and each command that it starts, stores runs here, not in the user's.
+    os.environ[STATE] = tempfile.mkdtemp(prefix="rackcheck-tests-")
     if config.getoption("--measure"):
         if config.getoption("--tier"):
             raise pytest.UsageError("--measure runs without --tier: a tier runs some properties on few cases")
         config.pluginmanager.register(tiers.Measuring())
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(os.environ.pop(STATE, ""), ignore_errors=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
