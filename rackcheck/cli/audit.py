@@ -1,7 +1,8 @@
 """`rackcheck audit`: read nodes, judge them, store and show the run; or judge a stored run again."""
 
+import shlex
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.accept import added
 from rackcheck.cli.interrupt import stopped_by_ctrl_c
+from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.model.profile import LAW
@@ -176,8 +178,8 @@ def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> 
     if not quiet:
         note(f"Run:  {ready.folder}")
         name = str(ready.folder) if given.output else job.id
-        note(f"Next: rackcheck tui {name}")
-        note(f"      rackcheck facts {job.nodes[0].name} --from {name}")
+        for number, line in enumerate(_next(summary, [node.name for node in job.nodes])):
+            note(f"{'      ' if number else 'Next: '}rackcheck {line} {shlex.quote(name)}")
     return exit_code(summary, strict=given.strict)
 
 
@@ -189,6 +191,19 @@ def _chosen(given: AuditOptions, joined: Acceptance | None) -> cli_choices.Chose
         if strangers:
             raise UserError(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
     return chosen
+
+
+def _next(summary: Summary, nodes: Sequence[str]) -> Iterator[str]:
+    """Yield the commands, without the run at their end, that show a run, one of its nodes and the worst rule.
+
+    The node is one with the worst finding.
+    """
+    worst = next((each for each in summary.findings if each.status in {Status.FAIL, Status.UNKNOWN}), None)
+    bad = [name for name in nodes if worst is not None and name in worst.nodes]
+    yield "tui"
+    yield f"facts {shlex.quote((bad or nodes)[0])} --from"
+    if worst is not None:
+        yield f"profile explain {worst.rule.id} --from"
 
 
 def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:

@@ -1,6 +1,6 @@
 """`rackcheck profile explain`: a rule as it is judged, and the file and line of each of its keys."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from rackcheck.model.profile import Rule
 from rackcheck.profile import library
 from rackcheck.profile.rule_origins import Explained, Fact, Param, RemovedKey, WrittenValue, explain
 from rackcheck.report.rule_text import wants
-from rackcheck.session import cli_choices
+from rackcheck.session import cli_choices, subject
 from rackcheck.session.output import print_lines
 from rackcheck.session.registry_loading import known
 from rackcheck.views import machine
@@ -23,12 +23,13 @@ BUILT_IN = "built in: part of every profile, which may drop it with a reason, bu
 
 
 def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the id of a rule, if the command line already contains `-p NAME`."""
-    name = ctx.params.get("profile")
-    if not isinstance(name, str):
+    """Complete the id of a rule, if the command line already contains `-p NAME` or `--from RUN`."""
+    name, run = ctx.params.get("profile"), ctx.params.get("run")
+    if not isinstance(name, str) and not isinstance(run, str):
         return []
     try:
-        loaded = library.load(name, known().catalogue, None, tuple(ctx.params.get("folders") or ()))
+        name, given = _profile(name, run)
+        loaded = library.load(name, known().catalogue, given, tuple(ctx.params.get("folders") or ()))
     except UserError:
         return []
     return [CompletionItem(rule.id, help=rule.title) for rule in loaded.rules if rule.id.startswith(incomplete)]
@@ -36,11 +37,17 @@ def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 
 @click.command("explain")
 @click.argument("rule", shell_complete=_rules)
-@options.profile_option(required=True)
+@options.profile_option()
+@click.option(
+    "--from", "run", metavar="RUN", shell_complete=options.complete_runs,
+    help="Use the profile and the site values that are stored with this run or acceptance.",
+)  # fmt: skip
 @options.set_option
 @options.profile_path_option
 @options.json_option
-def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Path, ...], as_json: bool) -> None:
+def command(
+    rule: str, profile: str | None, run: str | None, values: tuple[str, ...], folders: tuple[Path, ...], as_json: bool
+) -> None:
     """Show one rule completely: its condition, and the file and line of each of its keys.
 
     Also shows the value that each key replaced, where each param comes from, the facts that the rule reads and the
@@ -48,16 +55,28 @@ def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Pat
 
     \b
     rackcheck profile explain -p h100-dgx gpu.power_limit
+    rackcheck profile explain --from last gpu.power_limit      the rule that a stored run was judged by
     rackcheck profile explain -p ./ours.yaml os.qualified --set os="Debian*"
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    given = cli_choices.pairs(values)
-    loaded, laid = library.load_laid(profile, known().catalogue, given, folders)
+    if (profile is None) == (run is None):
+        raise click.UsageError("give the profile: -p NAME, or --from RUN for the profile of a stored run")
+    name, stored = _profile(profile, run)
+    given = {**stored, **cli_choices.pairs(values)}
+    loaded, laid = library.load_laid(name, known().catalogue, given, folders)
     explained = explain(rule, loaded, laid, known().catalogue, given)
     if as_json:
         head = {"rackcheck": machine.FORMAT, "profile": {"name": loaded.name, "version": loaded.version}}
         click.echo(machine.text({**head, "lineage": list(loaded.lineage), **_document(explained)}))
     else:
         print_lines([*_lines(explained), Line((("", ""),)), Line(((f"of {' -> '.join(loaded.lineage)}", "dim"),))])
+
+
+def _profile(name: str | None, run: str | None) -> tuple[str, Mapping[str, str]]:
+    """Return a profile's name or file, and the site values that are stored with a run; raises UserError."""
+    if run is None:
+        return name or "", {}
+    found = subject.find(run)
+    return str(found.folder / f"{found.profile.name}.yaml"), found.given
 
 
 def _lines(values: Explained) -> Iterator[Line]:

@@ -138,15 +138,23 @@ def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None
 def _inputs(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[str]:
     """Yield the inputs of a derived fact.
 
-    If the path of the fact contains items, only inputs of the same items are included.
+    If the path of the fact contains an item, inputs of this item are first, and inputs of other items of the same
+    collection are not included.
     """
     if leaf.plane is not Plane.DERIVED:
         return
     own = paths.parse(path)
     items = dict(own.items)
-    # Facts whose path ends in the same word are first: `bmc.differs.gpu.vbios` is about VBIOSes.
-    for need in sorted(_needs(leaf), key=lambda need: need.segments[-1].word != own.segments[-1].word):
-        yield from node_replies.named(_filled(need, items))
+    filled = [_filled(need, items) for need in _needs(leaf)]
+    # Facts of the item itself are first, then facts with the same last word: `bmc.differs.gpu.vbios` is about VBIOSes.
+    filled.sort(key=lambda p: (-_named_items(p), p.segments[-1].word != own.segments[-1].word))
+    for pattern in filled:
+        yield from node_replies.named(pattern)
+
+
+def _named_items(pattern: Path) -> int:
+    """Return how many segments of a path have the name of an item."""
+    return sum(segment.key not in {None, EVERY} for segment in pattern.segments)
 
 
 def _needs(leaf: Leaf) -> Iterator[Path]:

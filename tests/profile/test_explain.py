@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from command import rackcheck
+from desks import PROFILE, stored
 
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
@@ -197,3 +198,19 @@ def test_no_word_of_a_profile_moves_the_terminal(ours: Path) -> None:
         done = rackcheck("profile", "explain", "-p", ours, "memory.enough", *words)
         assert done.status == 0, done.err
         assert not {"\x1b", "\u202e"} & set(done.out)
+
+
+def test_a_stored_run_explains_the_rule_that_it_was_judged_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
+    folder = stored("20260101T000000Z-abcd", {"n1": {}}, text=PROFILE.replace("at-most: 10", "at-most: 7"))
+    done = rackcheck("profile", "explain", "--from", str(folder), "memory.swappiness")
+    assert done.status == 0, done.err
+    assert "at-most: 7  small.yaml:" in done.out
+    assert rackcheck("profile", "explain", "--from", "last", "site.named", "--set", "site=pod7").out.count("pod7") > 0
+
+
+@pytest.mark.parametrize("words", [(), ("-p", "linux-server", "--from", "last")])
+def test_a_rule_is_explained_by_one_profile(words: tuple[str, ...]) -> None:
+    done = rackcheck("profile", "explain", "memory.swappiness", *words)
+    assert done.status == 2
+    assert "-p NAME, or --from RUN" in done.err

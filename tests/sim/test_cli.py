@@ -107,6 +107,23 @@ def test_an_audit_of_a_rack_names_it(tmp_path: Path) -> None:
     assert not TEMPORARY.search(done.err + done.out)
 
 
+def test_a_rack_without_its_kind_is_an_error_that_shows_the_right_form(tmp_path: Path) -> None:
+    place = tmp_path / "old.yaml"
+    place.write_text("rackcheck: 1\n")
+    done = rackcheck("audit", "--rack", place, "-p", "h100-dgx")
+    assert (done.status, f"for the path write sim:{place}" in done.err) == (2, True), done.err
+    assert "rackcheck sim list" in rackcheck("audit", "--rack", "nowhere", "-p", "h100-dgx").err
+
+
+def test_an_audit_ends_with_commands_for_the_worst_node_and_rule(tmp_path: Path) -> None:
+    words = ("--rack", "sim:dgx-h100", "-p", "h100-dgx", "--planes", "os", "-o", tmp_path / "run")
+    ends = rackcheck("audit", "dgx[02-03]", *words).err.splitlines()[-3:]
+    assert ends[0].startswith("Next: rackcheck tui ")
+    assert ends[1].startswith("      rackcheck facts dgx03 --from ")
+    for line in ends[1:]:
+        assert rackcheck(*line.split()[1:]).status == 0, line
+
+
 @pytest.mark.parametrize("command", ["up", "show"])
 def test_a_racks_name_is_completed(command: str) -> None:
     def completed(typed: str) -> set[str]:

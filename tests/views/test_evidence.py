@@ -239,6 +239,9 @@ def test_a_derived_fact_shows_what_it_follows_from() -> None:
     assert "gpu/module-7.pci" in [each.path for each in whole.inputs]
     assert "gpu/module-5.pci" not in [each.path for each in whole.inputs]
     assert whole.cut > 0
+    shown = [each.path for each in whole.inputs]
+    own = [path.startswith("gpu/module-7.") for path in shown]
+    assert own == sorted(own, reverse=True), "inputs of the item itself are first"
 
 
 def test_facts_raw_prints_the_source_and_the_lines(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from rackcheck.base.user_error import UserError
 from rackcheck.filter.where import Where, reader
 from rackcheck.model import operator
-from rackcheck.model.fact import VOLATILE, Absent, Reading, Unknown
+from rackcheck.model.fact import VOLATILE, Absent, Plane, Reading, Unknown
 from rackcheck.model.question import Ask
 from rackcheck.model.tree import Leaf
 from rackcheck.views.burn_records import BurntNode, followed
@@ -243,7 +243,9 @@ def _reply(reply: RawText, signs: Signs, indent: str) -> Iterator[Line]:
 
 
 def _view(view: RelatedFact, signs: Signs, indent: str) -> Iterator[Line]:
-    agrees = {True: "= agrees", False: "! differs", None: "? cannot be compared"}[view.agrees]
+    # A derived fact states the result of a comparison; it is not compared again.
+    unclear = "" if view.leaf.plane is Plane.DERIVED else "? cannot be compared"
+    agrees = {True: "= agrees", False: "! differs", None: unclear}[view.agrees]
     style = {True: "green", False: "bold red", None: "dim"}[view.agrees]
     there = signs.text(f"{view.leaf.plane.value} plane: {view.path}  {_value(view.leaf)}")
     yield Line(((f"{indent}  {there}  ", ""), (agrees, style), (f"  ({signs.text(view.why)})", "dim")))
