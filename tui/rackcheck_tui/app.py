@@ -215,7 +215,7 @@ class Screens(App[None]):
             self.row_views.enter()
 
     def on_racks_opened(self, message: Racks.Opened) -> None:
-        """Go to the node."""
+        """Show the view of the node that was opened in the racks."""
         self.navigator.go(ViewState("node", (message.node,)))
 
     def on_input_changed(self, event: Input.Changed) -> None:

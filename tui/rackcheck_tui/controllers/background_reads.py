@@ -94,7 +94,8 @@ class Fetching:
     def fetch_compared(self, where: Where) -> None:
         """Read the measurements and counters that a filter compares.
 
-        They are read from the nodes' replies, because the census contains only the other classes of facts.
+        Measurements and counters are read from the nodes' replies, because the census contains only the other classes
+        of facts.
         """
         run, board = self._context.desk, self._context.board
         wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]

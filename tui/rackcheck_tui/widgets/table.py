@@ -20,7 +20,7 @@ from rackcheck_tui.widgets.marks import find, marked, settle
 from rackcheck_tui.widgets.styled_lines import strip
 
 GUTTER = 2
-"""Cells at the left of each row: for the mark, then for the cursor."""
+"""Number of cells at the left of each row: one for the mark, then one for the cursor."""
 
 _WRITTEN = 512
 """Maximum number of formatted rows in the cache: a few screens, never all rows."""
@@ -215,7 +215,7 @@ class TableWidget(ScrollView, can_focus=True):
     # ---- what moves it
 
     def watch_cursor(self, before: int, after: int) -> None:
-        """Keep the cursor visible."""
+        """Scroll to the cursor after it moved, and redraw the rows before and after the move."""
         self._follow()
         self._repaint(before, after)
         self.post_message(self.Moved(self))
