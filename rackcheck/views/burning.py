@@ -135,7 +135,7 @@ class Burns:
     def hottest(self) -> LoadedPart | None:
         """The GPU with the highest temperature so far, or the warmest host if no GPU reports a temperature.
 
-        The part is None if no temperature is known.
+        The result is None if neither a GPU nor a host reports a temperature.
         """
         hosts = (bench.host for bench in self.benches.values())
         rows = [p for p in self.gpus() if p.hottest is not None] or [p for p in hosts if p.hottest is not None]

@@ -32,9 +32,7 @@ class Cause:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The details as texts; if there are several, each text begins with the detail's nodes if the node set is
-        short.
-        """
+        """The details as texts; if there are several, each detail follows its nodes unless the node set is long."""
         return detail_lines(self.details)
 
 

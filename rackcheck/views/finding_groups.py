@@ -108,7 +108,7 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
 def _is_aside(finding: Finding) -> bool:
     """Whether a finding is unknown and its rule has `unknown: minor`; such findings have no group.
 
-    The result is false for built-in rules.
+    For a finding of a built-in rule, the result is always false.
     """
     return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor and not finding.rule.built_in
 

@@ -107,7 +107,7 @@ class Hints:
                     yield share, has, held
 
     def _index(self, among: int) -> tuple[list[int], list[tuple[int, _Has]]]:
-        """Return the node counts of traits in ascending order, and the traits in the same order.
+        """Return the number of nodes with each trait, in ascending order, and the traits in the same order.
 
         A trait is included if several but not all nodes in `among` have it, and if it is known for enough of these
         nodes.

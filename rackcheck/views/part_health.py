@@ -28,7 +28,7 @@ OWN = "burnin."
 
 
 class Rank(IntEnum):
-    """The rank of a part; parts are shown in this order."""
+    """The ranks of parts, in the order in which the parts are shown."""
 
     WRONG = 0
     UNKNOWN = 1

@@ -19,9 +19,9 @@ class NumberedLine:
 class RawText:
     """The reply of one file, command or resource, cut to the lines about a fact.
 
-    `of` is the number of lines of the full reply, and `trouble` the reason if there is no reply.`name` is the file, the
-    command without its payload, or the URI with the position in the body after `#`. `status` is the exit status of a
-    command. `more` is the number of further files or resources of the fact that are not shown.
+    `of` is the number of lines of the full reply, and `trouble` the reason if there is no reply. `name` is the file,
+    the command without its payload, or the URI with the position in the body after `#`. `status` is the exit status of
+    a command. `more` is the number of further files or resources of the fact that are not shown.
     """
 
     name: str

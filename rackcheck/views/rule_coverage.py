@@ -42,7 +42,7 @@ class Covering:
         return True
 
     def _through(self, step: FactSource) -> int:
-        """Note that the rules that read a derived fact also read its inputs; return the number of additions."""
+        """Record that each rule that reads a derived fact also reads its inputs; return the number of additions."""
         readers = dict.fromkeys(rule for given in step.gives for rule in self._readers.get(given, ()))
         return sum(self._add(paths.parse(need), rule) for need in step.needs for rule in readers)
 

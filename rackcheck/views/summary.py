@@ -89,7 +89,7 @@ class Summary:
 
     @property
     def counts(self) -> Mapping[Status, int]:
-        """The number of verdicts of each kind."""
+        """The number of verdicts by status, such as `pass` or `fail`."""
         found = dict.fromkeys(COUNTED, 0)
         for node in self.everyone:
             for verdict in node.verdicts:

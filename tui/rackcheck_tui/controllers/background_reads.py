@@ -70,7 +70,7 @@ class Fetching:
         self._background.run(lambda: _or_why(work[place.view]), arrived, f"reading {place.words}", opens=False)
 
     def fetch_again(self) -> None:
-        """Drop all data that was read, and read the current view's again, because answers or verdicts have changed."""
+        """Drop all data read so far, and read the current view's data again: answers or verdicts have changed."""
         self._context.fetched.clear()
         self._context.volatile.clear()
         self.fetch(self._trail.here)

@@ -101,7 +101,7 @@ class TableWidget(ScrollView, can_focus=True):
         return range(first, min(first + self.page, self.count))
 
     def show(self, listing: Listing, *, keep: bool = True, empty: str = "") -> None:
-        """Show other rows, or a text if there are none.
+        """Show the rows of a new listing; if it has no rows, show the text `empty`.
 
         With `keep` the cursor stays on the row with the same name, at the same height on the screen, and marks stay on
         rows that still exist. If the cursor's row is gone, the cursor keeps its row number. Names are searched at most
@@ -231,7 +231,7 @@ class TableWidget(ScrollView, can_focus=True):
         self._repaint(self.cursor)
 
     def on_blur(self) -> None:
-        """Show only the cursor's symbol."""
+        """Show only the symbol of the cursor, because keys no longer move the cursor of this table."""
         self._repaint(self.cursor)
 
     def on_click(self, event: Click) -> None:
