@@ -1,7 +1,7 @@
 """Groups the findings of a run: numbered groups of nodes with the same finding, values and a hint. Pure.
 
-The command line and the screens show the same groups. Groups are numbered before a filter is applied, so that a filter
-does not change their numbers.
+The command line and the screens show the same groups of findings. Groups are numbered before a filter is applied, so
+that a filter does not change their numbers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class FindingGroup:
     def narrowed(self, nodes: frozenset[str]) -> "FindingGroup | None":
         """Return a copy of the group that has only the nodes in `nodes`; None if the group has none of these nodes.
 
-        The copy keeps the hint that was found for all nodes of the group.
+        The copy of the group keeps the hint that was found for all nodes of the original group.
         """
         left = tuple(node for node in self.nodes if node in nodes)
         return None if not left else replace(self, nodes=left, about=_narrowed(self.about, left))

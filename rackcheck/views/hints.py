@@ -19,7 +19,7 @@ SILENT = 0.2
 """Maximum share of nodes with an unknown value; a fact that is unknown on more nodes is not used for hints."""
 
 FEW = 2
-"""A hint says that the profile may be wrong only if more than this many nodes fail, even in a small rack."""
+"""Number of failing nodes above which a hint may say that the profile is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

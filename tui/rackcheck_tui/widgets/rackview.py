@@ -78,8 +78,8 @@ class Racks(Container, can_focus=True):
     def show(self, panels: Sequence[FrontPanel], *, names: bool = False, word: int = 0) -> None:
         """Show these racks, with a symbol for each node.
 
-        If `names` is true, the node's name and the first `word` cells of its symbol's description follow each symbol.
-        The cells, marks and cursor of nodes that still exist are kept.
+        If `names` is true, each node's symbol is followed by the node's name and by a description of the symbol in
+        `word` cells. The cells, marks and cursor of nodes that still exist are kept.
         """
         longest = max((len(node) for panel in panels for row in panel.rows for node in row), default=0)
         self._panels, self._density = tuple(panels), Density(longest, word) if names else Density()
