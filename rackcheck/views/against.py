@@ -1,8 +1,8 @@
 """Compares a node's facts with another reading: facts that differ, rules that read these facts, and verdicts. Pure.
 
 The other reading may be an earlier reading of the same node, a reading of another node, or the majority values of the
-node's peers. Its value is shown before the arrow, the node's value after the arrow. A fact that is unknown in one of
-the readings is shown as unknown, never as different.
+node's peers. In the text of a difference, the value in the other reading is before the arrow, and the node's value
+after it. A fact that is unknown in one of the readings is shown as unknown, never as different.
 """
 
 from collections import Counter
@@ -33,8 +33,8 @@ class Differing:
     """A fact that differs, or the same fact of several items if it differs in the same way.
 
     `paths` contains the paths of the facts; `path` is their short form, such as `gpu/[0-7].vbios`. `change` is the
-    change of the first path. `covered` contains the rules that read the fact, and `verdicts` the verdict of each of
-    these rules on this node, if the rule was judged.
+    difference at the first path in `paths`. `covered` contains the rules that read the fact, and `verdicts` the verdict
+    of each of these rules on this node, if the rule was judged.
     """
 
     path: str
@@ -131,11 +131,7 @@ def against(
 
 
 def _alike(change: Change, covering: Covering | None) -> tuple[object, ...]:
-    """Return the values by which changes are grouped.
-
-    These values are the fact's pattern, class and unit, the kind of change, the value in both readings, and the rules
-    that read the fact.
-    """
+    """Return the values by which changes are grouped, such as the fact's pattern and its values in both readings."""
     pattern = str(paths.parse(change.path).pattern)
     covered = covering.of(change.path) if covering is not None else ()
     return pattern, change.cls, change.kind, repr(change.before), repr(change.after), change.unit, covered

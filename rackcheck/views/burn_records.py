@@ -19,7 +19,7 @@ KINDS = {"gpu": "gpu", "core": "cpu", "cpu": "cpu", "memory": "numa", "nic": "ni
 """The name of a part's kind in burn-in records, by the name of the part's collection in fact paths."""
 
 STAGES = {"memory": "memory", "tensor": "tensor", "scalar": "scalar", "link": "links", "peer": "links"}
-"""The burn-in stage, by a word in the path of a GPU's fact."""
+"""The burn-in stage that a fact of a GPU is about, by a word in the fact's path."""
 
 COLUMNS = {
     "temperature": "temp", "memory_temperature": "memory_temp", "throttled": "reasons", "generation": "gen",
@@ -29,7 +29,7 @@ COLUMNS = {
 }  # fmt: skip
 """The column of samples that a fact is derived from, by the last word of the fact's path.
 
-A word that is not listed here is itself the name of the column.
+If the table does not contain the last word of a fact's path, this word is itself the name of the column.
 """
 
 MEMBERS = 4
@@ -69,7 +69,7 @@ def _followed(piece: ProofFact, replies: NodeReplies) -> ProofFact:
 def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
     """Return at most `most` records that a fact was read from; faults are preferred, then work records, then samples.
 
-    If there are no such records, return the first records about the part.
+    If no record belongs to the fact, return the first records about the part that the fact is about.
     """
     thing = _thing(fact)
     about = [(at, record) for at, record in enumerate(found) if _is_about(record, thing)]
@@ -85,9 +85,10 @@ def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
 
 
 def _thing(fact: Path) -> str:
-    """Return the name, as used in records, of the part that a fact is about.
+    """Return the name that burn-in records use for the part that a fact is about.
 
-    The name is `gpu/3`, `gpu` for all GPUs, `bmc` for values of the BMC, or empty for the whole node.
+    The result is, for example, `gpu/3` for one GPU and `gpu` for all GPUs; it is `bmc` for values of the BMC, and empty
+    for the whole node.
     """
     segment = next((s for s in fact.segments[1:] if s.word in KINDS), None)
     if segment is None:
@@ -122,7 +123,7 @@ WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested"
 def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
     """Find the samples that a measurement or a counter is derived from: the first, the highest and the last sample.
 
-    For the column `up`, the lowest sample is included.
+    For facts that are derived from the column `up`, the sample with the lowest value is also returned.
     """
     word = fact.segments[-1].word
     column = COLUMNS.get(word, word)
@@ -134,7 +135,7 @@ def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[in
 
 
 def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
-    """Find records that describe a part, report a fault, or start or end the burn-in, for facts about these events."""
+    """Find the records of a fact about a part's description, a fault, or the start or end of the burn-in."""
     word = fact.segments[-1].word
     kinds = {
         "model": ("about",), "uuid": ("about",), "serial": ("about",), "variant": ("about",), "gpu": ("about",),

@@ -28,8 +28,8 @@ GPUS = 256
 class LoadedNode:
     """One node under load: its parts, measurements of its BMC during the load, and how the burn-in ended on the node.
 
-    `ended` is `whole` or `stopped` once the load is over; `trouble` is the reason why data is missing. `numbers` maps
-    the name of a GPU in facts to its name in records, such as `gpu/module-3` to `gpu/5`.
+    Once the load is over, `ended` is `whole` if the load ran to its end, or `stopped`; `trouble` is the reason why data
+    is missing. `numbers` maps the name of a GPU in facts to its name in records, such as `gpu/module-3` to `gpu/5`.
     """
 
     node: str
@@ -135,7 +135,7 @@ class Burns:
     def hottest(self) -> LoadedPart | None:
         """The GPU with the highest temperature so far, or the warmest host if no GPU reports a temperature.
 
-        The part is None if no temperature is known.
+        The result is None if neither a GPU nor a host reports a temperature.
         """
         hosts = (bench.host for bench in self.benches.values())
         rows = [p for p in self.gpus() if p.hottest is not None] or [p for p in hosts if p.hottest is not None]

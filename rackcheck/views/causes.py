@@ -32,14 +32,15 @@ class Cause:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The details as texts; if there are several details, each follows its nodes, unless the node set is long."""
+        """The details as texts; if there are several, each detail follows its nodes unless the node set is long."""
         return detail_lines(self.details)
 
 
 def detail_lines(details: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Format distinct details, each after its nodes.
 
-    Nodes are left out for a single detail, and if the node set is long.
+    A detail is shown without its nodes if there is no other detail, or if its node set has more than `SHORT`
+    characters.
     """
     if len(details) < 2:
         return tuple(details)
@@ -88,9 +89,9 @@ def _by_detail(rows: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tupl
 
 
 def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause], list[Finding]]:
-    """Group findings that are unknown because a plane returned nothing, and findings that are blocked by their rules.
+    """Group findings that are unknown because a plane returned nothing; return the causes, and all other findings.
 
-    Return the causes, and all other findings.
+    A finding that is blocked by a rule has the same cause as the finding of the blocking rule.
     """
     values: dict[tuple[Plane, str], list[tuple[Unknown, tuple[str, ...], str]]] = {}
     covered: dict[tuple[str, str], Plane] = {}
@@ -120,10 +121,11 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
 
 
 def _silenced(finding: Finding, silent: Silent, covered: Mapping[tuple[str, str], Plane]) -> Mapping[str, Plane]:
-    """Return for each node the plane without a reply that makes a finding unknown.
+    """Return, for each node of a finding, the plane that makes the finding unknown because it returned nothing.
 
-    The result is empty if any node has another reason. For a rule that reads several planes, it is enough that at least
-    one of them returned nothing on each node, even if the evidence contains another reason.
+    The result is empty if the finding is not unknown, or if it is unknown on any node for another reason than a plane
+    that returned nothing. If a rule reads several planes, and at least one of the planes returned nothing on each node,
+    other reasons in the evidence are ignored.
     """
     if finding.status is not Status.UNKNOWN:
         return {}

@@ -81,7 +81,7 @@ class Census:
     def take(
         self, node: str, role: str, tree: Tree, places: Mapping[str, str], planes: frozenset[Plane] | None = None
     ) -> None:
-        """Count a node; if the node was counted before, its values on these `planes` (default: all) are replaced.
+        """Count a node; if the node was counted before, its values on `planes` (default: all planes) are replaced.
 
         `places` may contain the rack, row and slot of the node; an empty or missing entry means unknown.
         """
@@ -115,9 +115,9 @@ class Census:
         return self._facts.setdefault(text, _Fact(kind, plane))
 
     def _forget(self, number: int, planes: frozenset[Plane] | None, tree: Tree) -> None:
-        """Remove a node's values on these planes, or on all planes for None.
+        """Remove a node's values on the planes in `planes`; if `planes` is None, on all planes.
 
-        If planes are given, derived values that the new tree does not contain are kept.
+        If `planes` is not None, derived values are kept unless the node's new tree contains the same facts.
         """
         for held in (*self._places.values(), self._roles):
             for word in held:
@@ -141,7 +141,7 @@ class Census:
         return self._roles.get(role, 0)
 
     def bits(self, names: Iterable[str]) -> int:
-        """Return these nodes as a set; names that were never counted are left out."""
+        """Return the nodes with these names as a set; names of nodes that were never counted are left out."""
         found = 0
         for name in names:
             number = self._number.get(name)
@@ -206,7 +206,7 @@ class Census:
         return {value: self.names(held) for value, held in self.sets(path)}
 
     def nodes(self, path: str, value: Reading) -> tuple[str, ...]:
-        """Return the names of the nodes that have a value of a fact."""
+        """Return the names of the nodes on which the fact at `path` has the value `value`."""
         fact = self._facts.get(path)
         asked = value if fact is None else _value(value, fact.kind)
         return () if fact is None or asked not in fact.who else self.names(_mask(fact.who[asked]))

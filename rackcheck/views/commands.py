@@ -183,8 +183,9 @@ def fixes(
 ) -> tuple[str, ...]:
     """Return the output of `rackcheck remedy` for some rules on some nodes: `only` contains the rules by node.
 
-    `verdicts` contains all verdicts of these nodes. `bmc` returns the resources of a node's BMC, and is called only to
-    fix a BIOS setting. `urls` are the URLs of BMCs. Without `bmc` and `urls`, BIOS settings must be changed manually.
+    `verdicts` contains all verdicts by node. `bmc` returns the resources of a node's BMC, and is called only to fix a
+    BIOS setting. `urls` contains the URL of each node's BMC. If the resources or the URL of a BMC are missing, the
+    output says that a BIOS setting must be changed manually.
     """
     whole = {each.id: each for each in rules}
     steps: dict[str, list[Lines]] = {}

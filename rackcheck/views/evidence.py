@@ -45,7 +45,7 @@ class RelatedFact:
 
 @dataclass(frozen=True, slots=True)
 class ProofFact:
-    """One fact of a proof, with its raw replies; `evidence` is None if the fact itself was not judged.
+    """One fact that is shown as evidence, with its raw replies; `evidence` is None if the fact itself was not judged.
 
     `leaf` is None if the evidence is not a fact (such as `count of gpu`), or if the fact is missing. `inputs` are the
     facts from which a derived fact is computed, and `views` the related facts of the other plane. `cut` is the number

@@ -1,7 +1,7 @@
 """Groups the findings of a run: numbered groups of nodes with the same finding, values and a hint. Pure.
 
-The command line and the screens both show these groups. Groups are numbered before a filter is applied, so that a
-filter does not change their numbers.
+The command line and the screens show the same groups of findings. Groups are numbered before a filter is applied, so
+that a filter does not change their numbers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,9 +56,9 @@ class FindingGroup:
         return self.status in QUIET
 
     def narrowed(self, nodes: frozenset[str]) -> "FindingGroup | None":
-        """Return the group with only these nodes, or None if the group has none of them.
+        """Return a copy of the group that has only the nodes in `nodes`; None if the group has none of these nodes.
 
-        The new group keeps the hint of the whole group.
+        The copy of the group keeps the hint that was found for all nodes of the original group.
         """
         left = tuple(node for node in self.nodes if node in nodes)
         return None if not left else replace(self, nodes=left, about=_narrowed(self.about, left))
@@ -89,9 +89,9 @@ def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mappin
 def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     """Return all groups of findings, numbered from 1.
 
-    The order is: nodes that are INCOMPLETE for a reason other than a rule; failures; causes that make many rules
-    unknown; all other findings. Machines that the profile is not for are only in groups of the first kind. Unknown
-    findings of rules with `unknown: minor` are in no group.
+    The order of the groups is: nodes that are INCOMPLETE for a reason other than a rule; failures; causes that make
+    many rules unknown; all other findings. Machines that the profile is not for are only in groups of nodes that are
+    INCOMPLETE for a reason other than a rule. Unknown findings of rules with `unknown: minor` are in no group.
     """
     hints, judged = Hints(census), _judged(summary, census)
     rules = {finding.rule.id: finding.rule for finding in summary.findings}
@@ -108,13 +108,13 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
 def _is_aside(finding: Finding) -> bool:
     """Whether a finding is unknown and its rule has `unknown: minor`; such findings have no group.
 
-    The result is false for built-in rules.
+    For a finding of a built-in rule, the result is always false.
     """
     return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor and not finding.rule.built_in
 
 
 def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[FindingGroup]:
-    """Group INCOMPLETE nodes by reason; nodes on which a deciding rule is unknown are left out."""
+    """Group INCOMPLETE nodes by reason, without the nodes that are INCOMPLETE because a rule is unknown."""
     unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.decides(each.status))
     seen = {node for each in unknown for node in each.nodes}
     for reason, names in gathered((each.node, each.outcome, each.reason) for each in summary.everyone):

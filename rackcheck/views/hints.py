@@ -19,12 +19,14 @@ SILENT = 0.2
 """Maximum share of nodes with an unknown value; a fact that is unknown on more nodes is not used for hints."""
 
 FEW = 2
-"""If at most this many nodes fail, the hint is never that the profile may be wrong, even in a small rack."""
+"""Number of failing nodes above which a hint may say that the profile is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A hint: `words` is a short text for a column, `sentence` contains the counts, and `share` is the overlap, 0 to 1.
+    """A hint: `words` is a short text for a column, `sentence` is the hint with the counts of nodes.
+
+    `share` is the overlap of the failing nodes with the nodes that have the trait, from 0 to 1.
 
     For a hint at the profile or at a single node, `share` is the share of failing nodes among all judged nodes.
     """
@@ -57,8 +59,9 @@ class Hints:
         """Return a hint why `nodes` fail and the other nodes in `among` do not; None if there is no hint.
 
         `nodes` and `among` are sets of the census; `among` contains all judged nodes. `facts` are the patterns that the
-        rule reads, and `seen` the actual values of these facts; neither are used for hints. If the rule is `unknown` on
-        the nodes, the hint is never that the profile may be wrong.
+        rule reads, and `seen` the actual values of these facts; a trait with such a pattern or value is not used for
+        hints. If `unknown` is true, because the verdict of the rule is unknown on `nodes`, the hint never says that the
+        profile may be wrong.
         """
         key = (nodes, among, facts, seen, unknown)
         if key not in self._asked:
@@ -88,7 +91,7 @@ class Hints:
     def _fits(
         self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str]
     ) -> Iterator[tuple[float, _Has, list[Trait]]]:
-        """Yield the sets of nodes with a sufficient overlap.
+        """Yield the sets of nodes whose overlap with `nodes` is at least `LIKE`.
 
         Each result has the overlap, the set of nodes, and the traits of the set, with the preferred trait first.
         """
@@ -104,7 +107,7 @@ class Hints:
                     yield share, has, held
 
     def _index(self, among: int) -> tuple[list[int], list[tuple[int, _Has]]]:
-        """Return the node counts of traits in ascending order, and the traits in the same order.
+        """Return the number of nodes with each trait, in ascending order, and the traits in the same order.
 
         A trait is included if several but not all nodes in `among` have it, and if it is known for enough of these
         nodes.

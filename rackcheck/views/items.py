@@ -7,7 +7,7 @@ from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 
 ItemRow = tuple[tuple[str, str | None], ...]
-"""The segments of a path, each as its word and its item name (or None); the name may be folded, such as `[0-7]`."""
+"""The segments of a path, each with its item name (or None); an item name may be folded, such as `[0-7]`."""
 
 
 def folded(found: Iterable[str]) -> tuple[str, ...]:

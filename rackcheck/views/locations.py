@@ -1,7 +1,7 @@
 """Formats the location of a finding: folded lists of nodes and racks, and the fleet. Pure.
 
-The names of groups (`@rack:a01`, `@fleet`) cannot be names of nodes. Groups are shown as `rack a01` and `the fleet`,
-and are counted separately from nodes.
+The names of racks and the fleet in findings (`@rack:a01`, `@fleet`) cannot be names of nodes. A rack or the fleet, if
+judged as a whole, is shown as `rack a01` or `the fleet`, and is not counted as a node.
 """
 
 from collections.abc import Callable, Collection, Iterable

@@ -132,7 +132,7 @@ def _numbered(lines: Sequence[str], word: str, number: int) -> list[int]:
 def _end(lines: Sequence[str], head: int) -> int:
     """Return the index of the first line after a block.
 
-    Lines of the block have more indentation than its first line.
+    A block is a line and the following lines that have more indentation.
     """
     return next((n for n in range(head + 1, len(lines)) if _indent(lines[n]) <= _indent(lines[head])), len(lines))
 

@@ -1,7 +1,8 @@
 """Finds outliers: the values that most nodes of a role share, and the nodes with other values. Pure.
 
 A fact is compared only if at least three nodes of the role report the fact, and if more than half of the role's nodes
-have the same value. A node without a value of the fact is not an outlier; such facts are counted separately.
+have the same value. A node on which a fact is unknown is not an outlier; the unknown facts of each node are counted
+separately.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,8 +30,8 @@ LONG = 80
 class Deviation:
     """Facts on which the same nodes deviate in the same way; the paths in `paths` differ only in item names.
 
-    `value` is the text of the value on these nodes. `usual` is the text of the usual value, which `count` of the role's
-    `of` nodes have.
+    `value` is the text of the value that the deviating nodes have. `usual` is the text of the usual value, which
+    `count` of the role's `of` nodes have.
     """
 
     role: str
@@ -106,7 +107,7 @@ def peers(census: Census) -> tuple[RoleMajority, ...]:
 
 
 _Key = tuple[str, Class, str, str, int, int]
-"""Pattern, class, value, usual value, nodes with the value (as a set), and number of nodes with the usual value."""
+"""A deviation: fact pattern, class, value, usual value, deviating nodes (a set), number of nodes with usual value."""
 
 
 def _peers(census: Census, role: str, whole: int) -> RoleMajority:
@@ -182,8 +183,9 @@ def _lost(census: Census, role: str, path: str, value: tuple[str, ...], usual: t
 def _repeated(lost: Mapping[_Key, _Lost]) -> Iterator[_Key]:
     """Yield deviations that repeat another deviation: the same nodes lack the same PCI functions in another collection.
 
-    The deviation that is kept is in a collection whose items are not named by PCI address and, among these, the one
-    with the shortest path: `nic` is kept, and `nic.interface`, `nic.adapter` and `pcie` are repetitions.
+    Of several deviations that repeat each other, one is not yielded: preferably in a collection whose items are not
+    named by PCI address, then in the collection with the shortest path. For example, the deviation in `nic` is not
+    yielded, but the deviations in `nic.interface`, `nic.adapter` and `pcie` are.
     """
     ranked = sorted(lost, key=lambda key: (lost[key].keyed, key[0].count("."), key[0]))
     for place, key in enumerate(ranked):

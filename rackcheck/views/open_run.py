@@ -189,7 +189,7 @@ class RunArguments(Protocol):
         """Command-line options for waivers that were written after the run; empty if there are no such waivers."""
 
     def run_of(self, *nodes: str) -> str:
-        """Return the newest run that read these nodes, as an argument for commands."""
+        """Return the newest run that read the nodes `nodes`, as an argument for commands."""
 
 
 class Commands(Protocol):
@@ -206,7 +206,7 @@ class Exporter(Commands, Protocol):
     def left_behind(self) -> str:
         """A text about data that a report of this run does not contain, to append to the name of the report.
 
-        The text is empty if the report is complete.
+        The text is empty if the report contains all data of the run.
         """
 
 
@@ -214,7 +214,7 @@ class WaiverFiles(Protocol):
     """The waiver files with which the run is judged."""
 
     def waived(self, file: str) -> None:
-        """Add this waiver file to the files with which the run is judged."""
+        """Add a waiver file to the waiver files with which the run is judged."""
 
 
 class Viewed(RunInfo, FactCatalogue, RunArguments, Protocol):

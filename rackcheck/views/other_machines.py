@@ -13,7 +13,7 @@ from rackcheck.views.summary import several
 
 
 class OnNodes(Protocol):
-    """A rule's verdict on nodes: a finding of a run, or of a JSON document, which contains only the rule's id."""
+    """A rule's verdict on nodes: a finding of a run, or a finding in a JSON document that has only the rule's id."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -65,7 +65,7 @@ def deciding(found: Iterable[F], others: frozenset[str]) -> list[F]:
 
 
 def apart(found: Iterable[F], nodes: Sequence[str]) -> OtherMachines:
-    """Count the rules that fail or are unknown on these nodes; a rule with both verdicts counts as failing."""
+    """Count the rules that fail or are unknown on any node in `nodes`; a rule with both verdicts counts as failing."""
     others = frozenset(nodes)
     rules: dict[Status, set[str]] = {Status.FAIL: set(), Status.UNKNOWN: set()}
     for each in found:

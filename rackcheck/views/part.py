@@ -138,7 +138,7 @@ class LoadedPart:
             self.faults.append(fault)
 
     def did(self, stage: Stage, plan: Sequence[StageSlot]) -> None:
-        """Add the record of work that was done, or that was not tested."""
+        """Add a record about work on the part: either the work was done, or it was not tested."""
         # A host has a piece of work for each processor; only the newest is shown.
         key = stage.stage, stage.test, stage.of if self.of != HOST or not stage.done else ""
         if key in self.works or len(self.works) < WORKS:

@@ -28,7 +28,7 @@ OWN = "burnin."
 
 
 class Rank(IntEnum):
-    """The rank of a part; parts are shown in this order."""
+    """The ranks of parts, in the order in which the parts are shown."""
 
     WRONG = 0
     UNKNOWN = 1
@@ -59,7 +59,7 @@ class PartsRow:
 
     @property
     def name(self) -> str:
-        """The stable name of the row."""
+        """The name of the row, which stays the same when other rows change."""
         first = self.parts[0]
         return f"{first.node} {first.of}" if len(self.parts) == 1 else f"{first.node} rest"
 
@@ -67,7 +67,7 @@ class PartsRow:
 def rows(
     burns: Burns, rules: Mapping[str, Rule], nodes: Collection[str], *, most: int, whole: bool = False
 ) -> tuple[PartsRow, ...]:
-    """Return the rows of these nodes, faults first.
+    """Return the rows with the parts of the nodes in `nodes`, faults first.
 
     If there are more than `most` parts, the healthy parts of a node share a row. If `whole` is true, every part has its
     own row.
@@ -114,7 +114,7 @@ def bearings(burns: Burns, bench: LoadedNode, rules: Mapping[str, Rule]) -> Iter
 
 
 def _passed(bench: LoadedNode, rules: Mapping[str, Rule]) -> frozenset[bool]:
-    """Return the kinds of parts for which any rule passed: True for GPUs, False for hosts."""
+    """Return for which kinds of parts any rule passed: True stands for GPUs, False for hosts."""
     verdicts = bench.judged.verdicts if bench.judged is not None else ()
     return frozenset(_of_gpus(rules.get(v.rule)) for v in verdicts if v.status is Status.PASS)
 
@@ -132,7 +132,7 @@ def _passes(part: LoadedPart, passed: Collection[bool]) -> Bearing:
 
 
 def _with_faults(part: LoadedPart, bears: Bearing) -> Bearing:
-    """Add a part's faults to its state if the state is unknown."""
+    """Add a part's faults to the text of its state if the verdict on the part is unknown."""
     if bears.status is not Status.UNKNOWN or not part.faults:
         return bears
     return replace(bears, rank=Rank.WRONG, words=f"{_names(part)}; {bears.words}")
@@ -189,7 +189,7 @@ def _worst(found: Sequence[tuple[Verdict, str]]) -> Bearing:
 def seen(verdict: Verdict, of: str, numbers: Mapping[str, str]) -> str:
     """Format a verdict on one part: the reason if the verdict is unknown, else the actual and the expected value.
 
-    `numbers` is the attribute of the same name of the part's `LoadedNode`.
+    `numbers` maps the name of a GPU in facts to its name in burn-in records, as in `LoadedNode.numbers`.
     """
     mine = _telling(verdict)
     first = next((e for e in mine if part_of(e.item, numbers) == of), mine[0] if mine else None)

@@ -1,7 +1,8 @@
 """Computes the majority values of the other nodes of a role, to compare one node with its peers. Pure.
 
-As in consensus rules, nodes without a value count as differing. The majority value is the value that more than half of
-the role's nodes and at least three nodes report. For measurements and counters, the median of the known values is used.
+As in consensus rules, the total for a majority includes nodes without a value. The majority value is the value that
+more than half of the role's nodes and at least three nodes report. For measurements and counters, the median of the
+known values is used instead of a majority value.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +38,7 @@ class PeerMajority:
         return self.nodes >= self.needed
 
     def speaks_of(self, change: Change) -> bool:
-        """Whether enough peers agree on a fact that differs; always true if a plane of this node returned nothing."""
+        """Whether a difference counts: enough peers agree on the fact, or a plane returned nothing."""
         return change.path in self.decided or change.under.startswith("plane/")
 
 
@@ -80,9 +81,10 @@ def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
 def _missing(
     every: Mapping[str, None], cls: Class, mine: ComparedFacts, groups: Sequence[PeerGroup]
 ) -> list[dict[str, tuple[Any, str]]]:
-    """Return for each group of nodes the paths that the group does not contain.
+    """Return for each group of nodes the fact paths that the group does not contain.
 
-    Each path has its value (absent or unknown), and the path of the plane, item or collection that explains the value.
+    For each of the paths, the result contains the fact's value (absent or unknown), and the path of the plane, item or
+    collection because of which the fact is missing.
     """
     whole = {**{p: d for f, _ in groups for p, d in f.get(cls, {}).items()}, **mine.get(cls, {})}
     found = []
@@ -96,7 +98,7 @@ def _missing(
 
 
 def _but(facts: ComparedFacts, cls: Class) -> ComparedFacts:
-    """Return only the facts of the class config; its lists of items explain why other facts are missing."""
+    """Return only the facts of the class `config`: their lists of items explain why other facts are missing."""
     return {Class.CONFIG: facts.get(Class.CONFIG, {})} if cls is not Class.CONFIG else {cls: facts.get(cls, {})}
 
 

@@ -17,7 +17,7 @@ RECENT = 10.0
 
 
 class Step(StrEnum):
-    """The step that a node has reached, in the order of display."""
+    """The steps that a node can have reached, in the order of display."""
 
     ASKED = "asked"
     WAITS = "waits"

@@ -1,4 +1,4 @@
-"""Draws racks side by side as lines of text; a line is a shelf, or several nodes in large racks. Pure."""
+"""Draws racks side by side as lines of text; a line shows one shelf, or several nodes of a large rack. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest

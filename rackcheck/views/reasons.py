@@ -69,7 +69,11 @@ def in_one_line(reasons: Reasons, of: Whole) -> str:
 
 
 def beside_a_pass(outcome: Outcome, minor: int) -> str:
-    """Explain why a run passes although `minor` verdicts of minor rules fail; empty if there are no such verdicts."""
+    """Explain why a run passes although verdicts of minor rules fail.
+
+    `minor` is the number of failing verdicts of minor rules. The text is empty if `minor` is 0 or if the run does not
+    pass.
+    """
     if outcome is not Outcome.PASS or not minor:
         return ""
     some = "1 verdict fails" if minor == 1 else f"{minor} verdicts fail"

@@ -17,10 +17,11 @@ class NumberedLine:
 
 @dataclass(frozen=True, slots=True)
 class RawText:
-    """The reply of one file, command or resource; `of` is the number of its lines, `trouble` why there is no reply.
+    """The reply of one file, command or resource, cut to the lines about a fact.
 
-    `name` is the file, the command without its payload, or the URI with the position in the body after `#`. `status` is
-    the exit status of a command. `more` is the number of further files or resources of the fact that are not shown.
+    `of` is the number of lines of the full reply, and `trouble` the reason if there is no reply. `name` is the file,
+    the command without its payload, or the URI with the position in the body after `#`. `status` is the exit status of
+    a command. `more` is the number of further files or resources of the fact that are not shown.
     """
 
     name: str
@@ -33,7 +34,7 @@ class RawText:
 
     @property
     def cut(self) -> int:
-        """The number of lines left out."""
+        """The number of lines of the reply that are not shown."""
         return self.of - len(self.rows)
 
 

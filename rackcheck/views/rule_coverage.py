@@ -14,11 +14,11 @@ class FactSource(Protocol):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Patterns of the facts that the source reads."""
+        """Patterns of the facts from which the derived facts are computed."""
 
     @property
     def gives(self) -> Mapping[str, Kind]:
-        """Patterns of the facts that the source provides, with their kinds."""
+        """The kind of each derived fact that is computed, by the fact's pattern."""
 
 
 class Covering:
@@ -42,7 +42,7 @@ class Covering:
         return True
 
     def _through(self, step: FactSource) -> int:
-        """Add the rules that read a derived fact to the rules of its inputs; return the number of additions."""
+        """Record that each rule that reads a derived fact also reads its inputs; return the number of additions."""
         readers = dict.fromkeys(rule for given in step.gives for rule in self._readers.get(given, ()))
         return sum(self._add(paths.parse(need), rule) for need in step.needs for rule in readers)
 

@@ -13,7 +13,7 @@ LIMIT = 4000
 """Default maximum number of characters shown of one text."""
 
 OUTCOME = {Outcome.PASS: Status.PASS, Outcome.FAIL: Status.FAIL, Outcome.INCOMPLETE: Status.UNKNOWN}
-"""The verdict whose symbol and colour are used for an outcome."""
+"""For each outcome, the verdict whose symbol and colour are used for the outcome."""
 
 _PLAIN = {0x2026: "...", 0xB1: "+/-", 0x2013: "-", 0x2014: "-", 0xB7: "-", 0x2019: "'", 0x2192: "->"}
 """The ASCII forms of characters that rackcheck and its profiles use: … ± ·, dashes, quotes and arrows."""
@@ -55,8 +55,8 @@ class Signs:
 def signs_for(environment: Mapping[str, str]) -> Signs:
     """Return the character set of the terminal, from the environment variables of the locale and TERM.
 
-    Python itself sets LC_CTYPE to C.UTF-8 if the locale is C. This value does not describe the terminal, so it is
-    ignored if LANG is set.
+    If LC_CTYPE is `C.UTF-8` and LANG is set, LC_CTYPE is ignored: Python itself sets it to this value if the locale is
+    C, whatever the terminal can show.
     """
     if environment.get("TERM") in {"linux", "dumb", "vt100", "vt102", "vt220"}:
         return Signs(plain=True)

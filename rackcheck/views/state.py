@@ -213,7 +213,7 @@ class Board:
         return concluded(merged, known, self.profile.law)
 
     def _whole(self, done: RunDone) -> RunDone:
-        """Return the event `run done` after a second audit; its outcome is the worst outcome of all nodes and groups.
+        """Return the event `run done` after a second audit, with the worst outcome of all nodes, racks and the fleet.
 
         A node that was not judged, or an interruption, counts as INCOMPLETE.
         """

@@ -89,7 +89,7 @@ class Summary:
 
     @property
     def counts(self) -> Mapping[Status, int]:
-        """The number of verdicts of each kind."""
+        """The number of verdicts by status, such as `pass` or `fail`."""
         found = dict.fromkeys(COUNTED, 0)
         for node in self.everyone:
             for verdict in node.verdicts:
@@ -109,7 +109,7 @@ class Summary:
 
     @property
     def total(self) -> int:
-        """The number of verdicts."""
+        """The number of verdicts on all judged nodes, racks and the fleet."""
         return sum(len(node.verdicts) for node in self.everyone)
 
     @property
@@ -222,7 +222,7 @@ def _shown(name: str, verdict: Verdict) -> str:
 
 
 def _reason(alike: Sequence[tuple[str, Verdict]]) -> str:
-    """Return the reason of the first of similar verdicts, and the number of verdicts with a similar reason."""
+    """Return the reason of the first verdict and, if the reasons differ, the number of the other verdicts."""
     first = alike[0][1].reason
     others = len(alike) - 1
     return first if all(v.reason == first for _, v in alike) else f"{first}; and {others} more like this"

@@ -27,7 +27,7 @@ OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMP
 
 
 NAMED = 20
-"""Maximum number of rules listed by name in one line: rules that pass, apply nowhere, or are unknown as minor."""
+"""Maximum number of rules named in one line: rules that pass, apply nowhere, or are unknown with `unknown: minor`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Lin
 
 
 def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) -> Iterator[Line]:
-    """Yield lines with the rules that pass, that apply nowhere, or that are unknown as minor; then the notes."""
+    """Yield lines with the rules that pass, apply nowhere, or are unknown with `unknown: minor`; then the notes."""
     met: dict[str, set[Status]] = {}
     for finding in summary.findings:
         met.setdefault(finding.rule.id, set()).add(finding.status)

@@ -17,7 +17,8 @@ def show(
     """Show a run on the screens until the user quits; raises UserError if there is no terminal.
 
     `desk` opens the run; with `early`, it is called before the screens are shown, because it may prompt for secrets.
-    `same` is the command that prints the same content, for a run that has no name yet.
+    `same` is the command that prints the same content; the error about a missing terminal names it if the run has no
+    name yet.
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):  # Textual draws on stderr
         if name:

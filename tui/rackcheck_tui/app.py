@@ -45,7 +45,7 @@ class Details(VerticalScroll):
     """Reports a change of its width, so that its content is written again for the new width."""
 
     class Resized(Message):
-        """The width has changed."""
+        """The width of the details has changed."""
 
     def on_resize(self, _: Resize) -> None:
         """Report the change."""
@@ -160,7 +160,7 @@ class Screens(App[None]):
         self.actions[name]()
 
     def action_view(self, name: str) -> None:
-        """Show a view from its key."""
+        """Show the view whose key was pressed."""
         self.row_views.view(name)
 
     def action_step(self, by: int) -> None:
@@ -187,7 +187,7 @@ class Screens(App[None]):
         self.pace.answered()
 
     def on_resize(self, _: Resize) -> None:
-        """Write everything for the new size, after Textual has laid it out."""
+        """Write the lines around the rows for the new width, after Textual has computed the new layout."""
         self.call_after_refresh(self._write)
 
     @on(TableWidget.Marked)
@@ -215,7 +215,7 @@ class Screens(App[None]):
             self.row_views.enter()
 
     def on_racks_opened(self, message: Racks.Opened) -> None:
-        """Go to the node."""
+        """Show the view of the node that was opened in the racks."""
         self.navigator.go(ViewState("node", (message.node,)))
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -1,8 +1,9 @@
 """Writes only changed cells to the terminal: it compares new cells with the cells that the terminal already shows.
 
 Textual sends the whole screen after every new layout, several times before the first picture is complete. For a changed
-cell, it sends everything from the left edge of the cell's widget. On a slow link this takes seconds. Here each update
-is compared with the output sent before. If a terminal lost data (as on a serial line), `forget` sends everything again.
+cell, Textual sends everything from the left edge of the cell's widget. On a slow link, sending unchanged cells takes
+seconds. This module compares each update with the output that was sent before. If a terminal lost data (as on a serial
+line), `forget` sends everything again.
 """
 
 import re
@@ -180,9 +181,9 @@ class Sparing:
         self._shown = TerminalState()
 
     def watch(self) -> None:
-        """Treat the terminal's content as unknown each time another program has used the terminal.
+        """Treat the terminal's content as unknown each time the application resumes after it was suspended.
 
-        The application must already be running.
+        The application must be running when this method is called.
         """
         self._app.app_resume_signal.subscribe(self._app, lambda _: self.forget())
 

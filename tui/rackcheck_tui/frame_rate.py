@@ -1,8 +1,8 @@
 """Limits how often live content is drawn: a few times a second, and never before the last frame was received.
 
-A slow link buffers seconds of frames, and the echo of a key waits behind all of them. So the next live frame is sent
-only after the last one was received: each frame is followed by a cursor query, which the terminal answers when it
-reaches the query. Drawing that is caused by a key is not limited here, and is never delayed.
+A slow link buffers seconds of frames, and the echo of a key waits behind all of them. A live frame is sent only after
+the terminal has received the previous frame: a cursor query follows each frame, and the terminal answers the query when
+it reaches it. Drawing that is caused by a key is never limited or delayed.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class TerminalWriter:
 
     @property
     def answers(self) -> bool:
-        """Return whether there is a terminal that can answer."""
+        """Return whether there is a terminal that can answer cursor queries."""
         return self._driver() is not None and not self._app.is_headless
 
     def meter(self) -> None:
@@ -92,7 +92,7 @@ _POLL = 0.05
 
 
 class FrameRate:
-    """Runs requested drawing at most `hz` times a second; for one application, in its event loop.
+    """Calls the drawing functions of an application, at most `hz` times a second, in its event loop.
 
     The application passes on the terminal's replies: `def on_cursor_position(self): self.pace.answered()`.
     """
@@ -118,12 +118,12 @@ class FrameRate:
         return None if self._rate is None else int(max(_LEAST, min(self._rate * FLIGHT, _MOST)))
 
     def want(self, job: Callback) -> None:
-        """Request drawing at the next turn; a job that is requested twice before that turn is run once."""
+        """Call a drawing function for the next frame, and only once even if it is requested twice."""
         self._wanted[job] = None
         self._arm()
 
     def answered(self) -> None:
-        """Handle the terminal's reply: it has received all output before the query."""
+        """Handle the terminal's reply to a cursor query: all output before the query has been received."""
         self._silent = False
         if self._since is None:
             return

@@ -22,7 +22,7 @@ def page(text: str) -> str:
 
 
 def tables() -> Iterator[str]:
-    """Yield a table of the views, each with its command that prints the same, and a table for each chapter of keys."""
+    """Yield a table of the views with the commands that print the same, and a table for each chapter of keys."""
     yield "| key | `:` | shows | the same on the command line |"
     yield "| --- | --- | --- | --- |"
     for name, view in VIEWS.items():
@@ -50,7 +50,7 @@ def _row(*cells: str) -> str:
 
 
 def main(folder: Path) -> None:
-    """Write the generated part of the page."""
+    """Write the generated tables of views and keys into the page `tui.md`."""
     file = folder / "tui.md"
     file.write_text(page(file.read_text("utf-8")), "utf-8")
 

@@ -2,7 +2,7 @@
 
 A simulated rack is audited and burnt in, both runs are stored in a folder, and the screens are opened on the runs
 without a terminal. Everything that differs between builds is replaced by fixed values: the ids and times in the stored
-runs, and the moments of the pictures during a running audit. Everything else is as the screens show it.
+runs, and the moments of the pictures during a running audit.
 """
 
 import asyncio
@@ -52,8 +52,8 @@ WIDE, SMALL = (100, 30), (80, 24)
 class Shot:
     """One picture: its file name, the screen's size, the keys, and the kind of terminal.
 
-    A key that begins with `=` is text to type. `half` shows the run half done, as if it was still running. `load` is a
-    picture of the burn-in.
+    A key that begins with `=` is text to type. If `half` is true, the picture shows a run half done, as if it were
+    still in progress. If `load` is true, the picture shows the burn-in instead of the audit.
     """
 
     name: str
@@ -115,11 +115,14 @@ class Halfway:
         return getattr(self._desk, name)
 
     def events(self) -> Iterator[Event]:
-        """Yield nothing: `timed_events` has the events."""
+        """Yield no event, because the pictures take their events from `timed_events`."""
         yield from ()
 
     def timed_events(self) -> Iterator[tuple[Event, float]]:
-        """Yield the events of the first half with their times: all nodes are contacted at once, BMCs reply later."""
+        """Yield the events before the time `NOW`, each with its time.
+
+        All nodes are contacted at once, and each node's BMC replies after its OS.
+        """
         for event in self._desk.events():
             if isinstance(event, RunStarted):
                 yield event, 0.0

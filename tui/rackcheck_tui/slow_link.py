@@ -11,7 +11,7 @@ _SLOW = {
     "TEXTUAL_SMOOTH_SCROLL": "0",
     "TEXTUAL_COLOR_SYSTEM": "standard",
 }
-"""Few frames, no animations, and sixteen colours, since their escape sequences are half as long."""
+"""Few frames, no animations, and sixteen colours, since escape sequences of sixteen colours are half as long."""
 
 
 def settle_environment(link: LinkSpeed, environment: MutableMapping[str, str]) -> None:

@@ -70,7 +70,7 @@ class Fetching:
         self._background.run(lambda: _or_why(work[place.view]), arrived, f"reading {place.words}", opens=False)
 
     def fetch_again(self) -> None:
-        """Drop all data that was read, and read the current view's again, because answers or verdicts have changed."""
+        """Drop all data read so far, and read the current view's data again: answers or verdicts have changed."""
         self._context.fetched.clear()
         self._context.volatile.clear()
         self.fetch(self._trail.here)
@@ -94,7 +94,8 @@ class Fetching:
     def fetch_compared(self, where: Where) -> None:
         """Read the measurements and counters that a filter compares.
 
-        They are read from the nodes' replies, because the census contains only the other classes of facts.
+        Measurements and counters are read from the nodes' replies, because the census contains only the other classes
+        of facts.
         """
         run, board = self._context.desk, self._context.board
         wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]

@@ -15,7 +15,7 @@ from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.dialogs import Option
 
 THIS = "this"
-"""In a typed command, this word stands for the current run."""
+"""The word that stands for the current run in a typed command."""
 
 
 class CommandLine:

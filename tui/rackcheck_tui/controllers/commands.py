@@ -63,9 +63,10 @@ ELSEWHERE = frozenset({"tui", "completion", "sim"})
 class ViewMode:
     """One view of a run: the function that builds it, its key, its description, and the command that prints the same.
 
-    `takes` names the view's subject, such as `NODE`. The command in `twin` has placeholders: {run} and {about} for the
-    run and the subject, or {node} and {fact} for a node and a part of its burn-in. `filters` is false for a view that
-    accepts no filter. `narrows` is the filter with which the command prints exactly this view.
+    `takes` is the placeholder for the view's argument, such as `NODE`. `twin` is the command that prints the same as
+    the view; its placeholders {run}, {about}, {profile}, {node} and {fact} stand for the run, the view's argument, the
+    profile, a node and a burn-in fact. `filters` is false for a view that accepts no filter. `narrows` is the filter
+    that limits the output of the command to the content of the view.
     """
 
     build: Build
@@ -114,7 +115,7 @@ VIEWS: Mapping[str, ViewMode] = {
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb that can be typed: a view, or a command of the command line."""
+    """A word that can be typed after a colon: the name of a view or of a rackcheck command."""
 
     name: str
     words: str
@@ -150,7 +151,11 @@ def twin(ctx: ViewContext, place: ViewState) -> str:
 
 
 def _where(ctx: ViewContext, place: ViewState, keys: frozenset[str]) -> str:
-    """Return the filter of a view's command: the view's subject, and the part of its filter that is accepted."""
+    """Return the filter for the command that prints a view.
+
+    The filter contains `narrows` with the view's argument, and the conditions of the view's own filter on the keys in
+    `keys`.
+    """
     mine = VIEWS[place.view].narrows.format(about=" ".join(place.about))
     try:
         own = str(parse(place.where, ctx.desk.kind).about(keys))

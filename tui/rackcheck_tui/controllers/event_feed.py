@@ -26,7 +26,7 @@ class Feed:
         return bool(self._came) or (self._thread is not None and self._thread.is_alive())
 
     def start(self, events: Callable[[], Iterator[Event]]) -> None:
-        """Start a thread that reads these events; events that are left from an earlier reading are dropped."""
+        """Start a thread that reads the events of a reading; events left from an earlier reading are dropped."""
         came: deque[tuple[Event, float]] = deque()
         self._came = came
         self.failed = None

@@ -15,7 +15,8 @@ from rackcheck_tui.screens.context import ViewContext
 def kept_nodes(ctx: ViewContext, names: Iterable[str], *, verdicts: bool = True) -> tuple[frozenset[str], str]:
     """Return the nodes that match the filter's keys about nodes and, with `verdicts`, have a verdict that matches.
 
-    The second value states how many nodes are omitted because a value is unknown; it is empty if there are none.
+    The returned text states how many nodes are omitted because a value is unknown; it is empty if no node is omitted
+    for this reason.
     """
     where = ctx.where
     if not where:

@@ -17,7 +17,7 @@ from rackcheck_tui.widgets.dialogs import LeaveDialog
 
 
 class Opening:
-    """Opens the run in a thread; `trouble` is the reason if it could not be opened."""
+    """Opens the run in a thread; `trouble` is the exception if the run could not be opened."""
 
     def __init__(self, app: App[Any], opened: Callable[[], OpenRun], then: Callable[[OpenRun], None]) -> None:
         self._app, self._open, self._then = app, opened, then

@@ -124,7 +124,7 @@ class Navigator:
         self._trail.settle(where=self._filter.text, row=row)
 
     def arrive(self) -> None:
-        """Show the current view of the trail."""
+        """Show the current view of the view history, with the view's filter and cursor."""
         place, panes = self._trail.here, self._panes
         self._readout.drop_message()
         self._filter.restore(place.where)

@@ -24,7 +24,7 @@ DRAIN = 0.02
 """Maximum time, in seconds, spent on one batch of events, so that keys respond quickly."""
 
 TURN = 0.05
-"""Seconds between two polls of the feed."""
+"""Seconds between two checks for new events of the reading."""
 
 REST = 4
 """Pause between updates during a reading, as a multiple of the duration of the last update."""
@@ -34,16 +34,16 @@ GOODBYE = 8.0
 
 
 class ReadingDesk(RunInfo, EventSource, Protocol):
-    """The part of the session that a reading needs: the run's events, and the data for its board."""
+    """The part of the session that a reading needs: the run's metadata and its events."""
 
 
 def board_of(run: RunInfo) -> Board:
-    """Return an empty board for a run."""
+    """Return the state of a run before its first event."""
     return Board(run.profile, run.nodes, run.racks, run.waivers)
 
 
 class ReaderTask:
-    """Reads the run, and reads it again on request; `seen` is the version of the board that the rows show."""
+    """Reads the run, and reads it again on request; `seen` is the version of the run's state that the rows show."""
 
     def __init__(
         self, app: App[Any], context: ViewContext, trail: Trail, feed: Feed, pace: FrameRate, readout: Readout,

@@ -24,7 +24,7 @@ from rackcheck_tui.widgets.words import across, head, keys
 
 
 class Panes:
-    """The widgets of the only screen, found in the application's tree."""
+    """Finds the widgets of the application's only screen."""
 
     def __init__(self, app: App[Any], trail: Trail) -> None:
         self._app, self._trail = app, trail
@@ -172,6 +172,6 @@ class Readout:
         panes.put("chosen", lines)
 
     def moved(self) -> None:
-        """Write everything for the row to which the cursor moved, with the details from their first line."""
+        """Update the lines around the rows after the cursor moved, and scroll the details to their first line."""
         self.write()
         self._panes.base.query_one("#details").scroll_home(animate=False)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """A view and its subject; `where` is its filter, `row` is the name of the row under the cursor.
+    """A view and its subject; `where` is the view's filter, `row` is the name of the row under the cursor.
 
-    `key` always identifies the same subject. It is set if the name in `about`, such as a group's number, may be given
-    to another subject later in the run.
+    `key` is set if the name in `about`, such as a group's number, may belong to another subject later in the run; `key`
+    still identifies the same subject then.
     """
 
     view: str

@@ -19,10 +19,10 @@ from rackcheck_tui.widgets.dialogs import FormField
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _CHANGE = ("+", "-", "@", " ")
-"""First characters of the lines of a diff; only these lines of a dry run's output are shown."""
+"""First characters of the lines of a diff; other lines of a dry run's output are not shown."""
 
 PinsByRule = Mapping[str, Sequence[str]]
-"""What to waive, as nodes by rule."""
+"""The findings to waive: the nodes of each rule."""
 
 FormValues = Mapping[str, str]
 """The texts typed into the form, by field."""
@@ -105,7 +105,7 @@ class Waiving:
         self._background.run(lambda: self._written(calls, file), written, "writing the waiver", opens=False)
 
     def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
-        """Run the commands in turn, then use the waiver file; return the first error's text, else an empty text."""
+        """Run the commands one by one, then use the waiver file; return the first error as text, else an empty text."""
         for words in calls:
             result = self._desk.run_command(words)
             if result.status != 0:

@@ -19,7 +19,7 @@ from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 MANY = 32
-"""If there are more parts than this, the passing parts of a node share one row."""
+"""Maximum number of parts that each have their own row; with more parts, the passing parts of a node share one row."""
 
 TOTAL = 40
 """Width of the chart of the total power, in cells."""
@@ -61,12 +61,12 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
 
 
 def rules_of(ctx: ViewContext) -> Mapping[str, Rule]:
-    """Return the rules by name."""
+    """Return the rules of the profile by id."""
     return {rule.id: rule for rule in ctx.desk.profile.rules}
 
 
 def above(ctx: ViewContext, burns: Burns) -> Iterator[Line]:
-    """Format the total progress, the power, the hottest part and the findings; a simulation is labelled first."""
+    """Format the total progress, the power, the hottest part and the number of faults; first, label a simulation."""
     length, power, hot, total = burns.length, burns.power, burns.hottest, burns.total()
     tier = burns.tier.value if burns.tier is not None else "burn-in"
     parts = [f"{tier} {burns.t:.0f} s" + (f" of {length:.0f}" if length is not None and burns.running else "")]
@@ -162,7 +162,7 @@ def _whole(value: float | None) -> str:
 
 
 def _giga(clocks: Sequence[float]) -> str:
-    """Format the lowest of these clocks, in GHz."""
+    """Format the lowest value in `clocks` (Hz), in GHz."""
     return digits(min(clocks) / 1e9) if clocks else ""
 
 
@@ -189,7 +189,7 @@ def _rate(parts: Sequence[LoadedPart], *, over: bool) -> str:
 
 
 def details(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:
-    """Yield the findings of one part and draw its histories; for several parts, show the range of their values."""
+    """Yield the result, faults and histories of one part; for several parts, show the range of their values."""
     sign, style = mark(ctx, row.bearing)
     first = row.parts[0]
     name, model = (

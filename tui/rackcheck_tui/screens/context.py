@@ -17,9 +17,10 @@ from rackcheck_tui.controllers.view_history import ViewState
 class ViewContext:
     """The state that views read; one controller writes each field.
 
-    With `every`, passing results are also shown; `against` is what a node is compared with; `fetched` is the data that
-    was read in the background for a view; `volatile` contains the values of measurements and counters, by node and
-    pattern; `burns` is the current state of a burn-in, empty for other runs.
+    If `every` is true, the views also show passing results. `against` is what a node is compared with, such as `peers`.
+    `fetched` contains the data that was read in the background, by view. `volatile` contains the values of measurements
+    and counters, by node and fact pattern. `burns` is the current state of a burn-in; it is empty for a run without a
+    burn-in.
     """
 
     board: Board

@@ -65,7 +65,10 @@ def _nothing(ctx: ViewContext) -> str:
 
 
 def numbered(ctx: ViewContext) -> tuple[FindingGroup, ...]:
-    """Return all groups with their current numbers; none before the run began. Cached until the run's state changes."""
+    """Return all groups with their current numbers; none before the run began.
+
+    The groups are cached until the run's state changes.
+    """
     if ctx.board.started is None:
         return ()
     held = ctx.fetched.get(ViewState("groups"))
@@ -100,7 +103,7 @@ def chosen(ctx: ViewContext, every: list[FindingGroup]) -> tuple[list[FindingGro
 
 
 def kept_nodes_only(ctx: ViewContext, every: list[FindingGroup]) -> tuple[frozenset[str], str]:
-    """Return the nodes that match the node keys of the filter."""
+    """Return the nodes that match the filter's keys about nodes, and a text that counts omitted nodes."""
     names = dict.fromkeys(name for group in every for name in group.nodes)
     return kept_nodes(ctx, names, verdicts=False)
 

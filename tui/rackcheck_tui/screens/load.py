@@ -1,4 +1,4 @@
-"""One part under load: its findings, its histories, and each stage of its work; below, the selected row's chart."""
+"""One part under load: its faults, its histories, and each stage of its work; below, the selected row's chart."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial

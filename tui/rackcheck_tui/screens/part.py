@@ -1,4 +1,4 @@
-"""Texts and charts of one part under load that several views use: its symbol, its findings, its histories."""
+"""Texts and charts of one part under load that several views use: its symbol, its faults, its histories."""
 
 from collections.abc import Iterator, Sequence
 
@@ -40,14 +40,14 @@ def mark(ctx: ViewContext, bearing: Bearing) -> tuple[str, str]:
 
 
 def fault_text(fault: Fault) -> str:
-    """Format all fields of a finding: `gpu/6 mismatch, in memory, at 0x3f2a41c00, ..., SM 68, after 4.4 s`."""
+    """Format all fields of a fault: `gpu/6 mismatch, in memory, at 0x3f2a41c00, ..., SM 68, after 4.4 s`."""
     numbers = (f"{name} {fault.number(name):.0f}" for name in NUMBERS if fault.number(name) is not None)
     words = (f"{name} {fault.word(name)}" for name in WORDS if fault.word(name))
     return ", ".join((described(fault), *numbers, *words, f"after {fault.t:.1f} s"))
 
 
 NUMBERS, WORDS = ("xid", "cpu", "temp", "limit", "code", "more"), ("hash", "theirs", "pattern", "line")
-"""Optional fields of a finding, in addition to the fields that `described` formats."""
+"""Optional fields of a fault, in addition to the fields that `described` formats."""
 
 
 def histories(ctx: ViewContext, part: LoadedPart) -> Iterator[tuple[str, ChartPoints, str]]:

@@ -49,14 +49,14 @@ class ConfirmDialog(ModalScreen[bool]):
 
 
 class LeaveDialog(ConfirmDialog):
-    """Asks the user whether to leave; ctrl+c is a yes here too, because it is rarely typed twice by mistake."""
+    """Asks the user whether to leave; ctrl+c also means yes, because it is rarely typed twice by mistake."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "answer(True)", "yes", show=False)]
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its name and its meaning; the dialog does not use `key`."""
+    """One option of a choice: its name and its meaning; `key` is not used."""
 
     name: str
     words: str

@@ -14,8 +14,8 @@ HeadLine = Callable[[int], Line | None]
 class ListEntry:
     """One row; `name` identifies the row and never changes, `into` is the view that enter opens.
 
-    Actions work on `nodes`, `rule` and `fact`: collect again, waive, copy, explain. `cells` are the row's values by
-    name, for export.
+    `nodes`, `rule` and `fact` are the subjects of the actions on the row: collect again, waive, copy, explain. `cells`
+    are the row's values by name, for export.
     """
 
     name: str

@@ -36,7 +36,7 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """The widths in cells of a node's name and of `word`, the description of its symbol; 0 omits the text."""
+    """Widths in cells: of a node's name, and of the description of its symbol (`word`); a width of 0 omits the text."""
 
     name: int = 0
     word: int = 0
@@ -73,7 +73,7 @@ class Draft:
         return 1 + len(self.panel.rows)
 
     def x(self, column: int) -> int:
-        """Return the first cell of a column."""
+        """Return the position, in cells from the panel's left edge, at which a column of nodes begins."""
         return self.margin + column * self.density.width
 
     def at(self, x: int, y: int) -> str:
@@ -116,7 +116,7 @@ class PanelGrid:
 
     @cached_property
     def tops(self) -> tuple[int, ...]:
-        """Return the first line of each panel."""
+        """Return the line number at which each panel begins."""
         tops, y = list[int](), 0
         for first in range(0, len(self.drafts), self.columns):
             side_by_side = self.drafts[first : first + self.columns]

@@ -78,8 +78,8 @@ class Racks(Container, can_focus=True):
     def show(self, panels: Sequence[FrontPanel], *, names: bool = False, word: int = 0) -> None:
         """Show these racks, with a symbol for each node.
 
-        With `names`, each node also has its name, and the description of its symbol in `word` cells. The cells, marks
-        and cursor of nodes that still exist are kept.
+        If `names` is true, each node's symbol is followed by the node's name and by a description of the symbol in
+        `word` cells. The cells, marks and cursor of nodes that still exist are kept.
         """
         longest = max((len(node) for panel in panels for row in panel.rows for node in row), default=0)
         self._panels, self._density = tuple(panels), Density(longest, word) if names else Density()
@@ -110,9 +110,9 @@ class Racks(Container, can_focus=True):
                 self._pending.setdefault(place.panel, {})[node] = cell
 
     def flush(self, room: int | None = None) -> bool:
-        """Show queued cells, within about `room` bytes; return whether some are left.
+        """Show queued cells, within about `room` bytes; return whether any cells are still queued.
 
-        The rack with the cursor is first, then the rack that has waited longest.
+        The queued cells of the rack with the cursor are shown first, then those of the rack that has waited longest.
         """
         here = self._plane.places.get(self.cursor)
         order = sorted(self._pending, key=lambda number: here is None or number != here.panel)
@@ -163,7 +163,7 @@ class Racks(Container, can_focus=True):
         return top < self.scroll_offset.y + self.size.height and top + height > self.scroll_offset.y
 
     def _draw(self, number: int, dirty: Sequence[Region]) -> None:
-        """Redraw these cells of a rack; a rack out of sight is only redrawn when it becomes visible, to save time."""
+        """Redraw some cells of a rack; a rack out of sight is only redrawn when it becomes visible, to save time."""
         if not dirty:
             return
         if not self._in_sight(number):
@@ -195,7 +195,7 @@ class Racks(Container, can_focus=True):
             self._draw(place.panel, [self.views[place.panel].region_of(place)])
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Draw what changed while it was not visible."""
+        """Redraw racks that changed while they were out of sight and are now visible."""
         super().watch_scroll_y(old_value, new_value)
         for number in [number for number in self._stale if self._in_sight(number)]:
             self._stale.discard(number)

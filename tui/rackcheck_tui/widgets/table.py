@@ -20,7 +20,7 @@ from rackcheck_tui.widgets.marks import find, marked, settle
 from rackcheck_tui.widgets.styled_lines import strip
 
 GUTTER = 2
-"""Cells at the left of each row: for the mark, then for the cursor."""
+"""Number of cells at the left of each row: one for the mark, then one for the cursor."""
 
 _WRITTEN = 512
 """Maximum number of formatted rows in the cache: a few screens, never all rows."""
@@ -101,7 +101,7 @@ class TableWidget(ScrollView, can_focus=True):
         return range(first, min(first + self.page, self.count))
 
     def show(self, listing: Listing, *, keep: bool = True, empty: str = "") -> None:
-        """Show other rows, or a text if there are none.
+        """Show the rows of a new listing; if it has no rows, show the text `empty`.
 
         With `keep` the cursor stays on the row with the same name, at the same height on the screen, and marks stay on
         rows that still exist. If the cursor's row is gone, the cursor keeps its row number. Names are searched at most
@@ -215,7 +215,7 @@ class TableWidget(ScrollView, can_focus=True):
     # ---- what moves it
 
     def watch_cursor(self, before: int, after: int) -> None:
-        """Keep the cursor visible."""
+        """Scroll to the cursor after it moved, and redraw the rows before and after the move."""
         self._follow()
         self._repaint(before, after)
         self.post_message(self.Moved(self))
@@ -231,7 +231,7 @@ class TableWidget(ScrollView, can_focus=True):
         self._repaint(self.cursor)
 
     def on_blur(self) -> None:
-        """Show only the cursor's symbol."""
+        """Show only the symbol of the cursor, because keys no longer move the cursor of this table."""
         self._repaint(self.cursor)
 
     def on_click(self, event: Click) -> None:

@@ -23,7 +23,10 @@ SAFE: Mapping[str, str] = {
     "red": "bright_yellow", "green": "bright_blue", "yellow": "white", "magenta": "bright_cyan", "cyan": "blue",
     "bright_red": "bright_yellow", "bright_green": "bright_blue",
 }  # fmt: skip
-"""Replaces red and green, which some users confuse, by yellow and blue. Okabe and Ito, Color Universal Design, 2008."""
+"""Replaces red and green, which some users confuse, by yellow and blue.
+
+Source: Okabe and Ito, Color Universal Design, 2008.
+"""
 
 
 class Colours(LineFilter):
