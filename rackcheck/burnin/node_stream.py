@@ -23,7 +23,7 @@ DEPTH = 6
 """Maximum nesting depth of a record; the deepest records of a burn-in list the GPUs by index with their values."""
 
 NOISE = 100
-"""Maximum number of lines kept that are not records."""
+"""Maximum number of output lines that are kept although they are not records."""
 
 PULSE = 1.0
 """Seconds between two keep-alives to the node."""

@@ -33,8 +33,8 @@ CAPPED, IDLE = 0x4, 0x1
 class Chip:
     """The properties that vary between GPUs.
 
-    `clock` and `work` are factors of the clock and of the work per clock, `resistance` is the thermal resistance in
-    K/W, and `lag` its time constant in seconds.
+    `clock` multiplies the GPU's clock, `work` multiplies its work per clock cycle, `resistance` is the thermal
+    resistance in K/W, and `lag` the thermal time constant in seconds.
     """
 
     clock: float
@@ -44,7 +44,7 @@ class Chip:
 
 
 def chip(seed: int, number: int, place: str) -> Chip:
-    """Draw the random properties of a GPU from the properties of its slot, of its node and of the chip."""
+    """Draw the properties of a GPU at random; they depend on its slot, on its node and on the GPU itself."""
     slot, node = Random(f"{seed} slot {place}"), Random(f"{seed} node {number}")  # noqa: S311  a model, not a secret
     own = Random(f"{seed} chip {number} {place}")  # noqa: S311
     clock = (1 + slot.gauss(0, 0.015)) * (1 + node.gauss(0, 0.005)) * (1 + own.gauss(0, 0.01))
@@ -71,7 +71,7 @@ class Heat:
         self._warming = [ill for ill in ills if ill.kind in {"gpu-hot", "fan-stopped"}]
 
     def drawn(self, stage: str) -> tuple[float, float, int]:
-        """Return the clock (Hz), the power draw (W) and the throttle reasons; outside of stages, `stage` is empty."""
+        """Return the clock (Hz), the power draw (W) and the throttle reasons; `stage` is empty if no stage runs."""
         if not stage:
             return self._parts.idle_clock, self._parts.idle, IDLE
         demand = DEMAND.get(stage, 0.5) * self._usual
@@ -84,7 +84,7 @@ class Heat:
         return self.highest, demand, 0
 
     def go_on(self, t: float, stage: str) -> None:
-        """Advance the time to `t`; outside of stages, `stage` is empty."""
+        """Advance the time to `t`; `stage` is the running stage, or empty if no stage is running."""
         step = max(0.0, t - self._t)
         _, power, _ = self.drawn(stage)
         self.energy += power * step

@@ -34,7 +34,7 @@ WRITE_SECONDS = 5
 
 
 class ToolNode(NamedTuple):
-    """Reads files of the node below `root`; `help` is the output of the tool's version command."""
+    """The node as seen by a tool: its files below `root`, and the output of the tool's version command as `help`."""
 
     root: str
     help: str = ""
