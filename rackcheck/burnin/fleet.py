@@ -163,7 +163,7 @@ class _Task:
 
 
 def _is_ours(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
-    """Return false if a `hello` record has another tier or seed than the plan; true for all other kinds of records."""
+    """Return false only if a `hello` record has another tier or seed than the plan."""
     return first.get("k") != "hello" or all(first.get(key) == plan[key] for key in ("tier", "seed"))
 
 

@@ -127,7 +127,7 @@ class Talk:
             self.hear(tuple(came))
 
     def _record(self, line: bytes) -> Mapping[str, Any] | None:
-        """Parse a line; a line that is not a JSON object is kept as text, so that it is reported and counted."""
+        """Parse a line; the first NOISE lines that are not valid records are kept as text, cut to 200 characters."""
         if not line.strip():
             return None
         try:

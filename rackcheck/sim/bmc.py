@@ -29,7 +29,8 @@ class ResourceFault:
     """A fault of a resource or of the login; `times` is the number of requests that it affects.
 
     In `SimBmc.faults`, a fault is stored under a URI, `POST login` or `DELETE session`; a fault under `*` affects all
-    URIs without their own fault. `kind` is one of `KINDS`, or `answer` for a reply with this status, headers and body.
+    URIs without their own fault. `kind` is one of `KINDS`, or `answer` for a reply with the status, headers and body of
+    the fault.
     """
 
     kind: str = "answer"

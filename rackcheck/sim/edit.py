@@ -153,7 +153,11 @@ def without_device(station: Station, names: frozenset[str]) -> Station:
 
 
 def _rows_without(rows: Iterable[str], names: frozenset[str]) -> Iterator[str]:
-    """Yield the rows without one of a device's names as a word; whole sections about this device are also left out."""
+    """Yield the rows of an output that are not about the device with these names.
+
+    A row is about the device if one of the device's names is a word of the row, or of the first line of the row's
+    section.
+    """
     dropping = False
     for row in rows:
         named = not names.isdisjoint(word.rstrip(":") for word in re.split(r"[\s/]+", row))

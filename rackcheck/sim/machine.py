@@ -87,7 +87,10 @@ def _template(folder: Path) -> template.Template:
 
 
 def from_tree(folder: Path) -> BmcCapture:
-    """Return the BMC of a recorded Redfish tree; each body is read on first use. Raises UserError for no such tree."""
+    """Return the BMC of a recorded Redfish tree; each body is read on first use.
+
+    Raises UserError if the folder is not a Redfish tree.
+    """
     if of_folder(folder) is not FolderKind.TREE:
         raise UserError(f"{folder} is not a Redfish tree: it has no redfish/v1/")
     return BmcCapture(BodyTree(folder))
@@ -111,7 +114,7 @@ def from_capture(found: captured.Captured, node: str) -> SimMachine:
 
 
 def _of_answers(answers: Iterable[Answered]) -> SimMachine:
-    """Return a machine with this data; a plane without data is missing."""
+    """Return a machine with this recorded data; a plane without recorded data is empty."""
     host, bmc = NodeCapture(), BmcCapture()
     for answer in answers:
         if answer.reading > 1:  # later readings have only a few commands

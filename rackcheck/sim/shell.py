@@ -38,7 +38,7 @@ class ShellQuestion:
 def jobs(script: str) -> tuple[str, tuple[ShellQuestion, ...]]:
     """Return the separator that a rackcheck script prints around outputs, and the script's commands.
 
-    Raises ValueError for any other script.
+    Raises ValueError if the script is not from rackcheck.
     """
     mark = re.search(r"^m=([0-9a-f]{32}) none= have=$", script, re.MULTILINE)
     begin, end = script.find("; exit 0; }; done\n"), script.rfind('\nsay "$none"\nwait\n')
@@ -149,7 +149,7 @@ _ERRORS: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
 
 
 def _as_unknown(why: Unknown) -> Output | None:
-    """Return an output from which a probe reads this unknown value; None if no output has this effect."""
+    """Return an output that makes a probe return this unknown value; None if no output has this effect."""
     message = f"{why.detail}\n"
     match why.reason:
         case Reason.TIMEOUT:

@@ -25,9 +25,9 @@ from rackcheck.sim.machine_patterns import Stood, of_node
 from rackcheck.sim.machine_yaml import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
-"""The result of reading an unreadable file, by the reason in a machine folder.
+"""The result of reading an unreadable file, by the reason that a machine folder gives.
 
-The detail of this result is the error message of `head`.
+The detail of the result for an unreadable file is the error message of `head`.
 """
 
 HEAD = ("rackcheck", "machine", "title", "hardware")

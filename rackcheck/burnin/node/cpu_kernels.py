@@ -57,7 +57,10 @@ class CpuKernels:
         return function(*wide, ctypes.byref(value)), value
 
     def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, CpuResult]:
-        """Compute the hash of `seed` for `seconds`, at least once; return a hash that differs from `want`, if any."""
+        """Compute the hash of `seed` repeatedly for `seconds`, at least once, and return the hash.
+
+        If a hash differs from `want`, or from the first hash if `want` is 0, the wrong hash is returned.
+        """
         return self._call("fma", seed, CPU_ROUNDS, want, int(seconds * 1e9))
 
     def adds(self) -> CpuResult:
@@ -112,7 +115,7 @@ class CpuKernels:
 def cpu_memory_file() -> int:
     """Create a file that exists only in memory and disappears when it is closed.
 
-    Raises OSError if the operating system forbids such files.
+    Raises OSError if the operating system forbids files in memory.
     """
     if hasattr(os, "memfd_create"):
         return os.memfd_create("rackcheck")

@@ -56,7 +56,11 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_cycle(reached: float, lanes: int) -> int:
-    """Return the peak FLOP per cycle for the smallest number of units (1, 2, 4) that allows `reached`; else 0."""
+    """Return a core's peak FLOP per cycle, estimated from the FLOP per cycle that it reached.
+
+    A core has 1, 2 or 4 multiply-add units; the smallest of these numbers that allows `reached` is assumed. Return 0 if
+    even 4 units are too few, or if `reached` is 0.
+    """
     return next((2 * lanes * units for units in (1, 2, 4) if reached <= 2.2 * lanes * units), 0) if reached else 0
 
 

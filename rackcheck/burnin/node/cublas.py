@@ -147,7 +147,7 @@ class CublasProduct:
         return max(self.driver.seconds(self._begin, self._end), 1e-9)
 
     def rates(self, until: float) -> List[float]:
-        """Multiply in batches of about CUBLAS_SLICE seconds until `until`; return the rate of each batch in FLOP/s."""
+        """Multiply matrices until `until`, in batches of about CUBLAS_SLICE seconds; return their rates in FLOP/s."""
         times = 1
         rows: List[float] = []
         while not rows or (self.clock() < until and not self.stop.is_set()):

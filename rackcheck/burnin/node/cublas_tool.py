@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
 
 CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 8.0, 60.0
-"""Seconds of products per GPU; minimum seconds left to start a GPU; seconds after which a GPU counts as hanging.
+"""Seconds of products per GPU; seconds that must be left to start a GPU; seconds after which a GPU counts as hanging.
 
-The minimum and the maximum allow for loading a library of half a gigabyte from a slow disk.
+The minimum and the maximum time of a GPU allow for loading a library of half a gigabyte from a slow disk.
 """
 
 CUBLAS_GRACE = 0.3
@@ -96,7 +96,7 @@ def _cublas_gpu(
 def _cublas_apart(
     work: Callable[[Any], Dict[str, Any]], clock: Callable[[], float], stop: Any, until: float
 ) -> Dict[str, Any]:
-    """Run `work` in a child process that is killed if its parent ends; return its result, or a reason as `why`."""
+    """Run `work` in a child process that is killed if its parent ends; return its result, or `why` it has none."""
     read, write = os.pipe()
     listen, control = os.pipe()
     pid = os.fork()

@@ -39,7 +39,7 @@ CUDA_WHY = {
 }  # fmt: skip
 """Reasons why nothing was tested, by the return code (CUresult) of a driver call that failed before any work was done.
 
-The codes are those of CUDA 12.
+The return codes are those of CUDA 12.
 """
 
 CUDA_GONE = (46, 100, 101, 999)

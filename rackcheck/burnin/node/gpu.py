@@ -26,7 +26,7 @@ GPU_HOST_SHARE = 0.4
 def describe(library: str = "libcuda.so.1") -> Dict[str, Any]:
     """Describe each GPU by its index in PCI bus order; if the driver fails, return {"trouble": reason}.
 
-    This loads the driver: call it in a separate process that ends afterwards.
+    Call this function in a separate process that ends afterwards, because the function loads the driver.
     """
     _gpu_environment()
     try:

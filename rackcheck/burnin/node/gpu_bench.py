@@ -177,13 +177,16 @@ class GpuBench:
         slot.reports = report
 
     def wait(self, slot: GpuSlot, what: str) -> "Generator[None, None, Tuple[float, bytes]]":
-        """Yield until a launch is complete; return its seconds and its report. Raises GpuHang after a time limit."""
+        """Yield until a launch is complete; return its seconds and its report.
+
+        Raises GpuHang if the launch is not complete in time.
+        """
         yield from self.until_come(slot.done, what)
         seconds = max(self.driver.seconds(slot.begin, slot.end), 1e-9)
         return seconds, ctypes.string_at(slot.host, slot.size) if slot.reports else b""
 
     def until_come(self, event: Any, what: str) -> GpuWork:
-        """Yield until an event is complete. Raises GpuHang if the event takes too long."""
+        """Yield until an event is complete. Raises GpuHang if the event is not complete in time."""
         since = self.clock()
         yield  # other jobs run after each launch
         while not self.driver.come(event):

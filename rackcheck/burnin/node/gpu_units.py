@@ -156,7 +156,7 @@ def report_gpu_tensor(
 
 
 GPU_CHAIN_WORK = {"fp64": ("FLOP", 4), "fp32": ("FLOP", 4), "int32": ("OP", 4), "sfu": ("OP", 3)}
-"""Unit of work, and operations in one step, of a chain of dependent operations in each number format."""
+"""For each kernel that runs chains of dependent operations: the unit of work, and the operations in one step."""
 
 
 def gpu_scalar_work(
@@ -192,7 +192,10 @@ def gpu_scalar_work(
 def report_gpu_votes(
     writer: "GpuRecordWriter", stage: str, kind: str, blocks: "Sequence[Any]", golden: "Any", seed: int
 ) -> int:
-    """Compare each SM's hash with the expected hash, or with the majority's; return the number of wrong blocks."""
+    """Compare each SM's hash with the expected hash, or else with the majority's; return the number of wrong blocks.
+
+    If no hash is expected and none has a majority, return the number of SMs.
+    """
     answers = [(block[3], block[0]) for block in blocks]
     sms = len(set(sm for sm, _ in answers))
     if golden is not None:

@@ -167,8 +167,8 @@ class Gpus:
     def order(self) -> "Any":
         """Return each GPU's NVML index by its position in PCI order, which is CUDA's order with PCI_BUS_ID.
 
-        The keys of the returned dictionary are positions as text. If the PCI address of a GPU is unknown, the
-        dictionary is empty, because the order of the GPUs is then unknown. Call hello() first.
+        The keys of the returned dictionary are positions in PCI order, as text. If the PCI address of a GPU is unknown,
+        the dictionary is empty, because the order of the GPUs is then unknown. Call hello() first.
         """
         alive = self.alive()
         if any(index not in self.places for index in alive):

@@ -92,7 +92,7 @@ class _ToolKept:
             del self.tail[:over]
 
     def text(self) -> str:
-        """Return the kept bytes as text; if bytes were dropped, a line `...` separates the beginning from the end."""
+        """Return the kept bytes as text; a line `...` replaces bytes dropped between the beginning and the end."""
         between = b"\n...\n" if self.cut and self.last else b""
         return bytes(self.head + between + self.tail).decode("utf-8", "replace")
 

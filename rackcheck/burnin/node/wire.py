@@ -17,7 +17,7 @@ class RecordStream:
         return time.monotonic() - self._began
 
     def emit(self, kind: str, **fields: object) -> None:
-        """Write a record. Raises OSError if the process that reads the records has ended."""
+        """Write a record. Raises OSError if no process reads the records any more."""
         record = dict(fields, k=kind)
         record.setdefault("t", round(self.clock(), 3))
         self._write(json.dumps(record, separators=(",", ":")))
