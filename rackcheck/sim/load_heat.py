@@ -20,7 +20,11 @@ DEMAND = {"memory": 0.62, "tensor": 1.63, "scalar": 0.75, "links": 0.35, "togeth
 """Power draw of each stage at the highest clock, as a fraction of the default power limit."""
 
 RESISTANCE, LAG, LEAK, SMOOTH = 0.063, 5.0, 4e-4, 0.25
-"""Thermal resistance (K/W), its time constant (s), clock lost per degree above 60, averaging time of the power (s)."""
+"""Thermal resistance (K/W) and its time constant (s), and two constants of the clock and the power.
+
+LEAK is the fraction of the clock that is lost per degree C above 60 C, and SMOOTH the averaging time of the power, in
+seconds.
+"""
 
 WARMER, MINUTES = 3.0, 300.0
 """Degrees by which the intake air warms under load, and seconds until 63 % of this warming."""

@@ -1,7 +1,7 @@
 """Simulates a node's shell: the outputs of rackcheck's script and of single commands are read from a machine's capture.
 
 Only scripts of `probe.script` can be parsed. Each command of a script is looked up in the capture, and its output is
-printed between the same marks as by a real shell.
+printed between the same separators as by a real shell.
 """
 
 import re

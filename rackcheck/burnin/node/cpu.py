@@ -36,9 +36,9 @@ class Cpu:
     """The processors of this node under load.
 
     `emit` writes a record, `clock` returns the seconds since the burn-in began, and `stop` is the event that ends the
-    load. Tests inject faults with `skew` and `spoil`, and check that they are found. `skew` maps a CPU to a number that
-    is added to the seed on this CPU. `spoil` is called with the address and size of a filled memory area or an
-    encrypted message, before the node reads it again.
+    load. Tests inject faults with `skew` and `spoil`, and check that the faults are found. `skew` maps a CPU to a
+    number that is added to the seed on this CPU. `spoil` is called with the address and size of a filled memory area or
+    an encrypted message, before the node reads it again.
     """
 
     def __init__(

@@ -22,8 +22,9 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
     taken as the smallest of 1, 2 and 4 that allows the rate of the node's best CPU. Logical CPUs of one core share the
     core's multiply-add units.
 
-    Because the limit is derived from the best CPU of a node, a slow CPU is found by comparison with this best CPU. If
-    all CPUs of a node lost half of their units, only a comparison between nodes shows the defect.
+    Because the theoretical limit is derived from the rate of the node's best CPU, each CPU is in effect compared with
+    the best CPU of its node. If all CPUs of a node lost half of their units, only a comparison between nodes shows the
+    defect.
     """
     kernels = burn.kernels
 

@@ -22,7 +22,7 @@ The minimum and the maximum time of a GPU allow for loading a library of half a 
 """
 
 CUBLAS_GRACE = 0.3
-"""Time, in seconds, that a process has to end after it was requested to stop."""
+"""Time, in seconds, that a process has to end after it was asked to stop."""
 
 
 def run_cublas(
@@ -133,7 +133,7 @@ def _cublas_apart(
 
 
 def _cublas_buried(pid: int) -> int:
-    """Wait for a process that was requested to stop, and kill it after a grace period; return its wait status."""
+    """Wait for a process that was asked to stop, and kill it after a grace period; return its wait status."""
     limit = time.monotonic() + CUBLAS_GRACE
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)

@@ -50,7 +50,7 @@ def _gpu_environment() -> None:
 
 
 GPU_AGAIN, GPU_ROUND, GPU_COOL = 3, 0.5, 8.0
-"""Number of repetitions of failed work while hot, and again after cooling; seconds of each; seconds of cooling."""
+"""Number of runs of a failed stage while hot, and again after cooling; seconds of each run; seconds of cooling."""
 
 
 class GpuPeerTrouble(Exception):
@@ -268,9 +268,9 @@ def gpu_child(
     """Run a plan's GPU stages on one GPU; call this in a separate process, which is killed if the driver hangs.
 
     `index` is the GPU's index in PCI bus order; `blobs` has `ptx`, `sm_80` and `sm_90`, built by kernels/build_gpu.py.
-    The start and end times of stages are times of `clock`. Each GPU starts later than the previous one by the plan's
-    `step`, in seconds. A plan may have `inject`, to inject faults in tests on real GPUs: `place` is the index of a
-    16-byte word of GPU memory, and `flip` are the bits that are flipped in it after the first fill. `sm` is the SM that
-    computes wrong results, and `bits` are the bits that are flipped in these results.
+    The start and end times of stages are in seconds, as `clock` returns them. Each GPU starts later than the previous
+    one by the plan's `step`, in seconds. A plan may have `inject`, to inject faults in tests on real GPUs: `place` is
+    the index of a 16-byte word of GPU memory, and `flip` are the bits that are flipped in it after the first fill. `sm`
+    is the SM that computes wrong results, and `bits` are the bits that are flipped in these results.
     """
     GpuRun(plan, index, emit, clock, stop, blobs).run(library)

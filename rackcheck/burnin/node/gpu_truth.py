@@ -151,10 +151,10 @@ def _end_of(kind: str, h: int) -> int:
 
 
 def gpu_chains(kind: str, seed: int) -> List[List[int]]:
-    """Return a weighted sum of the last values of four chains, for each of 8 groups of threads and 4 groups of rounds.
+    """Return the expected sum of four chains of operations, for each of 8 groups of threads and 4 groups of rounds.
 
-    Thread n belongs to group n modulo 8, and round n to group n modulo 4. `kind` is fp64, fp32 or int32; the
-    approximate units have no exact result.
+    The expected sum is the weighted sum of the last values of the four chains. Thread n belongs to group n modulo 8,
+    and round n to group n modulo 4. `kind` is fp64, fp32 or int32; the approximate units have no exact result.
     """
     return [
         [

@@ -28,7 +28,7 @@ BEAT = 0.5
 """Seconds without a record after which the supervisor sends a keep-alive."""
 
 GRACE = 0.6
-"""Time, in seconds, that a child has to end after it was requested to stop."""
+"""Time, in seconds, that a child has to end after it was asked to stop."""
 
 BACKLOG = 8 << 20
 """Maximum number of bytes that wait for the controller; if more bytes wait, the burn-in is stopped."""

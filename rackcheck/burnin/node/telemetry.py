@@ -14,7 +14,7 @@ SAMPLE_PERIOD = 0.1
 XIDS_MOST = 64
 """Maximum number of kernel log lines that are reported about one GPU."""
 HOT_BELOW = 2
-"""The load must end when a GPU is this many degrees C below its slowdown."""
+"""The load must end when a GPU is only this many degrees C below its slowdown temperature."""
 HANGS_AFTER = 5.0
 """Seconds without an answer to a query after which NVML counts as hanging."""
 THROTTLES = (0x8, 0x20, 0x40, 0x80)
@@ -26,9 +26,9 @@ class Sampler(threading.Thread):
     """Samples GPUs every 0.1 s and the node every second until `stop` is set; the last sample has all counters.
 
     The counters of the first sample are from before the load, and those of the last sample from after it.
-    `on_hot(index, temp, limit)` is called once when a GPU is within 2 C of its slowdown. `on_reasons(index, bits)` is
-    called when a GPU has a kind of hardware slowdown for the first time. Call hello() of `gpus` before the sampler
-    starts. `skipped` is the number of samples that were left out because an earlier sample took too long.
+    `on_hot(index, temp, limit)` is called once when a GPU is within 2 C of its slowdown temperature. `on_reasons(index,
+    bits)` is called when a GPU has a kind of hardware slowdown for the first time. Call hello() of `gpus` before the
+    sampler starts. `skipped` is the number of samples that were left out because an earlier sample took too long.
     """
 
     def __init__(

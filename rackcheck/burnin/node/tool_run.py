@@ -22,7 +22,7 @@ TOOL_STEP = 0.05
 """Seconds between two checks of `stop`."""
 
 TOOL_GRACE = 1.5
-"""Seconds between SIGTERM and SIGKILL: `dcgmi` needs them to end its work in the host engine."""
+"""Seconds between SIGTERM and SIGKILL: `dcgmi` needs this time to end its work in the host engine."""
 
 
 def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float) -> Dict[str, Any]:
