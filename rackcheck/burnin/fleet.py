@@ -163,7 +163,7 @@ class _Task:
 
 
 def _is_ours(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
-    """Return whether a `hello` record has the plan's tier and seed; true for a first record of any other kind."""
+    """Return false only if a `hello` record has another tier or seed than the plan."""
     return first.get("k") != "hello" or all(first.get(key) == plan[key] for key in ("tier", "seed"))
 
 

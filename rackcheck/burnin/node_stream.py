@@ -23,7 +23,7 @@ DEPTH = 6
 """Maximum nesting depth of a record; the deepest records of a burn-in list the GPUs by index with their values."""
 
 NOISE = 100
-"""Maximum number of lines kept that are not records."""
+"""Maximum number of output lines that are kept although they are not records."""
 
 PULSE = 1.0
 """Seconds between two keep-alives to the node."""
@@ -127,7 +127,7 @@ class Talk:
             self.hear(tuple(came))
 
     def _record(self, line: bytes) -> Mapping[str, Any] | None:
-        """Parse a line; a line that is not a JSON object is kept as text, so that it is reported and counted."""
+        """Parse a line; the first NOISE lines that are not valid records are kept as text, cut to 200 characters."""
         if not line.strip():
             return None
         try:

@@ -55,10 +55,10 @@ class BmcConduct:
 
     `sessions` is the maximum number of sessions, `taken` the number of sessions that other clients use, `workers` the
     number of requests served in parallel, `lines` the maximum number of open connections, `latency` the duration of a
-    reply in seconds. If `flapping` is true, every second connection has a different certificate. `faults` maps a URI to
-    a wrong reply; the URI `*` means all URIs except the service root. `expand` is the variant of $expand support, or
-    empty without support. The clock of the BMC is `skew` seconds ahead of this machine's clock. If `stands_still` is
-    true, the clock always shows the recorded time.
+    reply in seconds. If `flapping` is true, consecutive connections to the BMC get two different certificates in turn.
+    `faults` maps a URI to a wrong reply; the URI `*` means all URIs except the service root. `expand` is one of
+    `expand_query.WAYS`, or empty if the BMC does not support $expand. The clock of the BMC is `skew` seconds ahead of
+    this machine's clock. If `stands_still` is true, the clock always shows the recorded time.
     """
 
     https: Door = Door.OPEN

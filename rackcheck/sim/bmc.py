@@ -29,7 +29,8 @@ class ResourceFault:
     """A fault of a resource or of the login; `times` is the number of requests that it affects.
 
     In `SimBmc.faults`, a fault is stored under a URI, `POST login` or `DELETE session`; a fault under `*` affects all
-    URIs without their own fault. `kind` is one of `KINDS`, or `answer` for a reply with this status, headers and body.
+    URIs without their own fault. `kind` is one of `KINDS`, or `answer` for a reply with the status, headers and body of
+    the fault.
     """
 
     kind: str = "answer"
@@ -65,11 +66,12 @@ def busy(
 class SimBmc:
     """The data and the behaviour of one BMC; `seen` counts the requests by method and URI.
 
-    `elsewhere` counts the requests over connections that were served with another than the first certificate. `limit`
-    is the maximum number of sessions, `workers` the number of requests served in parallel, `latency` the duration of
-    each request in seconds, and `lines` the maximum number of open connections. `expand` is true if the BMC supports
-    $expand, or one of `expand_query.WAYS`. `member` is the additional duration for each expanded member, in seconds.
-    The user has the Redfish role ReadOnly, and may only read resources and open and close sessions.
+    `elsewhere` counts the requests over connections that did not use the BMC's first certificate. `limit` is the
+    maximum number of sessions, `workers` the number of requests served in parallel, `latency` the duration of each
+    request in seconds, and `lines` the maximum number of open connections. `expand` is one of `expand_query.WAYS`, or
+    true or false for a BMC with or without $expand. A reply with expanded members takes `member` seconds longer for
+    each of these members. The user has the Redfish role ReadOnly, and may only read resources and open and close
+    sessions.
     """
 
     def __init__(  # noqa: PLR0913  all properties that a BMC can have, as keywords
@@ -155,7 +157,7 @@ class SimBmc:
             self.writes.append(f"{method} {uri}")
 
     def serve(self, line: socket.socket, *contexts: ssl.SSLContext) -> None:
-        """Serve one connection until it ends; if there are several contexts, connections use them in turn."""
+        """Serve one connection until it ends; if there are several TLS contexts, connections use them in turn."""
         line.settimeout(30)
         with self.lock:
             number, self.connections = self.connections, self.connections + 1

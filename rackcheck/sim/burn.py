@@ -22,7 +22,7 @@ LARGEST = 1 << 20
 """Maximum size of a payload, in bytes."""
 
 LONGEST = 64 << 10
-"""Maximum size of the payload's plan, in bytes; the second constant is its maximum number of stages."""
+"""Maximum size of the plan in a payload, in bytes; STAGES is the maximum number of stages in the plan."""
 STAGES = 1000
 
 SLOWEST = 30.0

@@ -23,7 +23,7 @@ _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 
 @dataclass(frozen=True)
 class GpuParts:
-    """One GPU; `about` has its values in the record `about` of a burn-in.
+    """One GPU; `about` has the GPU's values that a burn-in reports in its record `about`.
 
     `idle` is the idle power in W, `idle_clock` the idle clock in Hz, and temperatures are in degrees C. `lanes` is the
     current width of the PCIe link, which does not change with the load. `slowdown` is the temperature at which the

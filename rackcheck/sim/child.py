@@ -22,8 +22,8 @@ GOODBYE = 5.0
 def running(name: str, folder: Path | None = None) -> Iterator[Path]:
     """Run a rack in `folder` or a new folder, and yield its inventory file; raises UserError if it does not start.
 
-    The rack stops, and its folder is removed, when the `with` block ends. The same happens when this process ends,
-    because this closes the pipe that the rack reads.
+    The rack stops, and its folder is removed, when the `with` block ends. The rack also stops when this process ends,
+    because this closes the pipe from which the rack reads.
     """
     process = subprocess.Popen(  # noqa: S603  our own interpreter and module
         [sys.executable, "-m", "rackcheck.sim", name, *([str(folder)] if folder is not None else [])],

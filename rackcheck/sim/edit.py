@@ -58,9 +58,9 @@ def resource(station: Station, uri: str) -> Body:
 
 
 def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
-    """Return the command that queries NVML, its output, and the JSON document in the output.
+    """Return the command that queries NVML, its whole output, and the JSON document in the output's last line.
 
-    Raises UserError if no command's output has GPUs.
+    Raises UserError if no command output of the machine contains GPUs.
     """
     for command, answer in station.machine.host.commands.items():
         if isinstance(answer, Output) and '"gpus"' in answer.out:
@@ -87,7 +87,7 @@ def with_gpus(station: Station, command: str, answer: Output, values: Mapping[st
 
 
 def address(values: Mapping[str, Any]) -> str:
-    """Return the PCI address in a GPU's values in the kernel's format."""
+    """Return a GPU's PCI address, converted from NVML's format to the kernel's format."""
     domain, _, rest = str(values["pci"]["value"]).partition(":")
     return f"{int(domain, 16):04x}:{rest.lower()}"
 
@@ -110,7 +110,7 @@ def outputs(station: Station, change: Callable[[str, Output], Output]) -> Statio
 
 
 _RECORD = re.compile(r"(?:device )?[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] |lrwx")
-"""Matches the first line about a PCI function in an output; the lines about the previous function end before it."""
+"""Matches the first line about a PCI function in an output; lines up to the next match are about the same function."""
 
 
 def off_the_bus(station: Station, gone: str) -> Station:
@@ -130,7 +130,7 @@ def off_the_bus(station: Station, gone: str) -> Station:
 
 
 _SECTION = re.compile(r"==> |port \S+/ports/|hca_id:")
-"""Matches the first line of a section about one device; the previous section ends before it."""
+"""Matches the first line of a section about one device; a section ends before the next such line."""
 
 _SECTION_END = re.compile(r"<== [0-9]|end$")
 
@@ -138,7 +138,7 @@ _SECTION_END = re.compile(r"<== [0-9]|end$")
 def without_device(station: Station, names: frozenset[str]) -> Station:
     """Return a copy of the simulated node without a device, in all command outputs and files.
 
-    `names` are the device's names, addresses and network interfaces.
+    `names` is a set of the device's names, addresses and network interfaces.
     """
 
     def left(_: str, answer: Output) -> Output:
@@ -153,7 +153,11 @@ def without_device(station: Station, names: frozenset[str]) -> Station:
 
 
 def _rows_without(rows: Iterable[str], names: frozenset[str]) -> Iterator[str]:
-    """Yield the rows that are neither in a section about a device nor contain one of its names as a word."""
+    """Yield the rows of an output that are not about the device with these names.
+
+    A row is about the device if one of the device's names is a word of the row, or of the first line of the row's
+    section.
+    """
     dropping = False
     for row in rows:
         named = not names.isdisjoint(word.rstrip(":") for word in re.split(r"[\s/]+", row))

@@ -65,7 +65,8 @@ def members(uri: str, reply: TwistedReply) -> int:
 def _opened(value: object, held: BodyReader, what: str, under: str) -> object:
     """Replace links by the linked resources, one level deep.
 
-    If `what` is `.`, only links outside of `Links` are replaced; for `~`, only links inside; for `*`, all links.
+    The value of $expand, `what`, is `.` to replace only links outside of `Links`, `~` to replace only links inside of
+    `Links`, or `*` to replace all links.
     """
     if under.startswith("@") or (what != "*" and (under == "Links") is (what == ".")):
         return value

@@ -31,7 +31,7 @@ def lanes(given: FaultWords, word: str, most: object) -> int:
 
 
 def path(given: FaultWords, word: str, known: Collection[str] | None = None) -> str:
-    """Read the absolute path of a file; raises UserError if it is not absolute, or is missing in `known` (if set)."""
+    """Read the absolute path of a file; raises UserError if it is not absolute, or is not in `known` (unless None)."""
     found = given[word]
     if not found.startswith("/"):
         raise UserError(f"`{word}` is an absolute path, not {found!r}")

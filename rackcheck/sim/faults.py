@@ -20,7 +20,7 @@ XIDS = 9999
 """Highest Xid number in a simulated log; the limit is chosen by rackcheck, not taken from the driver."""
 
 LINES, TIMES = 1000, 1_000_000
-"""Limits of a BMC fault's parameters: the number of open connections, and the number of affected requests."""
+"""Maximum values of parameters of BMC faults: the number of open connections, and the number of affected requests."""
 
 HOW: Mapping[str, bmc.ResourceFault] = {
     **{kind: bmc.ResourceFault(kind) for kind in bmc.KINDS},
@@ -46,7 +46,7 @@ class FaultKind:
 
 
 KINDS: dict[str, FaultKind] = {}
-"""Every kind of fault by its name; the functions below add their faults."""
+"""Every kind of fault by its name; the decorator `_fault` adds the kinds."""
 
 Lay = Callable[[Station, FaultWords], Station]
 
@@ -62,7 +62,7 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay
 def known(kind: str, given: FaultWords) -> FaultKind:
     """Return the kind of fault with this name.
 
-    Raises UserError if the name or a parameter is unknown, or if a required parameter is missing.
+    Raises UserError if no fault has this name, if a parameter is unknown, or if a required parameter is missing.
     """
     if kind not in KINDS:
         more = did_you_mean(kind, list(KINDS)) or "; rackcheck sim show --faults lists them"

@@ -13,7 +13,7 @@ Welcome = Callable[[socket.socket], None]
 """A function that serves one connection; the socket is closed when the function returns."""
 
 NETS = range(77, 127)
-"""Values of N in the loopback networks 127.N.0.0/16 of simulated racks; each running rack uses one network."""
+"""The loopback networks that simulated racks may use: N in 127.N.0.0/16; each running rack uses one network."""
 
 
 PORTS = {"ssh": 2222, "https": 8443}
@@ -136,7 +136,7 @@ class Addresses:
         return f"127.{self._net}.{high + (128 if service == 'https' else 0)}.{low + 1}", PORTS[service]
 
     def _claim(self) -> int | None:
-        """Reserve a free network by binding the address of machine 0; None if the system has only 127.0.0.1."""
+        """Reserve a free loopback network by binding an address in it; None if the system has only 127.0.0.1."""
         for net in NETS:
             try:
                 self._doors.claim((f"127.{net}.0.1", PORTS["ssh"]))

@@ -29,7 +29,7 @@ SILENT = 0.5
 
 @dataclass(frozen=True)
 class SimLoad:
-    """A node during a burn-in: `number` is its position in the rack, `seed` determines the differences of its parts.
+    """A node during a burn-in: `number` is its rack position, `seed` a random seed for differences between its parts.
 
     `period` is the number of seconds between samples; `time` is the node's clock at the start, in seconds since 1970.
     """

@@ -20,7 +20,7 @@ CYCLE = {"avx512": 16, "avx2": 8, "neon": 4}
 
 REACHED = 0.96
 SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.05
-"""Rates in B/s of encryption by a core, memory of a NUMA node, patterns by a core; the tested share of memory."""
+"""Rates (B/s) of encryption by a core, memory of a NUMA node, memory test by a core; tested fraction of memory."""
 
 
 @dataclass

@@ -19,14 +19,17 @@ LATEST = 600
 """The latest second of the load at which a fault may begin."""
 
 KINDS: dict[str, tuple[str, Lay, Mapping[str, str | None]]] = {}
-"""The description, the function and the parameters of each fault by name; the functions below add their faults."""
+"""Each fault by its name: its description, the function that adds it to a simulated node, and its parameters.
+
+The decorator `_fault` adds the faults.
+"""
 
 FaultReader = Callable[[Station, FaultWords], None]
 """A function that checks a fault's parameters; raises UserError if this machine cannot have the fault."""
 
 
 def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultReader], FaultReader]:
-    """Register a fault of the GPU, NIC, processor or NUMA node given by a parameter, or of the whole node."""
+    """Register a fault of a GPU, NIC, processor or NUMA node that a parameter names, or else of the whole node."""
     what = next((word for word in takes if word in {"gpu", "nic", "cpu", "numa"}), "")
 
     def kept(look: FaultReader) -> FaultReader:

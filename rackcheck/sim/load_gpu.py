@@ -85,7 +85,7 @@ class SimGpu:
     # ---- time ----------------------------------------------------------------------------------------------------
 
     def _until(self, until: float, stage: str, last: bool = False) -> Iterator[GpuRecord]:
-        """Advance the time to `until`, and yield one sample per period; outside of stages, `stage` is empty."""
+        """Advance the time to `until`, and yield one sample per period; `stage` is empty if no stage is running."""
         while self.number * self.period < until and not (stage and self._over):
             yield from self._sample(self.number * self.period, stage)
             self.number += 1
@@ -151,7 +151,10 @@ class SimGpu:
     # ---- records -------------------------------------------------------------------------------------------------
 
     def _breaks(self, begin: float, until: float) -> tuple[float, str, GpuRecord, str] | None:
-        """Return when a stage fails, the error's name and values, and why later tests are not run; else None."""
+        """Return the time at which a stage fails, the error's name and values, and why later tests are not run.
+
+        Return None if the stage does not fail.
+        """
         for kind, name, wait in (
             ("gpu-lost-under-load", "lost", 0.0), ("gpu-hang", "hang", NO_ANSWER), ("cuda-sticky", "cuda", 0.0)
         ):  # fmt: skip

@@ -20,7 +20,11 @@ DEMAND = {"memory": 0.62, "tensor": 1.63, "scalar": 0.75, "links": 0.35, "togeth
 """Power draw of each stage at the highest clock, as a fraction of the default power limit."""
 
 RESISTANCE, LAG, LEAK, SMOOTH = 0.063, 5.0, 4e-4, 0.25
-"""Thermal resistance (K/W), its time constant (s), clock lost per degree above 60, averaging time of the power (s)."""
+"""Thermal resistance (K/W) and its time constant (s), and two constants of the clock and the power.
+
+LEAK is the fraction of the clock that is lost per degree C above 60 C, and SMOOTH the averaging time of the power, in
+seconds.
+"""
 
 WARMER, MINUTES = 3.0, 300.0
 """Degrees by which the intake air warms under load, and seconds until 63 % of this warming."""
@@ -33,8 +37,8 @@ CAPPED, IDLE = 0x4, 0x1
 class Chip:
     """The properties that vary between GPUs.
 
-    `clock` and `work` are factors of the clock and of the work per clock, `resistance` is the thermal resistance in
-    K/W, and `lag` its time constant in seconds.
+    `clock` multiplies the GPU's clock, `work` multiplies its work per clock cycle, `resistance` is the thermal
+    resistance in K/W, and `lag` the thermal time constant in seconds.
     """
 
     clock: float
@@ -44,7 +48,7 @@ class Chip:
 
 
 def chip(seed: int, number: int, place: str) -> Chip:
-    """Draw the random properties of a GPU from the properties of its slot, of its node and of the chip."""
+    """Draw the properties of a GPU at random; they depend on its slot, on its node and on the GPU itself."""
     slot, node = Random(f"{seed} slot {place}"), Random(f"{seed} node {number}")  # noqa: S311  a model, not a secret
     own = Random(f"{seed} chip {number} {place}")  # noqa: S311
     clock = (1 + slot.gauss(0, 0.015)) * (1 + node.gauss(0, 0.005)) * (1 + own.gauss(0, 0.01))
@@ -71,7 +75,7 @@ class Heat:
         self._warming = [ill for ill in ills if ill.kind in {"gpu-hot", "fan-stopped"}]
 
     def drawn(self, stage: str) -> tuple[float, float, int]:
-        """Return the clock (Hz), the power draw (W) and the throttle reasons; outside of stages, `stage` is empty."""
+        """Return the clock (Hz), the power draw (W) and the throttle reasons; `stage` is empty if no stage runs."""
         if not stage:
             return self._parts.idle_clock, self._parts.idle, IDLE
         demand = DEMAND.get(stage, 0.5) * self._usual
@@ -84,7 +88,7 @@ class Heat:
         return self.highest, demand, 0
 
     def go_on(self, t: float, stage: str) -> None:
-        """Advance the time to `t`; outside of stages, `stage` is empty."""
+        """Advance the time to `t`; `stage` is the running stage, or empty if no stage is running."""
         step = max(0.0, t - self._t)
         _, power, _ = self.drawn(stage)
         self.energy += power * step

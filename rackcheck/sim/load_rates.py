@@ -18,13 +18,13 @@ PER_MEMORY_CLOCK = {"fill": 1220.0, "march": 1160.0, "verify": 1180.0, "copy": 1
 """Bytes that each memory test reads and writes per cycle of the memory clock."""
 
 PER_LANE, OVER_NVLINK = 2.1e8, 0.8
-"""Rate of a lane of PCIe generation 1 in B/s (doubled by each generation), and the usable share of NVLink's rate."""
+"""Rate of a PCIe lane of generation 1 in B/s, doubled by each generation; usable fraction of the rate of NVLink."""
 
 BESIDES = 0.6
 """Rate of the matrix units while memory and links are also under load, as a fraction of their usual rate."""
 
 COVERED, ROUNDS = 0.978, 30.0
-"""Fraction of the memory that is tested with patterns, and number of patterns per second."""
+"""Fraction of the GPU's memory that the memory test covers, and rounds of the memory test per second."""
 
 SPREAD = 0.002
 """Relative spread of rates that do not depend on the clock."""
@@ -37,7 +37,7 @@ StageTest = tuple[str, str, float, dict[str, Any]]
 def tests(
     parts: GpuParts, ills: Sequence[Ill], stage: str, seed: int, clock: float, work: float, rng: Random
 ) -> Iterator[StageTest]:
-    """Yield the tests of a stage; the GPU ran at `clock` Hz, and `work` is the GPU's factor of work per clock."""
+    """Yield the tests of a stage; `clock` is the GPU's clock in Hz, and `work` multiplies its work per clock cycle."""
     slow, limp = of_kind(ills, "gpu-slow"), of_kind(ills, "sm-slow")
     part = work * (1 - (slow.number("percent") / 100 if slow else 0))
     sms: dict[str, Any] = {"sms": SMS, "slowest_sm": rng.randrange(SMS), "slowest": 1.01}

@@ -16,13 +16,13 @@ _LOOKS = re.compile(r'echo "uid \$\(id -u\)"; .*; for t in ([\w./+ :-]+); do ')
 
 
 _READABLE = re.compile(r"l\(\) \{ for f; do \[ -r ")
-"""Matches doctor's check of files, `l GLOB; l GLOB; …`, which prints the first unreadable file of each glob."""
+"""Matches the command `l GLOB; l GLOB; …` by which `rackcheck doctor` finds the first unreadable file of each glob."""
 
 
 def login_output(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | None:
     """Return the output of a command about the login; None for other commands.
 
-    `sent` is the time on the caller's clock.
+    `sent` is the time at which the caller sent the command, on the caller's clock.
     """
     looks = _LOOKS.match(command)
     if looks is not None:
@@ -62,6 +62,6 @@ def _system(host: NodeCapture) -> str:
 
 
 def _python(host: NodeCapture) -> str:
-    """Return the version of python3 on a DGX with Ubuntu, as captures do not contain it; empty without python3."""
+    """Return the python3 version of a DGX with Ubuntu, as captures contain none; empty if the node has no python3."""
     without = any(isinstance(a, Output) and a.out.endswith("no python3\n") for a in host.commands.values())
     return "" if without else "Python 3.10.12\n"

@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent / "machines"
 class SimMachine:
     """One simulated machine: the data of its operating system and its BMC.
 
-    A machine from a machine folder has no `globs`, and its `files` serve requests with any glob. Machines share texts
+    The capture of a machine folder has no `globs`, so its `files` serve requests with any glob. Machines share texts
     and bodies, so a machine must never be modified in place: create a changed copy.
     """
 
@@ -87,7 +87,10 @@ def _template(folder: Path) -> template.Template:
 
 
 def from_tree(folder: Path) -> BmcCapture:
-    """Return the BMC of a recorded Redfish tree; each body is read on first use. Raises UserError for other folders."""
+    """Return the BMC of a recorded Redfish tree; each body is read on first use.
+
+    Raises UserError if the folder is not a Redfish tree.
+    """
     if of_folder(folder) is not FolderKind.TREE:
         raise UserError(f"{folder} is not a Redfish tree: it has no redfish/v1/")
     return BmcCapture(BodyTree(folder))
@@ -111,7 +114,7 @@ def from_capture(found: captured.Captured, node: str) -> SimMachine:
 
 
 def _of_answers(answers: Iterable[Answered]) -> SimMachine:
-    """Return a machine with this data; a plane without data is missing."""
+    """Return a machine with this recorded data; a plane without recorded data is empty."""
     host, bmc = NodeCapture(), BmcCapture()
     for answer in answers:
         if answer.reading > 1:  # later readings have only a few commands
@@ -126,11 +129,11 @@ def _of_answers(answers: Iterable[Answered]) -> SimMachine:
 # A recorded Redfish tree in the DMTF's layout: the path of a folder is the URI, and its index.json has the body.
 
 BODY = 8 << 20
-"""Maximum size of one body, in bytes; it is also the maximum size of a reply that an audit reads."""
+"""Maximum size of one Redfish body, in bytes; an audit accepts replies of the same maximum size."""
 
 
 class BodyTree(Mapping[str, Body | Unknown]):
-    """The bodies of a Redfish tree by URI; each is read on first use, and a body that is not JSON is unparsable.
+    """The bodies of a Redfish tree by URI; each body is read on first use, and is unparsable if it is not JSON.
 
     Folder names may contain `$`, `?` and `=`. If no folder has exactly the name of a URI, letter case is ignored.
     """

@@ -1,10 +1,10 @@
 """Expands the patterns of machine folders: one key or list item with brackets stands for several keys or items.
 
-A dictionary key with a bracket such as `[0-223]`, `[00-15]` or `[1b,43,52]` is expanded to one key for each member.
-Several brackets are expanded to all combinations. The placeholder `@{1}` is replaced by the member of the first
-bracket. A bracket may have columns, such as `[0-2|1b,43,52]`: the key contains the member of the first column, and
-`@{1.2}` is replaced by the member of the second column. The placeholders `@{node}`, `@{n}`, `@{n3}` and `@{octets}` are
-replaced later, for each node.
+A dictionary key with a bracket such as `[0-223]`, `[00-15]` or `[1b,43,52]` is expanded to one key for each member. A
+key with several brackets is expanded to one key for each combination of their members. The placeholder `@{1}` is
+replaced by the member of the first bracket. A bracket may have columns, such as `[0-2|1b,43,52]`: the key contains the
+member of the first column, and `@{1.2}` is replaced by the member of the second column. The placeholders `@{node}`,
+`@{n}`, `@{n3}` and `@{octets}` are replaced later, for each node.
 """
 
 import re
@@ -15,7 +15,7 @@ MOST = 10_000
 """Maximum number of members of one pattern."""
 
 Stood = tuple[tuple[str, ...], ...]
-"""The chosen member of each bracket, outer brackets first; a member has one text for each column of its bracket."""
+"""The chosen member of each bracket, those of enclosing patterns first; a member has one text for each column."""
 
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _PLACE = re.compile(r"@\{([^{}]*)\}")
@@ -29,8 +29,8 @@ class BadPattern(Exception):
 def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
     """Return every text that a pattern expands to, with the members of its brackets.
 
-    `outer` has the members of the outer brackets; the pattern's own brackets are numbered after them. Raises BadPattern
-    if the pattern is invalid or has too many members.
+    `outer` has the chosen members of the enclosing pattern's brackets, which are numbered before the pattern's own
+    brackets. Raises BadPattern if the pattern is invalid or has too many members.
     """
     parts = _BRACKET.split(pattern)
     brackets = [_members(inside) for inside in parts[1::2]]
@@ -70,9 +70,9 @@ def _run(part: str) -> list[str]:
 
 
 def filled(text: str, stood: Stood) -> str:
-    """Replace placeholders such as `@{1}` and `@{1.2}` by members of brackets; placeholders of a node are kept.
+    """Replace placeholders such as `@{1}` and `@{1.2}` by members of brackets, but keep placeholders such as `@{node}`.
 
-    Raises BadPattern for any other placeholder, or if the bracket or column does not exist.
+    Raises BadPattern for an unknown placeholder, or if the placeholder's bracket or column does not exist.
     """
     if "@{" not in text:
         return text

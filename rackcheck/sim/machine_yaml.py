@@ -114,7 +114,7 @@ class SheetReader:
     def text(self, node: yaml.Node, stood: Stood) -> str:
         """Return a text, or a list of lines joined to one text; unless the text is empty, it ends with a newline.
 
-        A line may also be a table with the single key `json`, whose value is written as JSON.
+        A line may also be a YAML mapping with the single key `json`, whose value is written as JSON.
         """
         if isinstance(node, yaml.SequenceNode):
             lines = [self._line(item, inner) for part in node.value for item, inner in self.items(part, stood)]

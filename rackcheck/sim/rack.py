@@ -186,7 +186,7 @@ def _entry(up: Up) -> str:
 class _LiveBodies(Mapping[str, object]):
     """The bodies of a BMC; if a body has `DateTime`, its value is the current time of the simulated clock.
 
-    If `conduct.stands_still` is true, `DateTime` is as recorded.
+    If `conduct.stands_still` is true, the value of `DateTime` is the recorded time.
     """
 
     def __init__(self, bmc: BmcCapture, conduct: BmcConduct) -> None:

@@ -21,9 +21,9 @@ PREFIX = "rackcheck-sim-"
 def room(named: Path | None = None) -> Iterator[Path]:
     """Yield a rack's folder: the folder that the user names, or a new one in the system's temporary folder.
 
-    On exit, a new temporary folder is removed with its content. If the user named the folder, only the folders of its
-    path that this function created are removed, if they are empty. Raises UserError if the folder cannot be created, or
-    already contains a file of a rack.
+    On exit, a new temporary folder is removed with its content. Folders that this function created because the user
+    named them are removed on exit only if they are empty. Raises UserError if the folder cannot be created, or already
+    contains a file of a rack.
     """
     if named is None:
         place = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -51,7 +51,7 @@ def room(named: Path | None = None) -> Iterator[Path]:
 
 
 def remove(files: Iterable[Path]) -> None:
-    """Remove these files; missing files are ignored."""
+    """Remove the files in this list; missing files are ignored."""
     for file in files:
         with contextlib.suppress(OSError):
             file.unlink()

@@ -58,8 +58,9 @@ def growing() -> list[str]:
 def find(name: str) -> Scenario:
     """Return the simulated rack for the text after `sim:`.
 
-    The text is NAME or NAME:COUNT for a shipped scenario, the path of a scenario file, or the folder of a machine, a
-    run, a capture or a Redfish tree. Raises UserError if there is no such rack, BadFile if a file of it is invalid.
+    The text after `sim:` is NAME or NAME:COUNT for a shipped scenario, the path of a scenario file, or the folder of a
+    machine, a run, a capture or a Redfish tree. Raises UserError if there is no such rack, and BadFile if a scenario
+    file or a machine file is invalid.
     """
     bare, mark, count = name.partition(":")
     known = shipped()

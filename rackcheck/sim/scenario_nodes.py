@@ -21,14 +21,14 @@ MOST = 5000
 """Maximum number of nodes of one simulated rack."""
 
 FASTEST, SEEDS = 1000, 2**31 - 1
-"""Maximum number of simulated seconds of a burn-in per real second, and maximum seed for differences between nodes."""
+"""Maximum simulated seconds of a burn-in per real second; maximum random seed for differences between nodes."""
 
 RACK, UNITS = "rack-48u", 48
 """The rack type of every rack in a scenario, and its height in rack units."""
 
 
 class Growth:
-    """The node sets in a scenario file whose number of nodes can be set, and all names that they may contain."""
+    """The node sets of variable size in a scenario file, and the names of all nodes that they may contain."""
 
     def __init__(self, table: YamlMapping) -> None:
         nodes = table.items["nodes"]
@@ -51,7 +51,7 @@ class Builder:
         self._filled: dict[str, int] = {}
 
     def stations(self, count: int | None, shown: str, growing: Iterable[str] = ()) -> dict[str, Station]:
-        """Return every simulated node by its name; raises UserError for a `count` if the number of nodes is fixed."""
+        """Return every simulated node by name; raises UserError if `count` is set but no node set has variable size."""
         listed = self._table.items["nodes"]
         assert isinstance(listed, YamlMapping)
         wanted = self._count(count, listed, shown, growing)
@@ -73,7 +73,7 @@ class Builder:
         return found
 
     def _count(self, count: int | None, listed: YamlMapping, shown: str, growing: Iterable[str]) -> int:
-        """Return the number of nodes in each node set whose size can be set; 0 if the file has no such set."""
+        """Return the number of nodes per node set of variable size; 0 if neither `count` nor the file sets it."""
         grows = any(ALL in key for key in listed.items)
         if count is not None and not grows:
             raise UserError(f"{shown} has a fixed number of nodes (racks of variable size: {', '.join(growing)})")

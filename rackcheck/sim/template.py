@@ -25,7 +25,10 @@ from rackcheck.sim.machine_patterns import Stood, of_node
 from rackcheck.sim.machine_yaml import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
-"""The readings of unreadable files, by the reason in a machine folder; their detail is the error message of `head`."""
+"""The result of reading an unreadable file, by the reason that a machine folder gives.
+
+The detail of the result for an unreadable file is the error message of `head`.
+"""
 
 HEAD = ("rackcheck", "machine", "title", "hardware")
 T = TypeVar("T")
@@ -33,13 +36,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TemplatePart(Generic[T]):
-    """Data by path, command or URI: values that all nodes share, and values with placeholders of a node."""
+    """Data by path, command or URI: values that all nodes share, and values with placeholders such as `@{node}`."""
 
     still: dict[str, T] = field(default_factory=dict)
     moving: dict[str, T] = field(default_factory=dict)
 
     def add(self, key: str, answer: T) -> None:
-        """Add one value; values with placeholders of a node are kept apart from the values that all nodes share."""
+        """Add one value; values with placeholders such as `@{node}` are kept apart from values that all nodes share."""
         (self.moving if _moves(key) or _moves(answer) else self.still)[key] = answer
 
     def has(self, key: str) -> bool:
@@ -47,7 +50,7 @@ class TemplatePart(Generic[T]):
         return key in self.still or key in self.moving
 
     def of(self, names: Mapping[str, str]) -> dict[str, T]:
-        """Return the data of one node, with its placeholders replaced; other values are shared, not copied."""
+        """Return the data of one node, with placeholders replaced; values without placeholders are not copied."""
         return {**self.still, **{of_node(key, names): _filled(answer, names) for key, answer in self.moving.items()}}
 
 

@@ -28,7 +28,7 @@ PTX_AT_MOST = (8, 0)
 """The newest PTX version that drivers of CUDA 12.0 (525) read; they reject newer versions."""
 
 ELF_ABI = 7
-"""The ELF ABI version of CUDA 12. CUDA 13 has version 8, which older drivers reject."""
+"""The ELF ABI version of files from CUDA 12; CUDA 13 writes version 8, which older drivers reject."""
 
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
 
@@ -87,7 +87,7 @@ def _compiled(folder: Path, name: str, source: str) -> bytes:
 
 
 def bared(ptx: bytes) -> bytes:
-    """Return the PTX without comments, some of which contain a count of compilations, and without empty lines."""
+    """Return the PTX without empty lines and comments, because some comments contain a count of compilations."""
     lines = (re.sub(rb"\s*//.*", b"", line).strip(b"\t ") for line in ptx.split(b"\n"))
     return b"\n".join(line for line in lines if line) + b"\n"
 
@@ -98,7 +98,7 @@ def _done(status: int, what: str) -> None:
 
 
 def refused(name: str, data: bytes) -> str | None:
-    """Return why an old driver would reject these bytes; None if it would accept them."""
+    """Return why a driver of CUDA 12.0 would reject a PTX or ELF file; None if it would accept the file."""
     if name == "ptx":
         found = re.search(rb"^\.version (\d+)\.(\d+)$", data, re.MULTILINE)
         if found is None:
@@ -113,7 +113,7 @@ def refused(name: str, data: bytes) -> str | None:
 def assembled(folder: Path, ptx: bytes, chip: str) -> str:
     """Assemble the PTX for one chip with the ptxas below `folder`; return the log with registers and spills.
 
-    Raises Unbuilt if this fails.
+    Raises Unbuilt if ptxas is missing or fails.
     """
     found = sorted(folder.rglob("ptxas"))
     if not found:

@@ -1,4 +1,4 @@
-"""Runs on the node: a child process, its output, and the pipe whose closing requests the process to stop."""
+"""Runs on the node: a child process, its output, and the pipe that is closed to ask the process to stop."""
 
 import contextlib
 import ctypes
@@ -11,7 +11,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class Child:
-    """A child process: `out` is the pipe of its output; closing the pipe `control` requests the process to stop."""
+    """A child process: `out` is the pipe of its output; the pipe `control` is closed to ask the process to stop."""
 
     def __init__(self, name: str, pid: int, out: int, control: int) -> None:
         self.name, self.pid, self.out, self.control = name, pid, out, control
@@ -19,7 +19,7 @@ class Child:
         self.terminated_at, self.killed = 0.0, False
 
     def stop(self) -> None:
-        """Request that the process stop; a second call does nothing."""
+        """Ask the process to stop; a second call does nothing."""
         if not self.terminated_at:
             self.terminated_at = time.monotonic()
             os.close(self.control)

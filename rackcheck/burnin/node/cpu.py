@@ -25,7 +25,7 @@ CPU_PIECE = 0.04
 CPU_OBTAINED = 0.9
 """Minimum share of a core's time that a kernel must obtain; below it, other work used the core."""
 CPU_AGAIN, CPU_ROUND, CPU_COOL = 3, 0.5, 8.0
-"""Number of repetitions of failed work while hot, and again after cooling; seconds of each; seconds of cooling."""
+"""Number of runs of a failed stage while hot, and again after cooling; seconds of each run; seconds of cooling."""
 CPU_FULL = (1 << 64) - 1
 
 CpuTimes = Dict[str, float]
@@ -36,9 +36,9 @@ class Cpu:
     """The processors of this node under load.
 
     `emit` writes a record, `clock` returns the seconds since the burn-in began, and `stop` is the event that ends the
-    load. Tests inject faults with `skew` and `spoil`, and check that they are found. `skew` maps a CPU to a number that
-    is added to the seed on this CPU. `spoil` is called with the address and size of a filled memory area or an
-    encrypted message, before the node reads it again.
+    load. Tests inject faults with `skew` and `spoil`, and check that the faults are found. `skew` maps a CPU to a
+    number that is added to the seed on this CPU. `spoil` is called with the address and size of a filled memory area or
+    an encrypted message, before the node reads it again.
     """
 
     def __init__(
@@ -163,14 +163,14 @@ class Cpu:
         return results
 
     def times(self) -> CpuTimes:
-        """Return sums of 0 for a worker that starts now, with the current time as `from`."""
+        """Return zero sums for a worker that starts now; `from` is the current time."""
         return {"from": self.clock(), "wall": 0.0, "cpu": 0.0, "work": 0, "found": 0, "rounds": 0, "covered": 0}
 
     def done(self, stage: Dict[str, Any], of: str, test: str, times: CpuTimes, rated: bool, **fields: Any) -> None:
         """Report a finished test.
 
-        The record has a rate only if no other work used the cores. If other work did, a test that only measures a rate
-        (`rated`) is reported as not tested, and any other test is reported without a rate.
+        The test's record has a rate only if no other work used the cores. If other work used the cores, a test that
+        only measures a rate (`rated`) is reported as not tested, and any other test is reported without a rate.
         """
         share = times["cpu"] / times["wall"] if times["wall"] else 0.0
         values = dict(fields, of=of, stage=stage["stage"], test=test, work=int(times["work"]))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def cpu_fingerprint(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Run the same work on every core; compare the results with the shipped result, and then with each other."""
+    """Run the same work on every core; compare the results with the known correct result, and then between cores."""
     kernels = burn.kernels
     golden = CPU_GOLDEN[kernels.golden]
 
@@ -91,7 +91,7 @@ def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[int]":
-    """Compare the CPUs' results for the same work; return how many results of each CPU differ from other CPUs."""
+    """Compare the CPUs' results for the same work; return, by CPU, how many of its results differ from the others."""
     lost: Counter[int] = Counter()
     for at in range(max([len(one) for one in hashes.values()] or [0])):
         answers = {cpu: one[at] for cpu, one in hashes.items() if at < len(one)}
@@ -104,10 +104,10 @@ def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[
 
 
 def cpu_votes(answers: Dict[int, int]) -> Tuple[Dict[int, int], bool]:
-    """Return the CPUs whose result differs, each with the other CPUs' result, and whether these CPUs are at fault.
+    """Return the CPUs that disagree with other CPUs, each with the other CPUs' result, and whether they are at fault.
 
-    If a majority of CPUs agree, the CPUs that differ from it are returned and are at fault. Without a majority, for
-    example with two CPUs, all CPUs are returned and none is at fault.
+    If a majority of CPUs have the same result, the CPUs with another result are returned and are at fault. Without a
+    majority, for example with two CPUs, all CPUs are returned and none is at fault.
     """
     ranked = Counter(answers.values()).most_common()
     if len(ranked) < 2:

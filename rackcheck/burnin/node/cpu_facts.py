@@ -65,7 +65,7 @@ def cpu_available() -> int:
 
 
 def cpu_last_cache(cpus: List[int]) -> int:
-    """Return the total size, in bytes, of the last-level caches that these CPUs use; 32 MiB per CPU if unknown."""
+    """Return the total size, in bytes, of the last-level caches that `cpus` use; 32 MiB per CPU if unknown."""
     caches = {}
     for cpu in cpus:
         for level in (3, 2):

@@ -57,7 +57,10 @@ class CpuKernels:
         return function(*wide, ctypes.byref(value)), value
 
     def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, CpuResult]:
-        """Compute the hash of `seed` for `seconds`, at least once; return it, or a result that differs from `want`."""
+        """Compute the hash of `seed` repeatedly for `seconds`, at least once, and return the hash.
+
+        If a hash differs from `want`, or from the first hash if `want` is 0, the wrong hash is returned.
+        """
         return self._call("fma", seed, CPU_ROUNDS, want, int(seconds * 1e9))
 
     def adds(self) -> CpuResult:
@@ -71,7 +74,7 @@ class CpuKernels:
     def verify(
         self, at: int, size: int, seed: int, flip: int, turn: int
     ) -> Tuple[List[Tuple[int, int, int]], CpuResult]:
-        """Compare memory with the pattern of `seed` XOR `flip`; with `turn`, also write the complement of each word.
+        """Compare memory with the pattern of `seed` XOR `flip`; with `turn`, also replace each word by its complement.
 
         Return at most 64 mismatches as (address, want, got).
         """
@@ -94,7 +97,7 @@ class CpuKernels:
     def seal(self, seed: int, old: Any) -> Tuple[Any, int, int, CpuResult]:
         """Encrypt the message of `seed`; return it with the CRC32C of the text and of the ciphertext.
 
-        If `old` is set, its memory is used again.
+        If `old` is a message from an earlier call, the new message is stored in the memory of the old one.
         """
         kept = old[0] if old else (ctypes.c_char * (CPU_MESSAGE + 64))()
         at = ctypes.addressof(kept) + -ctypes.addressof(kept) % 64
@@ -112,7 +115,7 @@ class CpuKernels:
 def cpu_memory_file() -> int:
     """Create a file that exists only in memory and disappears when it is closed.
 
-    Raises OSError if the system denies the call.
+    Raises OSError if the operating system forbids files in memory.
     """
     if hasattr(os, "memfd_create"):
         return os.memfd_create("rackcheck")

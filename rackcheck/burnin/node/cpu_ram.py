@@ -18,11 +18,11 @@ CPU_STEP = 0x9E3779B97F4A7C15
 
 
 def cpu_ram(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Fill memory for about a third of the time, verify and invert it, verify it again; repeat with new seeds.
+    """Fill memory with a pattern, verify and invert it, verify it again; repeat with new seeds.
 
-    Each core uses memory of its own NUMA node, because memory is allocated where it is first written. The stage's
-    `share` is the tested fraction of the free memory, by default 0.5. If the stage has `seeds`, it ends after this many
-    seeds.
+    The first fill ends after at most 30 % of the stage's time. Each core uses memory of its own NUMA node, because
+    memory is allocated where it is first written. The stage's `share` is the tested fraction of the free memory, by
+    default 0.5 and at most 0.9. If the stage has `seeds`, it ends after this many seeds.
     """
     begun, until, most = burn.clock(), stage["until"], stage.get("seeds", 1 << 30)
     free = cpu_available()
@@ -96,7 +96,7 @@ def _cpu_verify(
     blocks: Any,
     turn: bool,
 ) -> int:
-    """Verify the filled memory and invert it (if `turn`), or verify the inverted memory; return the bytes read."""
+    """Verify filled memory and invert it (`turn` is true), or verify inverted memory (false); return the bytes read."""
     done, flip = 0, 0 if turn else CPU_FULL
     of = "numa/" + next((node for node, cpus in burn.nodes.items() if cpu in cpus), "0")
     for at, size in cpu_slices(mine):

@@ -19,11 +19,12 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
     The limit (`roof`) is the core's measured clock times its peak operations per cycle: two operations times the vector
     lanes of the variant, times the number of multiply-add units. No register reports the number of units, so it is
-    taken as the smallest of 1, 2 and 4 that allows the rate of the node's best CPU. Logical CPUs of one core share its
-    units.
+    taken as the smallest of 1, 2 and 4 that allows the rate of the node's best CPU. Logical CPUs of one core share the
+    core's multiply-add units.
 
-    A CPU is therefore compared with the best CPU of its node. If all CPUs of a node lost half of their units, only a
-    comparison between nodes shows the defect.
+    Because the theoretical limit is derived from the rate of the node's best CPU, each CPU is in effect compared with
+    the best CPU of its node. If all CPUs of a node lost half of their units, only a comparison between nodes shows the
+    defect.
     """
     kernels = burn.kernels
 
@@ -56,15 +57,19 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_cycle(reached: float, lanes: int) -> int:
-    """Return the peak FLOP per cycle with the fewest multiply-add units that allow `reached`; 0 if 4 are too few."""
+    """Return a core's peak FLOP per cycle, estimated from the FLOP per cycle that it reached.
+
+    A core has 1, 2 or 4 multiply-add units; the smallest of these numbers that allows `reached` is assumed. Return 0 if
+    even 4 units are too few, or if `reached` is 0.
+    """
     return next((2 * lanes * units for units in (1, 2, 4) if reached <= 2.2 * lanes * units), 0) if reached else 0
 
 
 def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
     """Measure the rate of a = b + 3 c on all cores, each with its own arrays in memory.
 
-    Each array is, over all cores, at least four times as large as the caches. Every element of a is verified
-    afterwards.
+    The arrays `a` of all cores together are at least four times as large as the caches, and so are the arrays `b` and
+    `c`. After the measurement, every element of the array `a` is verified.
     """
     kernels, caches = burn.kernels, cpu_last_cache(burn.cpus)
     most = cpu_available() // 12 // len(burn.cpus) >> 18 << 18

@@ -2,8 +2,8 @@
 """Measures the rate of a GPU's bf16 matrix products with the cuBLASLt library that is installed on the node.
 
 The rate is a reference, not a pass or fail, because it depends on the library's version, which differs between nodes.
-The calls were compared with cublasLt.h of CUDA 13.1, and the library of this version created and freed the descriptors
-without a GPU. Products are unverified on hardware.
+The calls of cuBLASLt were checked against cublasLt.h of CUDA 13.1; without a GPU, only creating and freeing descriptors
+was tested, with the library of CUDA 13.1. The matrix products of cuBLASLt are unverified on hardware.
 """
 
 import array
@@ -21,7 +21,7 @@ CUBLAS_SIDE = 8192
 """Rows and columns of each matrix."""
 
 CUBLAS_SLICE, CUBLAS_HANG = 0.02, 5.0
-"""Target duration of one batch of queued products, and the time after which a batch counts as hanging; in seconds."""
+"""Target duration of a batch of matrix products, and the time after which a batch counts as hanging; in seconds."""
 
 CUBLAS_SPACE = 32 << 20
 """Size of the library's workspace on the GPU, in bytes."""
@@ -58,8 +58,8 @@ def cublas_number(bits: int) -> float:
 class CublasProduct:
     """The matrix product D = A^T B on the GPU of the current context; all matrices are square, stored column by column.
 
-    `side` is the number of rows and columns of each matrix. Raises CublasTrouble if the library returns an error,
-    CudaTrouble if the driver does.
+    `side` is the number of rows and columns of each matrix. Raises CublasTrouble for an error of the cuBLASLt library,
+    and CudaTrouble for an error of the CUDA driver.
     """
 
     def __init__(
@@ -141,13 +141,13 @@ class CublasProduct:
             time.sleep(0.0002)
 
     def seconds(self, times: int) -> float:
-        """Multiply `times` times, and return the seconds that the GPU took. Raises CublasTrouble if `stop` is set."""
+        """Compute the matrix product `times` times; return the GPU's seconds. Raises CublasTrouble if `stop` is set."""
         self._go(times)
         self._come()
         return max(self.driver.seconds(self._begin, self._end), 1e-9)
 
     def rates(self, until: float) -> List[float]:
-        """Multiply in batches of about CUBLAS_SLICE seconds until `until`; return the rate of each batch in FLOP/s."""
+        """Multiply matrices until `until`, in batches of about CUBLAS_SLICE seconds; return their rates in FLOP/s."""
         times = 1
         rows: List[float] = []
         while not rows or (self.clock() < until and not self.stop.is_set()):

@@ -22,7 +22,7 @@ CUBLAS_FOLDERS = (
 )  # fmt: skip
 CUBLAS_SITES = ("/usr", "/usr/local", "/opt/*", "/opt/conda/envs/*", "~/.local", "~/*", "~/*/envs/*")
 CUBLAS_PACKAGES = ("nvidia/cublas/lib", "nvidia/cu[0-9]*/lib", "torch/lib")
-"""Where the library is searched for: CUDA and system folders; prefixes; folders of Python packages below a prefix."""
+"""Where cuBLASLt is searched for: CUDA and system folders; Python's prefixes; package folders below a prefix."""
 
 CUBLAS_CALLS = {
     "cublasLtCreate": "p", "cublasLtDestroy": "p", "cublasLtMatmulDescCreate": "pii", "cublasLtMatmulDescDestroy": "p",

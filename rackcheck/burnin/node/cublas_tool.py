@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
 
 CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 8.0, 60.0
-"""Seconds of products per GPU; seconds that must be left to start one; seconds after which it counts as hanging.
+"""Seconds of products per GPU; seconds that must be left to start a GPU; seconds after which a GPU counts as hanging.
 
-The last two allow for loading a library of half a gigabyte from a slow disk.
+The minimum and the maximum time of a GPU allow for loading a library of half a gigabyte from a slow disk.
 """
 
 CUBLAS_GRACE = 0.3
-"""Time, in seconds, that a process has to end after it was requested to stop."""
+"""Time, in seconds, that a process has to end after it was asked to stop."""
 
 
 def run_cublas(
@@ -30,8 +30,9 @@ def run_cublas(
     refused: Optional[Mapping[str, str]] = None, folders: Optional[Sequence[str]] = None,
     seconds: float = CUBLAS_SECONDS, side: int = 0, library: str = "libcuda.so.1",
 ) -> None:  # fmt: skip
-    """Measure one GPU after the other, and write a `tool` record for each; ends by `until`, or soon after `stop`.
+    """Measure one GPU after the other until `until`, or until `stop` is set; write a `tool` record for each GPU.
 
+    If too little time is left for the next GPU, its record has the reason, and the GPUs after it have no record.
     `refused` maps the indices of GPUs that must not be measured to the reason. If `side` is 0, CUBLAS_SIDE is used.
     """
     copies = find_cublas(folders)
@@ -95,7 +96,7 @@ def _cublas_gpu(
 def _cublas_apart(
     work: Callable[[Any], Dict[str, Any]], clock: Callable[[], float], stop: Any, until: float
 ) -> Dict[str, Any]:
-    """Run `work` in a process that is killed if this one ends; return its result, or `why` if there is no result."""
+    """Run `work` in a child process that is killed if its parent ends; return its result, or `why` it has none."""
     read, write = os.pipe()
     listen, control = os.pipe()
     pid = os.fork()
@@ -132,7 +133,7 @@ def _cublas_apart(
 
 
 def _cublas_buried(pid: int) -> int:
-    """Wait for a process that was requested to stop, and kill it after a grace period; return its wait status."""
+    """Wait for a process that was asked to stop, and kill it after a grace period; return its wait status."""
     limit = time.monotonic() + CUBLAS_GRACE
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)

@@ -30,14 +30,17 @@ CUDA_CALLS = {
 """Argument types of the driver's functions, one letter of CUDA_WORDS per argument; each function returns a code."""
 
 CUDA_SLOW = ("cuInit", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuModuleLoadData", "cuMemHostAlloc")
-"""Functions that may take long without a fault: they start a driver without persistence, compile PTX or pin memory."""
+"""Driver functions that may take long without a fault: they may start the driver, compile PTX or pin memory."""
 
 CUDA_WHY = {
     2: "no memory", 46: "foreign process", 100: "no driver", 101: "no driver", 200: "unsupported", 209: "unsupported",
     218: "unsupported", 222: "unsupported", 223: "unsupported", 304: "denied", 500: "unsupported", 800: "denied",
     801: "unsupported", 802: "fabric manager down", 803: "no driver", 804: "no driver", 999: "no driver",
 }  # fmt: skip
-"""Reasons why nothing was tested, by the code of the call that failed before any work was done (CUresult, CUDA 12)."""
+"""Reasons why nothing was tested, by the return code (CUresult) of a driver call that failed before any work was done.
+
+The return codes are those of CUDA 12.
+"""
 
 CUDA_GONE = (46, 100, 101, 999)
 """Return codes that mean that the GPU is lost if it worked before. Unverified on hardware."""
@@ -75,7 +78,7 @@ class CudaDriver:
             raise CudaTrouble(library, 0, str(error)) from None
 
     def call(self, name: str, *given: Any, well: Tuple[int, ...] = (0,)) -> int:
-        """Call a driver function; return its code if it is in `well`, otherwise raise CudaTrouble."""
+        """Call a driver function; return its code if `well` contains the code, otherwise raise CudaTrouble."""
         function = self._calls.get(name) or self._find(name)
         self.inside = (name, self._clock())
         code = int(function(*given))

@@ -1,6 +1,7 @@
 """Runs on the node: writes a scratch file that the user named, reads it back without caches, and removes it.
 
-Nothing else is written, and an existing file is never overwritten. Without a file name, no file is written to any disk.
+Nothing is written except the scratch file, and an existing file is never overwritten. If the user names no scratch
+file, nothing is written to any disk.
 """
 
 import errno
@@ -57,7 +58,7 @@ class DiskWork:
             self._buffer.close()
 
     def _pass(self, test: str, file: int, blocks: int, until: float) -> int:
-        """Write or read the blocks once; return the number of completed blocks."""
+        """Write all blocks of the scratch file, or read and compare all; return the number of completed blocks."""
         begun, wrong, number = self._clock(), 0, 0
         while number < blocks and self._clock() < until and not self._stop.is_set():
             self._mark(number)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.gpu_units import gpu_scalar_work, gpu_tensor_work
 
 GPU_HANG, GPU_SLOW = 5.0, 60.0
-"""Seconds after which a launch or driver call counts as hanging; the second value is for calls in CUDA_SLOW."""
+"""Seconds after which a launch or driver call counts as hanging; the second value is for the functions in CUDA_SLOW."""
 
 GPU_TOGETHER = 0.6
 """Share of the free memory that the stage `together`, which runs all kinds of work in parallel, allocates."""
@@ -26,7 +26,7 @@ GPU_HOST_SHARE = 0.4
 def describe(library: str = "libcuda.so.1") -> Dict[str, Any]:
     """Describe each GPU by its index in PCI bus order; if the driver fails, return {"trouble": reason}.
 
-    This loads the driver: call it in a separate process that ends afterwards.
+    Call this function in a separate process that ends afterwards, because the function loads the driver.
     """
     _gpu_environment()
     try:
@@ -50,13 +50,14 @@ def _gpu_environment() -> None:
 
 
 GPU_AGAIN, GPU_ROUND, GPU_COOL = 3, 0.5, 8.0
-"""Number of repetitions of failed work while hot, and again after cooling; seconds of each; seconds of cooling."""
+"""Number of runs of a failed stage while hot, and again after cooling; seconds of each run; seconds of cooling."""
 
 
 class GpuPeerTrouble(Exception):
     """A copy or test that involves another GPU failed.
 
-    Either GPU may be the cause, so no GPU is reported as faulty; this GPU is not tested any further.
+    Either of the two GPUs may be the cause, so no GPU is reported as faulty; the GPU of this process is not tested any
+    further.
     """
 
 
@@ -145,7 +146,7 @@ class GpuRun:
         )
 
     def _seed(self, stage: str) -> int:
-        """Return a stage's seed: all GPUs of all nodes of a plan have the same one, so that hashes can be compared."""
+        """Return a stage's seed, which is equal on all GPUs of all nodes of a plan, so that hashes can be compared."""
         return int(gpu_mix((self.plan["seed"] + sum(stage.encode("ascii"))) & GPU_MASK))
 
     def _stage(self, bench: "GpuBench", stage: Dict[str, Any]) -> None:
@@ -198,7 +199,7 @@ class GpuRun:
             self.stop.wait(max(0.0, ends - self.clock()))
 
     def _peer(self, bench: "GpuBench", other: int, seed: int, until: float) -> None:
-        """Test copies to one other GPU, and report them under the pair's own name, such as `peer/0-1`."""
+        """Test copies from this GPU to the GPU `other`; report results under the pair's name, such as `peer/0-1`."""
         of = "peer/%d-%d" % (self.index, other)
         tally, writer = GpuTally(of, "links", self.clock()), GpuRecordWriter(of, self.emit)
         self.at = of
@@ -267,9 +268,9 @@ def gpu_child(
     """Run a plan's GPU stages on one GPU; call this in a separate process, which is killed if the driver hangs.
 
     `index` is the GPU's index in PCI bus order; `blobs` has `ptx`, `sm_80` and `sm_90`, built by kernels/build_gpu.py.
-    Stage times are read from `clock`. Each GPU starts later than the previous one by the plan's `step`, in seconds. A
-    plan may have `inject`, to inject faults in tests on real GPUs: `place` is the index of a 16-byte word of GPU
-    memory, and `flip` are the bits that are flipped in it after the first fill. `sm` is an SM, and `bits` are the bits
-    that are flipped in its results.
+    The start and end times of stages are in seconds, as `clock` returns them. Each GPU starts later than the previous
+    one by the plan's `step`, in seconds. A plan may have `inject`, to inject faults in tests on real GPUs: `place` is
+    the index of a 16-byte word of GPU memory, and `flip` are the bits that are flipped in it after the first fill. `sm`
+    is the SM that computes wrong results, and `bits` are the bits that are flipped in these results.
     """
     GpuRun(plan, index, emit, clock, stop, blobs).run(library)

@@ -1,8 +1,9 @@
 # ruff: noqa: RUF005, UP031  for a node: Python 3.6, and one namespace for all files
 """One GPU under load, on the node: its context, kernels and monitored launches, and its stage and error records.
 
-Each test is a generator that yields instead of waiting, so that one thread keeps several streams of one GPU busy. Tests
-of units and links run one round even if they start late: a round takes a fraction of a second and gives a result.
+Each test is a generator that yields instead of waiting, so that one thread keeps several streams of one GPU busy. A
+test of units or links that starts late still runs one round, because a round takes a fraction of a second and gives a
+result.
 """
 
 import ctypes
@@ -17,7 +18,7 @@ GPU_SLICE = 0.02
 """Target duration of a launch, in seconds: with more than 50 ms, a stop would take too long."""
 
 GPU_ERRORS = 64
-"""Maximum number of reported errors of one name; one more record then reports that there are more."""
+"""Maximum number of error records with one name; one more record, with `more`, then says that there are more errors."""
 
 GPU_KERNELS = ("fill", "verify", "march", "copy", "checksum", "flip_bits", "tensor", "fp64", "fp32", "int32", "sfu")
 
@@ -162,7 +163,7 @@ class GpuBench:
             self.driver.call(*self._owned.pop())
 
     def go(self, slot: GpuSlot, stream: Any, name: str, *given: Any, grid: int = 0, report: bool = True) -> None:
-        """Launch a kernel; with `report`, the address of the slot's report is appended to the kernel's arguments."""
+        """Launch a kernel; with `report`, the address of the report buffer in `slot` is the kernel's last argument."""
         driver = self.driver
         words = given + ((ctypes.c_uint64(slot.report),) if report else ())
         if report:
@@ -176,13 +177,16 @@ class GpuBench:
         slot.reports = report
 
     def wait(self, slot: GpuSlot, what: str) -> "Generator[None, None, Tuple[float, bytes]]":
-        """Yield until a launch is complete; return its seconds and its report. Raises GpuHang if it takes too long."""
+        """Yield until a launch is complete; return its seconds and its report.
+
+        Raises GpuHang if the launch is not complete in time.
+        """
         yield from self.until_come(slot.done, what)
         seconds = max(self.driver.seconds(slot.begin, slot.end), 1e-9)
         return seconds, ctypes.string_at(slot.host, slot.size) if slot.reports else b""
 
     def until_come(self, event: Any, what: str) -> GpuWork:
-        """Yield until an event is complete. Raises GpuHang if the event takes too long."""
+        """Yield until an event is complete. Raises GpuHang if the event is not complete in time."""
         since = self.clock()
         yield  # other jobs run after each launch
         while not self.driver.come(event):

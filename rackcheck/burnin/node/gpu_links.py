@@ -110,7 +110,7 @@ def report_gpu_copy(writer: "GpuRecordWriter", stage: str, way: str, seed: int, 
 def gpu_peer_work(
     bench: "GpuBench", peer: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Copy a pattern to another GPU repeatedly, and verify it there. This process uses both GPUs."""
+    """Copy a pattern from one GPU to another repeatedly, and verify it there; one process uses both GPUs."""
     driver, size = bench.driver, gpu_copy_size(bench)
     places = ctypes.c_uint64(size // GPU_LINE)
     bench.use()

@@ -17,14 +17,15 @@ GPU_SPARE = 64
 GPU_STRETCH = 1 << 12
 """Number of 16-byte words in 64 KiB; a launch starts at a multiple of this number.
 
-A launch that starts inside a cache line is up to 40 % slower (H100).
+A kernel launch whose first address is not at the start of a cache line is up to 40 % slower (H100).
 """
 
 
 class GpuMemory:
     """Nearly all free memory of a GPU, in one piece if possible.
 
-    Each of `pieces` is (pointer, index of its first 16-byte word, number of words).
+    `pieces` is a list of allocations: (pointer, number of 16-byte words in the previous allocations, number of 16-byte
+    words).
     """
 
     def __init__(self, driver: "CudaDriver", share: float = 1.0) -> None:
@@ -157,7 +158,7 @@ def report_gpu_memory(
     ring: "Sequence[Any]",
     found: int,
 ) -> None:
-    """Report wrong 16-byte words; `found` is their number, and `ring` has the details of the first of them."""
+    """Report wrong 16-byte words of GPU memory; `found` is their number, and `ring` describes the first of them."""
     for stray in gpu_strays(seed, flip, places, ring):
         name = stray.pop("name")
         if name == "alias":

@@ -2,7 +2,8 @@
 """Computes the expected results of the GPU kernels, with integers only, and classifies findings. No I/O.
 
 Every expected number is exact: the memory pattern; the tiles of the matrix units (integers from -127 to 127 in bf16,
-with sums below 2^24); the chains of FP64, FP32 and INT32. The kernels in kernels/gpu.cu compute the same numbers.
+with sums below 2^24); the chains of dependent operations in FP64, FP32 and INT32. The GPU kernels in kernels/gpu.cu
+compute the same numbers as this Python code.
 """
 
 import struct
@@ -41,9 +42,9 @@ def _unmix(x: int) -> int:
 
 
 def gpu_pattern(seed: int, place: int, flip: int = 0) -> Tuple[int, int]:
-    """Return the low and the high half of the 128-bit pattern word at index `place`, each XOR `flip`.
+    """Return the low and the high half of the 128-bit pattern word at index `place`, each half XOR `flip`.
 
-    `flip` is 0, or 2^64 - 1 for the complement of the pattern.
+    `flip` is 0 for the pattern, or 2^64 - 1 for the complement of the pattern.
     """
     low = gpu_mix((place * _ODD + seed) & GPU_MASK)
     high = (low * _SECOND + place) & GPU_MASK
@@ -52,7 +53,7 @@ def gpu_pattern(seed: int, place: int, flip: int = 0) -> Tuple[int, int]:
 
 
 def gpu_place_of(seed: int, low: int, high: int, places: int) -> Optional[int]:
-    """Return the index below `places` whose pattern word or its complement has these two halves; None if none has."""
+    """Return the index below `places` whose pattern word, or the word's complement, has these two halves; else None."""
     for flip in (0, GPU_MASK):
         place = (_unmix(low ^ flip) - seed) * _ODD_BACK & GPU_MASK
         if place < places and gpu_pattern(seed, place, flip) == (low, high):
@@ -66,7 +67,7 @@ def gpu_checksum(lines: Iterable[Tuple[int, int]]) -> int:
 
 
 def gpu_operands(tile: int) -> Tuple[List[List[int]], List[List[int]]]:
-    """Return the integers of a tile: the 64 rows of A and the 32 columns of B, with 16 integers each."""
+    """Return the integers of a tile: 64 rows of the matrix A and 32 columns of the matrix B, each with 16 integers."""
 
     def pair(number: int) -> Tuple[int, int]:
         h = gpu_mix((tile + number * _ODD) & GPU_MASK)
@@ -80,7 +81,8 @@ def gpu_operands(tile: int) -> Tuple[List[List[int]], List[List[int]]]:
 def gpu_tile(tile: int) -> List[List[int]]:
     """Return the 64 rows of 32 integers that the matrix units must compute for a tile.
 
-    Each integer is a sum of 1024 products: the four groups of B's columns rotate with alternating signs, sixteen times.
+    Each of these integers is a sum of 1024 products, because the kernel multiplies A with the four column groups of B
+    in rotation, with alternating signs, sixteen times.
     """
     left, right = gpu_operands(tile)
     turned = [
@@ -136,7 +138,7 @@ def _single(m: int, e: int) -> int:
 
 
 def _end_of(kind: str, h: int) -> int:
-    """Return the bits of the last value of a chain that starts from the 64 bits `h`."""
+    """Return the bits of the last value of a chain of dependent operations that starts from the 64-bit number `h`."""
     if kind == "fp64":
         return _double(*_chain((1 << 52) | h >> 12, 53, 0x1FE6B7318FC505))
     if kind == "fp32":
@@ -149,10 +151,10 @@ def _end_of(kind: str, h: int) -> int:
 
 
 def gpu_chains(kind: str, seed: int) -> List[List[int]]:
-    """Return a weighted sum of the last values of four chains, for each of 8 groups of threads and 4 groups of rounds.
+    """Return the expected sum of four chains of operations, for each of 8 groups of threads and 4 groups of rounds.
 
-    A thread's group is its number modulo 8, and a round's group its number modulo 4. `kind` is fp64, fp32 or int32; the
-    approximate units have no exact result.
+    The expected sum is the weighted sum of the last values of the four chains. Thread n belongs to group n modulo 8,
+    and round n to group n modulo 4. `kind` is fp64, fp32 or int32; the approximate units have no exact result.
     """
     return [
         [
@@ -167,7 +169,7 @@ def gpu_chains(kind: str, seed: int) -> List[List[int]]:
 
 
 def gpu_chain_hash(sums: Sequence[Sequence[int]], rounds: int, threads: int) -> int:
-    """Return the hash that every thread block must report, for this number of threads and rounds."""
+    """Return the hash that every thread block must report after `rounds` rounds with `threads` threads."""
     turns = [(rounds + 3 - turn) // 4 for turn in range(4)]
     each = [sum(n * s for n, s in zip(turns, group)) for group in sums]
     return sum((2 * thread + 1) * each[thread & 7] for thread in range(threads)) & GPU_MASK
@@ -176,7 +178,7 @@ def gpu_chain_hash(sums: Sequence[Sequence[int]], rounds: int, threads: int) -> 
 def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], List[Tuple[int, int]]]:
     """Return the hash of more than half of the SMs, and each (SM, hash) that differs from it.
 
-    `answers` has the SM and the hash of each thread block. Without a majority the hash is None, and no SM is returned.
+    `answers` has the SM and the hash of each thread block. If no hash has a majority, return None and an empty list.
     """
     values: Dict[int, Dict[int, int]] = {}
     for sm, answer in answers:
@@ -192,7 +194,7 @@ def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], Lis
 
 
 def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]]) -> List[Dict[str, Any]]:
-    """Classify wrong words: a word with the pattern of another index is an `alias`, a run of others a `mismatch`.
+    """Classify wrong words: `alias` if a word has the pattern of another index, else one `mismatch` for adjacent words.
 
     A row of `ring` is (index, low half, high half, both halves when read again, _, _, SM, warp). Addresses are bytes
     from the beginning of the tested memory.
@@ -241,7 +243,7 @@ def gpu_blocks(report: bytes, blocks: int) -> List[Tuple[int, ...]]:
 def gpu_pairs(gpus: int, slot: int) -> List[Tuple[int, int]]:
     """Return the pairs of GPUs that are tested in a time slot, by the circle method.
 
-    Over all slots, each GPU is paired with each other GPU once.
+    Over all time slots, every pair of GPUs is tested exactly once.
     """
     seats = gpus + gpus % 2
     if seats < 2 or slot >= seats - 1:
@@ -252,5 +254,5 @@ def gpu_pairs(gpus: int, slot: int) -> List[Tuple[int, int]]:
 
 
 def gpu_slots(gpus: int) -> int:
-    """Return the number of time slots that are needed to pair each GPU with each other GPU once."""
+    """Return the number of time slots that are needed to test every pair of GPUs once."""
     return gpus + gpus % 2 - 1 if gpus > 1 else 0

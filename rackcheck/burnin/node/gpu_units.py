@@ -31,7 +31,7 @@ def gpu_faults(bench: "GpuBench") -> "List[Any]":
 def report_gpu_sm(
     writer: "GpuRecordWriter", stage: str, test: str, name: str, wrong: "Dict[int, Dict[str, Any]]", sms: int, seed: int
 ) -> None:
-    """Report each SM with errors; if more than half of the SMs have errors, report one finding with their number."""
+    """Report each SM that had errors; if more than half of the SMs had errors, report one finding with their number."""
     if len(wrong) * 2 > sms:
         first = wrong[min(wrong)]
         writer.error(stage, test, name, (test, "all"), sms=len(wrong), seed=seed, **first)
@@ -56,7 +56,7 @@ class GpuSms:
                 self.best[sm] = min(self.best.get(sm, float("inf")), float(ticks) / work)
 
     def fields(self) -> "Dict[str, Any]":
-        """Return the SMs' clock (Hz), their number, the slowest SM, and its ticks divided by the median of all SMs."""
+        """Return the SMs' clock (Hz), their number, the slowest SM, and its ticks divided by the SMs' median ticks."""
         ticks = sorted(self.best.values())
         if not ticks or not ticks[len(ticks) // 2]:
             return {"sms": len(ticks)}
@@ -83,7 +83,7 @@ def gpu_tensor_work(
     pending: Deque[Tuple[Any, int, int]] = deque()
 
     def exchange(number: int, side: int) -> None:
-        """Replace the oldest tile by a new one and read the new one back; the stream does this between two launches."""
+        """Queue copies that replace the oldest tile on the GPU by a new one, and copies that read the new tile back."""
         tile, slot = gpu_mix((seed + number) & GPU_MASK), number % GPU_POOL
         sent[side] = gpu_golden(tile) + struct.pack("<Q", tile)
         ctypes.memmove(staging[side], sent[side], 8200)
@@ -156,13 +156,13 @@ def report_gpu_tensor(
 
 
 GPU_CHAIN_WORK = {"fp64": ("FLOP", 4), "fp32": ("FLOP", 4), "int32": ("OP", 4), "sfu": ("OP", 3)}
-"""Unit of work, and operations in one step, for each kind of chain."""
+"""For each kernel that runs chains of dependent operations: the unit of work, and the operations in one step."""
 
 
 def gpu_scalar_work(
     bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Run FP64, FP32, INT32 and approximate-unit chains in turn on every SM, with one seed after another."""
+    """Run chains of FP64, FP32, INT32 and approximate operations on every SM, in turn; change the seed repeatedly."""
     stream, slot = bench.stream(), bench.slots(1)[0]
     grid, launches = min(bench.sms * 2, 1024), 0
     pace = {kind: GpuPace(64, 1 << 24) for kind in GPU_CHAIN_WORK}
@@ -192,7 +192,10 @@ def gpu_scalar_work(
 def report_gpu_votes(
     writer: "GpuRecordWriter", stage: str, kind: str, blocks: "Sequence[Any]", golden: "Any", seed: int
 ) -> int:
-    """Compare each SM with the golden result, or else with the SMs' majority; return the number of wrong blocks."""
+    """Compare each SM's hash with the expected hash, or else with the majority's; return the number of wrong blocks.
+
+    If no hash is expected and none has a majority, return the number of SMs.
+    """
     answers = [(block[3], block[0]) for block in blocks]
     sms = len(set(sm for sm, _ in answers))
     if golden is not None:

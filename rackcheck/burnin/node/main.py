@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.telemetry import Sampler
 
 LAST = 0.5
-"""Seconds that the sampler has for its last samples after a stop, less than a child's grace period."""
+"""Seconds that the sampler has after a stop to take its last samples: less than the grace period of a child."""
 
 
 def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: str = "") -> None:

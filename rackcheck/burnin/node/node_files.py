@@ -28,7 +28,7 @@ def node_number(path: "Any") -> "Any":
 
 
 def node_numbers(paths: "Any") -> "Any":
-    """Return the numbers in these files; files without a number are omitted."""
+    """Read one number from each file; files without a number are omitted."""
     return [number for number in map(node_number, paths) if number is not None]
 
 

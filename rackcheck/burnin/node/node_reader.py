@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 CLOCKS_MOST = 16
 """Maximum number of CPUs whose clock is read: older kernels may take 20 ms for each."""
 COST = 100
-"""A value is read again after this many times the duration of its last reading.
+"""After a reading, the same value is not read again for this many times the duration of the reading.
 
-So reading takes at most 1 % of a core.
+With a factor of 100, reading a value takes at most 1 % of the time of a core.
 """
 
 IB_RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
@@ -24,7 +24,7 @@ IB_RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 class NodeReader:
     """The node's own values: CPUs, memory, RDMA ports.
 
-    The files are found once, at the start; each later read uses these files.
+    The paths of files in /sys are searched for once, at the start; files that appear later are not read.
     """
 
     def __init__(self, clock: "Any", root: "str" = "") -> "None":
@@ -59,10 +59,10 @@ class NodeReader:
         return found
 
     def read(self, last: "bool" = False) -> "Any":
-        """Return the values that are due as pairs of a part and its values, such as `("node", {"temp": 61.0})`.
+        """Return a list of pairs of a part and its new values, such as `("node", {"temp": 61.0})`.
 
-        Values that are slow to read are read less often, to limit the load on the node. With `last`, all counters are
-        read.
+        Values that are slow to read are read less often, to limit the load on the node. If `last` is true, all counters
+        are read.
         """
         node: Any = {}
         for reader in (self._temp, self._clock_mean, self._load, self._mce, self._counts):

@@ -24,8 +24,9 @@ NVML_KINDS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 class Gpus:
     """The node's NVIDIA GPUs, by NVML index.
 
-    `nvml` is pynvml, or None; `root` is prepended to the paths /proc, /sys and /dev. `troubles` lists the reasons for
-    missing values. `asking` is the query in progress, as (index, name of the function, start).
+    `nvml` is pynvml, or None; `root` is prepended to the paths /proc, /sys and /dev. `troubles` lists the reasons why
+    values of the node or of a GPU are missing. `asking` is the query in progress, as (index, name of the function,
+    start).
     """
 
     def __init__(self, nvml: "Any", emit: "Any", clock: "Any", root: "str" = "") -> "None":
@@ -47,7 +48,7 @@ class Gpus:
         self._open()
 
     def _open(self) -> "None":
-        """Initialise NVML, unless this could load a driver."""
+        """Initialise NVML and open the GPUs, unless initialising NVML could load a driver."""
         on_bus, why = nvml_on_bus(self.root), nvml_unasked(self.nvml, self.root)
         if why:
             if on_bus != 0:
@@ -142,7 +143,7 @@ class Gpus:
     def fields(self, index: "int", asked: "Any") -> "Any":
         """Query several numbered fields in one call; return the values by field, without fields that have no value.
 
-        A field is given as (number, scope).
+        `asked` lists the fields as pairs (field number of NVML, scope).
         """
         left = tuple(each for each in asked if (index, "field", each) not in self._refused)
         found = {}
@@ -166,8 +167,8 @@ class Gpus:
     def order(self) -> "Any":
         """Return each GPU's NVML index by its position in PCI order, which is CUDA's order with PCI_BUS_ID.
 
-        The positions are dictionary keys, as text. The result is empty if a PCI address is unknown, since then GPUs
-        cannot be matched. Call hello() first.
+        The keys of the returned dictionary are positions in PCI order, as text. If the PCI address of a GPU is unknown,
+        the dictionary is empty, because the order of the GPUs is then unknown. Call hello() first.
         """
         alive = self.alive()
         if any(index not in self.places for index in alive):
@@ -177,8 +178,8 @@ class Gpus:
     def foreign(self, mine: "Any") -> "Any":
         """Return the other processes on each GPU in use: {0: "pid 123 (python3)"}; processes in `mine` are left out.
 
-        Call this only before the load: it takes milliseconds, and it holds a lock of the whole driver. A GPU that does
-        not report its processes is added to `troubles`.
+        Query the processes only before the load, because the query takes milliseconds and holds a lock of the whole
+        driver. A GPU that does not report its processes is added to `troubles`.
         """
         nvml, found = self.nvml, {}
         for index in self.alive():

@@ -54,8 +54,8 @@ def _nvml_state(gpus: "Gpus", index: "int") -> "Any":
 def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
     """Return how many degrees C the GPU is below its hardware slowdown temperature; None if unknown.
 
-    Newer GPUs do not report the slowdown temperature. They report how far they are below a limit, and the (negative)
-    margin from the slowdown to this limit.
+    Newer GPUs do not report the slowdown temperature. Newer GPUs report how far they are below a temperature limit, and
+    the (negative) margin from the slowdown temperature to this limit.
     """
     if index in gpus.slowdown:
         return gpus.slowdown[index] - temp
@@ -89,7 +89,8 @@ def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
 def _nvml_link_errors(gpus: "Gpus", index: "int") -> "Any":
     """Return the sum of the error counters of all NVLinks: read per GPU up to NVLink 4, and per link since NVLink 5.
 
-    The sum is None if a counter that was reported before is now missing: a sum without it is not comparable.
+    The sum is None if any counter that was part of the first sum is now missing, because the two sums are not
+    comparable.
     """
     nvml = gpus.nvml
     found = gpus.fields(index, [(field, 0) for field in (

@@ -28,10 +28,10 @@ BEAT = 0.5
 """Seconds without a record after which the supervisor sends a keep-alive."""
 
 GRACE = 0.6
-"""Time, in seconds, that a child has to end after it was requested to stop."""
+"""Time, in seconds, that a child has to end after it was asked to stop."""
 
 BACKLOG = 8 << 20
-"""Maximum number of bytes that wait for the controller; with more, the burn-in is stopped."""
+"""Maximum number of bytes that wait for the controller; if more bytes wait, the burn-in is stopped."""
 
 PlanDict = Dict[str, Any]
 Work = Callable[[Any, threading.Event], None]
@@ -90,7 +90,7 @@ class Supervisor:
     # -- children -----------------------------------------------------------------------------------------------------
 
     def start(self, name: str, work: Work) -> None:
-        """Fork a child that runs `work(line, stop)`."""
+        """Fork a child process that runs `work(line, stop)`: `line` is its output, `stop` is set to end it."""
         read, write = os.pipe()
         listen, control = os.pipe()
         pid = os.fork()
@@ -201,7 +201,7 @@ class Supervisor:
     # -- the loop -----------------------------------------------------------------------------------------------------
 
     def abort(self, why: str) -> None:
-        """Stop all children; only the first reason is reported."""
+        """Stop all children for the reason `why`; later reasons are ignored."""
         self.ending = self.ending or why
         for child in self.children.values():
             child.stop()
@@ -268,7 +268,7 @@ class Supervisor:
         return not self.ending
 
     def go_on(self) -> None:
-        """Report a hang if the GPUs are not listed in time; run the tools after the load, and stop the sampler last."""
+        """Report a hang if the GPUs are not listed in time; run the tools after the load, and then stop the sampler."""
         if not self.known and (self.clock() > self.plan["ready"] or "telemetry" not in self.children):
             self.known = True
             if self.stages("gpu"):

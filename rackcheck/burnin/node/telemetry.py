@@ -14,9 +14,9 @@ SAMPLE_PERIOD = 0.1
 XIDS_MOST = 64
 """Maximum number of kernel log lines that are reported about one GPU."""
 HOT_BELOW = 2
-"""The load must end when a GPU is this many degrees C below its slowdown."""
+"""The load must end when a GPU is only this many degrees C below its slowdown temperature."""
 HANGS_AFTER = 5.0
-"""Seconds after which NVML counts as hanging."""
+"""Seconds without an answer to a query after which NVML counts as hanging."""
 THROTTLES = (0x8, 0x20, 0x40, 0x80)
 """Event reasons that are findings: hardware slowdown, software thermal, hardware thermal, hardware power brake."""
 HARDWARE = 0x8 | 0x40 | 0x80
@@ -25,10 +25,10 @@ HARDWARE = 0x8 | 0x40 | 0x80
 class Sampler(threading.Thread):
     """Samples GPUs every 0.1 s and the node every second until `stop` is set; the last sample has all counters.
 
-    So the first and the last counters are from before and after the load. `on_hot(index, temp, limit)` is called once
-    when a GPU is within 2 C of its slowdown. `on_reasons(index, bits)` is called once for each kind of hardware
-    slowdown of a GPU. Call hello() of the GPUs first. `skipped` is the number of samples that were left out because an
-    earlier sample took too long.
+    The counters of the first sample are from before the load, and those of the last sample from after it.
+    `on_hot(index, temp, limit)` is called once when a GPU is within 2 C of its slowdown temperature. `on_reasons(index,
+    bits)` is called when a GPU has a kind of hardware slowdown for the first time. Call hello() of `gpus` before the
+    sampler starts. `skipped` is the number of samples that were left out because an earlier sample took too long.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Sampler(threading.Thread):
     def round(self, number: "int", last: "bool" = False) -> "None":
         """Sample each GPU once; in the first and last round and once a second, also read its counters.
 
-        The GPUs' counters are read in different rounds.
+        Except in the first and last round, the counters of different GPUs are normally read in different rounds.
         """
         for index in self.gpus.alive():
             value = nvml_quick(self.gpus, index)

@@ -1,7 +1,7 @@
 """Runs a tool on the node with a time limit, a limit on the size of its output, and its own process group.
 
-The group gets SIGTERM and then SIGKILL when the time limit is reached or the burn-in stops. If this process is killed,
-the kernel ends the tool. No shell is used.
+The tool's process group gets SIGTERM and then SIGKILL when the time limit is reached or the burn-in stops. If this
+process is killed, the kernel ends the tool. The tool is started without a shell.
 """
 
 import ctypes
@@ -22,13 +22,13 @@ TOOL_STEP = 0.05
 """Seconds between two checks of `stop`."""
 
 TOOL_GRACE = 1.5
-"""Seconds between SIGTERM and SIGKILL: `dcgmi` needs them to end its work in the host engine."""
+"""Seconds between SIGTERM and SIGKILL: `dcgmi` needs this time to end its work in the host engine."""
 
 
 def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float) -> Dict[str, Any]:
     """Run a command until it ends, its time is over or `stop` is set; return the fields of its `tool` record.
 
-    Its time is over at `until`, or after `most` seconds.
+    The command's time is over when `clock` reaches `until`, or `most` seconds after the start.
     """
     begun = clock()
 
@@ -75,14 +75,14 @@ def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: floa
 
 
 class _ToolKept:
-    """The beginning and the end of a stream: its first `first` bytes and its last `last` bytes."""
+    """The kept parts of an output: at most `first` bytes of its beginning, and at most `last` bytes of its end."""
 
     def __init__(self, first: int, last: int) -> None:
         self.first, self.last, self.cut = first, last, 0
         self.head, self.tail = bytearray(), bytearray()
 
     def take(self, data: bytes) -> None:
-        """Add new bytes; bytes that are dropped are counted in `cut`."""
+        """Add new bytes of the output; bytes outside of the kept beginning and end are dropped and counted in `cut`."""
         room = self.first - len(self.head)
         self.head += data[:room]
         self.tail += data[room:]
@@ -92,7 +92,7 @@ class _ToolKept:
             del self.tail[:over]
 
     def text(self) -> str:
-        """Return the kept bytes as text, with a line `...` where bytes were dropped between them."""
+        """Return the kept bytes as text; a line `...` replaces bytes dropped between the beginning and the end."""
         between = b"\n...\n" if self.cut and self.last else b""
         return bytes(self.head + between + self.tail).decode("utf-8", "replace")
 

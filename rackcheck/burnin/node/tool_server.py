@@ -41,7 +41,10 @@ def tool_free_port() -> int:
 
 
 def _tool_listens(port: int) -> bool:
-    """Return whether a process listens on a TCP port, from /proc: a connection would be taken for the tool's client."""
+    """Return whether a process listens on a TCP port; the port is looked up in /proc, without connecting to it.
+
+    If rackcheck connected to the port, the tool's server would take it for the tool's client.
+    """
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
             with Path(table).open() as file:

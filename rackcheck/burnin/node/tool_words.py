@@ -27,14 +27,14 @@ FIO_SECONDS = 4
 """Duration of each of fio's two jobs on a disk, in seconds."""
 
 STRESS_SECONDS = 10
-"""Duration of stress-ng, in seconds."""
+"""Duration of the test by stress-ng, in seconds."""
 
 WRITE_SECONDS = 5
-"""Duration of ib_write_bw, in seconds."""
+"""Duration of the test by ib_write_bw, in seconds."""
 
 
 class ToolNode(NamedTuple):
-    """Reads files of the node below `root`; `help` is the output of the tool's version command."""
+    """The node as seen by a tool: its files below `root`, and the output of the tool's version command as `help`."""
 
     root: str
     help: str = ""
@@ -59,8 +59,8 @@ class ToolNode(NamedTuple):
 class Tool(NamedTuple):
     """A tool: its executable, the arguments that print its version, its minimum and maximum seconds, and its commands.
 
-    A command is not started if fewer than `least` seconds are left. `commands` takes the tool's path, and yields a
-    subject and the arguments for each command.
+    A command is not started if fewer than `least` seconds are left. `commands` takes the tool's path and the node, and
+    yields for each command the part that it tests, such as `disk/sda`, and its arguments.
     """
 
     command: str

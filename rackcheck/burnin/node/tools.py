@@ -1,6 +1,6 @@
 """Finds the tools that are installed on the node, reads their versions, and runs them with fixed arguments.
 
-Nothing is installed; the tools' output is recorded. Times are seconds of `clock`.
+Nothing is installed; the tools' output is recorded.
 
 One `tool` record is written for each command: `name`, `of`, `argv`, `version`, `status` (exit status; a negative number
 is the signal that ended the command; null if the command did not run to its end), `seconds`, `out`, `err`, `why` (only
@@ -39,8 +39,8 @@ def run_tools(
 ) -> None:
     """Run tools one after the other, and write a `tool` record for each command; ends by `until`, or soon after `stop`.
 
-    `refused` maps GPUs that must not be used to the reason; only `cublas` is run GPU by GPU and skips them. The calling
-    thread must live until this function returns: the kernel ends a tool when the thread that started it ends.
+    `refused` maps the indices of GPUs that must not be used to the reason; only the tool `cublas` skips these GPUs. The
+    calling thread must live until this function returns: the kernel ends a tool when the thread that started it ends.
     """
     for name in dict.fromkeys(names):
         if name == "cublas":

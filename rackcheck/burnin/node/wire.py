@@ -17,13 +17,13 @@ class RecordStream:
         return time.monotonic() - self._began
 
     def emit(self, kind: str, **fields: object) -> None:
-        """Write a record. Raises OSError if the reader is gone."""
+        """Write a record. Raises OSError if no process reads the records any more."""
         record = dict(fields, k=kind)
         record.setdefault("t", round(self.clock(), 3))
         self._write(json.dumps(record, separators=(",", ":")))
 
     def ask(self, **words: object) -> None:
-        """Write a message for the supervisor; the supervisor does not forward it."""
+        """Write a message to the supervisor; the supervisor does not forward the message to the controller."""
         self._write("!" + json.dumps(words, separators=(",", ":")))
 
     def _write(self, text: str) -> None:
