@@ -34,7 +34,11 @@ from rackcheck.views.summary import Summary, exit_code, several, summarize
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
-    """Arguments and options of `rackcheck audit`; `seconds`, `deadline` and `again` are in seconds."""
+    """Arguments and options of `rackcheck audit`; all times are in seconds.
+
+    `seconds` limits one plane of one node, `deadline` limits the whole run, and `again` is the time between two
+    readings.
+    """
 
     targets: tuple[str, ...]
     profile: str | None
@@ -217,7 +221,10 @@ def _again(
 
 
 def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
-    """Yield notes on nodes whose outcome differs from the stored one, because the law or rackcheck has changed."""
+    """Yield notes on nodes whose outcome is no longer the stored one, because the law or rackcheck has changed.
+
+    A law is a version of the criteria by which the verdicts of a node decide its outcome.
+    """
     began, now = stored.started(), {each.node: each for each in summary.everyone}
     turned: dict[tuple[str, str, str], list[str]] = {}
     for was in stored.judged():

@@ -24,7 +24,7 @@ from rackcheck.run.job import Job
 
 
 def everything() -> Plan:
-    """Return the requests of every probe; of an unlimited family such as sysctls, only members that a profile uses."""
+    """Return the requests of every probe; for an unlimited family of facts (like sysctls), the facts in any profile."""
     known = registry()
     return Plan(affordable(known.probes), tuple(sorted(_members(), key=str)), known.joins)
 

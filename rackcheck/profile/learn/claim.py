@@ -25,9 +25,9 @@ MEMBERS = 40
 """Maximum number of members of a list in a rule."""
 
 SHARE = 0.02
-"""Minimum half-width of a band, as a share of the median; the band is wider if the values spread more.
+"""Minimum half-width of a band, as a share of the median.
 
-The half-width is three times the median absolute deviation, if that is larger.
+If three times the median absolute deviation is larger than this minimum, it is the half-width of the band.
 """
 
 _ERRORS = re.compile(
@@ -165,7 +165,7 @@ def _quoted(text: str) -> str:
 
 
 def _measured(kind: Kind, found: Sequence[Value], machines: int) -> Claim | Doubt | Why:
-    """Return a band around the median for a rate (per second) that does not depend on load; else why there is none."""
+    """Return a band around the median for a rate (per second) that does not depend on load, or why there is no band."""
     numbers = [float(value) for value in found if isinstance(value, (int, float)) and math.isfinite(value)]
     if not kind.unit.endswith("/s") or _IDLE.search(kind.help) or len(numbers) < len(found):
         return Why.MEASUREMENT
@@ -191,7 +191,7 @@ def _up(number: float) -> float:
 
 
 def _held(claim: Claim | Why, found: Sequence[Value], kind: Kind) -> Claim | Why:
-    """Return the claim if a profile can express it and it holds for every value, as a rule evaluates it."""
+    """Return the claim if a profile can express it and it passes for every value, or why there is no claim."""
     if isinstance(claim, Why):
         return claim
     try:

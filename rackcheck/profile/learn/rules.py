@@ -88,7 +88,7 @@ def learn(samples: Sequence[LearnedRun], catalogue: Catalogue, *, at_least: bool
 
 
 Sightings = Sequence[tuple[str, Reading]]
-"""Readings of one fact, each with the name of the machine, or of the machine's item, that it belongs to."""
+"""Readings of one fact, each with the name of the machine, or of the item of a machine, from which it was read."""
 
 
 class _Learning:
