@@ -93,7 +93,10 @@ def _peers(
     mine: ComparedFacts | None = None,
     role: str = "",
 ) -> Reference:
-    """Return the majority values of a role without `node`; the number of nodes in the reference's name includes it."""
+    """Return the majority values of all nodes of a role except `node`.
+
+    The number of nodes in the name of the reference includes `node`.
+    """
     roles = _roles(source)
     role = role or roles.get(node, ROLE)
     others = [name for name in nodes if name != node and roles.get(name, ROLE) == role]

@@ -221,9 +221,10 @@ def _again(
 
 
 def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
-    """Yield notes on nodes whose outcome is no longer the stored one, because the law or rackcheck has changed.
+    """Yield notes on nodes whose current outcome differs from the stored outcome.
 
-    A law is a version of the criteria by which the verdicts of a node decide its outcome.
+    Outcomes differ if rackcheck has changed, or if its law has changed: the criteria by which a node's verdicts decide
+    its outcome.
     """
     began, now = stored.started(), {each.node: each for each in summary.everyone}
     turned: dict[tuple[str, str, str], list[str]] = {}

@@ -103,7 +103,10 @@ def _looks_at(path: str) -> Schema:
 
 
 def _leaf(facts: Mapping[str, Entry], defs: dict[str, Schema], name: str, *, item: bool = False) -> Schema:
-    """Return a schema that offers these facts, and their words, for a test; the list of facts is added to `defs`."""
+    """Return a schema that offers these facts and their allowed values for a test.
+
+    The schema refers to the list of facts, which is added to `defs`.
+    """
     defs[f"{name}-facts"] = _offered(facts)
     beside = [f".{path}" for path, entry in facts.items() if item and _alike(entry)]
     others = [_ref("node-facts"), *([_choice(beside)] if beside else ())]

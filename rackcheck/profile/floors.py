@@ -117,7 +117,10 @@ def as_written(node: YamlNode | None, profile: Profile) -> str:
 
 
 def words_of(rule: Rule, profile: Profile) -> tuple[str, ...]:
-    """Return the names of hardware parts in a rule's tests; if there are none, the names in all rules and products."""
+    """Return the names of hardware parts in a rule's tests.
+
+    If a rule's tests name no part, the names in all rules of the profile and the products in `applies-to` are returned.
+    """
     own = tuple(_named(rule))
     if own:
         return own

@@ -23,7 +23,7 @@ FORMS = (
 """The three kinds of rules: for each kind, the keys that define it, and all keys that belong to it."""
 
 MACHINE = frozenset({"product", "board", "cpu", "device"})
-"""Keys of `applies-to` that name a machine; a profile with any of these keys drops those of its parents."""
+"""Keys of `applies-to` that name a machine; a profile with any of these keys inherits none of them from its parents."""
 
 BEGUN = 3
 """Minimum number of characters of a text that is treated as the beginning of a longer word."""
@@ -164,8 +164,8 @@ def rule_over(under: YamlMapping | None, over: YamlMapping) -> YamlMapping:
     """Merge a rule over its older version, key by key.
 
     If the newer version of a rule selects items, it removes the older version's selection and filters. If the newer
-    version tests facts, it removes the older version's facts and operators. If the newer version is of another kind, it
-    removes all keys of the older kind.
+    version of a rule tests facts, it removes the older version's facts and operators. If the newer version of a rule is
+    of another kind, it removes all keys of the older kind.
     """
     if under is None:
         return over
@@ -233,8 +233,8 @@ def listed(node: YamlNode | None) -> tuple[Scalar, ...]:
 def did_you_mean(word: str, words: list[str]) -> str:
     """Format the hint `; did you mean WORD?` with the known word that is most similar; empty if none is similar.
 
-    Words that begin with the given text are preferred, then words with the same parts in another order. Case is
-    ignored.
+    A known word that begins with the user's text is preferred, then a known word with the same parts in another order.
+    Case is ignored.
     """
     small = word.casefold()
     known = {each.casefold(): each for each in words}

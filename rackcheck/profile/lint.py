@@ -1,8 +1,8 @@
 """Checks a profile that loads for rules that cannot pass, that contradict themselves, or that cannot fail.
 
 The loader reports errors that make a file invalid. This module reports valid keys that have no effect or are probably
-mistakes. A finding is an error if a rule can never pass or hardly ever fail, a warning if a person should check, and a
-hint if a text is missing that shipped profiles have.
+mistakes. A finding is an error if a rule can never pass or can hardly ever fail, a warning if a person should check the
+rule, and a hint if a text is missing that shipped profiles have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from rackcheck.profile.satisfiable import can_fail, can_hold
 EVERY_ROLE = "any"
 
 NO_REASON = frozenset({"", "true", "yes", "null", "~"})
-"""Values of the key `drop` that are no reason, because the author used the key as a switch."""
+"""Values of the key `drop` that contain no reason, because the author used the key as a switch."""
 
 LOW = 2
 """A required minimum below 1/LOW of the hardware's peak value needs a written reason."""
@@ -181,7 +181,10 @@ def _needs(rule: Rule, profile: Profile, at: LayerPlaces) -> Iterator[LintFindin
 
 
 def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Yield a finding if no value passes a clause, or if its `where` or `when` lets a rule never fail or never pass."""
+    """Yield a finding if no value passes a clause of the rule.
+
+    A finding is also yielded if a rule can never fail or never pass because of its `where` or `when`.
+    """
     named, given = ("where", rule.look.where) if rule.look is not None else ("when", rule.when)
     mode = rule.look.mode if rule.look is not None else ""
     for clause in (*rule.clauses, *((given,) if given is not None else ())):
@@ -216,7 +219,7 @@ def _quorum(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
 
 
 def _silent(look: RuleSelection | None) -> bool:
-    """Whether a rule without a selection, or with this selection, cannot fail because of the number of items.
+    """Whether a rule accepts any number of selected items; also true for a rule without a selection.
 
     An `each` with `allow-empty` and without `expect-count` accepts any number of items.
     """

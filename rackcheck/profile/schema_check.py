@@ -25,7 +25,7 @@ MEANT: Mapping[str, str] = {
 """Maps words of other tools to rackcheck's words with the same meaning but another spelling, for error messages."""
 
 FEW = 5
-"""Maximum number of keys of a table whose complete form is shown in a message."""
+"""Maximum number of keys that a table may have for its complete form to be shown in a message."""
 
 MANY = 16
 """Maximum number of keys of a table that are all listed in a message, if none of them is similar to the wrong key."""

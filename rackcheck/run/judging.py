@@ -331,8 +331,8 @@ class Judging:
 ALONE = "node.identity.repeated"
 """The path of the fact that shows whether parts of a node have the same identity.
 
-A built-in rule judges the fact only if the inventory has a single node; for several nodes, a fleet rule compares the
-parts of all nodes.
+A built-in rule judges `node.identity.repeated` only if the inventory has a single node; for several nodes, a fleet rule
+compares the parts of all nodes.
 """
 
 COMPUTE = "compute"

@@ -24,8 +24,8 @@ PINS = frozenset({"is", "one-of", "like", "matches", "same-as", "within", "mask"
 def unpinned(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """Remove facts from rules that compare nodes, if another rule always tests the facts' values on the same nodes.
 
-    A rule with an unset param or a `when` condition does not always test a value, so that no fact is removed because of
-    it.
+    No fact is removed because of a rule with an unset param or a `when` condition, since such a rule does not always
+    test the value.
     """
     found = tuple(rules)
     pins = {(fact, role) for rule in found for fact in _pinned(rule) for role in rule.roles}

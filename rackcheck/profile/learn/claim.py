@@ -27,7 +27,7 @@ MEMBERS = 40
 SHARE = 0.02
 """Minimum half-width of a band, as a share of the median.
 
-If three times the median absolute deviation is larger than this minimum, it is the half-width of the band.
+The half-width of a band is three times the median absolute deviation of the values, but at least 2 % of the median.
 """
 
 _ERRORS = re.compile(
@@ -68,7 +68,7 @@ class Doubt(StrEnum):
 class Claim:
     """A rule's claim about a fact: an operator and its operand, as a profile writes them.
 
-    The operand of `within` is the pair (of, by).
+    For the operator `within`, the operand is the pair (`of`, `by`): the middle and half the width of the allowed band.
     """
 
     op: str

@@ -52,7 +52,10 @@ class Lesson:
 
     @property
     def area(self) -> str:
-        """The first path segment of the rule's collection, or of its first fact if it has none; without an item key."""
+        """The first path segment of the rule's collection; for a rule without a collection, of its first fact.
+
+        The item key of the path segment is left out.
+        """
         return re.split("[./]", self.at or next(iter(self.claims)))[0]
 
 

@@ -25,7 +25,7 @@ OUTCOMES = (Outcome.PASS, Outcome.FAIL, Outcome.INCOMPLETE)
 BASES = 4
 """Number of fully stored parts of a class that a new part is compared with.
 
-Four parts are enough, because a data hall has only a few kinds of machines.
+Four full parts of each class are enough, because a data hall has only a few kinds of machines.
 """
 
 CACHED = 100_000

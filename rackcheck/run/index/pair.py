@@ -76,7 +76,10 @@ class RunPair:
 
     @property
     def differs(self) -> bool:
-        """Whether there is a difference in more than values and verdicts that are unknown in one of the runs."""
+        """Whether at least one difference between the runs is certain.
+
+        A difference is uncertain if the value or the verdict is unknown in one of the runs.
+        """
         known = any(not c.kind.uncertain for changes in self.changes.values() for c in changes)
         return bool(known or self.new or self.missing or any(not t.uncertain for ts in self.turns.values() for t in ts))
 
