@@ -95,7 +95,7 @@ def _peers(
 ) -> Reference:
     """Return the majority values of all nodes of a role except `node`.
 
-    The number of nodes in the name of the reference includes `node`.
+    The number of nodes in the name of the reference includes `node`, if the run contains it.
     """
     roles = _roles(source)
     role = role or roles.get(node, ROLE)

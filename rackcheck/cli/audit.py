@@ -223,8 +223,8 @@ def _again(
 def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
     """Yield notes on nodes whose current outcome differs from the stored outcome.
 
-    Outcomes differ if rackcheck has changed, or if its law has changed: the criteria by which a node's verdicts decide
-    its outcome.
+    Outcomes can differ if rackcheck has changed, or if its law has changed: the criteria by which a node's verdicts
+    decide its outcome.
     """
     began, now = stored.started(), {each.node: each for each in summary.everyone}
     turned: dict[tuple[str, str, str], list[str]] = {}
