@@ -93,7 +93,10 @@ def _peers(
     mine: ComparedFacts | None = None,
     role: str = "",
 ) -> Reference:
-    """Return the majority values of the other nodes of a role; the displayed number of nodes includes this node."""
+    """Return the majority values of all nodes of a role except `node`.
+
+    The number of nodes in the name of the reference includes `node`, if the run contains it.
+    """
     roles = _roles(source)
     role = role or roles.get(node, ROLE)
     others = [name for name in nodes if name != node and roles.get(name, ROLE) == role]
@@ -119,7 +122,10 @@ def _roles(source: pair.ComparedRun) -> dict[str, str]:
 
 
 def _earlier(node: str, source: pair.ComparedRun) -> str:
-    """Return the id of the newest run before this one that read the node; raises UserError if there is none."""
+    """Return the id of the last run that read the node before its newest reading in `source`.
+
+    Raises UserError if no earlier run read the node.
+    """
     now = next((run for run in reversed(source.runs) if _read(run, node)), source.runs[-1]).folder.resolve().name
     try:
         with file.opened(file.place()) as db:

@@ -36,7 +36,11 @@ from rackcheck.views.summary import Summary, exit_code, several, summarize
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
-    """Arguments and options of `rackcheck audit`; `seconds`, `deadline` and `again` are in seconds."""
+    """Arguments and options of `rackcheck audit`; all times are in seconds.
+
+    `seconds` limits one plane of one node, `deadline` limits the whole run, and `again` is the time between two
+    readings.
+    """
 
     targets: tuple[str, ...]
     profile: str | None
@@ -232,7 +236,11 @@ def _again(
 
 
 def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
-    """Yield notes on nodes whose outcome differs from the stored one, because the law or rackcheck has changed."""
+    """Yield notes on nodes whose current outcome differs from the stored outcome.
+
+    Outcomes can differ if rackcheck has changed, or if its law has changed: the criteria by which a node's verdicts
+    decide its outcome.
+    """
     began, now = stored.started(), {each.node: each for each in summary.everyone}
     turned: dict[tuple[str, str, str], list[str]] = {}
     for was in stored.judged():

@@ -18,7 +18,11 @@ SHOWN = 20
 
 @dataclass
 class _Seen:
-    """The records of all nodes so far: `t` in seconds; by GPU, `power` in watts and `temp` in degrees Celsius."""
+    """Sums up the burn-in records of all nodes so far.
+
+    `t` is the elapsed time in seconds; `power` (watts) and `temp` (degrees Celsius) contain the newest value of each
+    GPU.
+    """
 
     tier: Tier
     nodes: int

@@ -123,7 +123,10 @@ class _Came:
 
 
 def _subject(path: str, leaf: Leaf) -> FilterRow:
-    """Return a fact in the form to which a filter is applied; comparisons apply only to the facts that they name."""
+    """Return a fact in the form to which a filter is applied.
+
+    A comparison in the filter applies only to the facts that the comparison names.
+    """
     own = paths.parse(path)
 
     def read(pattern: FactPath) -> tuple[Reading, ...]:
@@ -144,7 +147,7 @@ def _fits(pattern: FactPath, path: FactPath) -> bool:
 def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unknown]) -> Tree:
     """Add the facts of planes that did not answer, as unknown.
 
-    If the user named facts (`words`), only these are added; otherwise all facts of the planes in `troubles`.
+    If the user named facts (`words`), only the named facts are added; otherwise, all facts of the planes in `troubles`.
     """
     values = dict(tree.leaves)
     for entry in known().catalogue.entries.values():

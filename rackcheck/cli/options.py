@@ -20,7 +20,7 @@ OptionsT = TypeVar("OptionsT")
 def collected(kind: type[OptionsT]) -> Callable[[Callable[[OptionsT], int]], Callable[..., int]]:
     """Return a decorator that passes a command all its options as one value of the class `kind`.
 
-    It must be the lowest decorator of the command.
+    The returned decorator must be the lowest decorator of the command.
     """
 
     def made(command: Callable[[OptionsT], int]) -> Callable[..., int]:

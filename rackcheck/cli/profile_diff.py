@@ -69,9 +69,10 @@ def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], 
 
 
 def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
-    """Return a profile and the name to load it by; the name is empty for a run or an acceptance, which has site values.
+    """Return a profile, and the name or path from which it can be loaded again with site values.
 
-    Raises UserError with the nearest name.
+    For a run or an acceptance, the second value is empty, because its profile is stored together with its site values.
+    If no profile, run or acceptance has this name, UserError with the most similar name is raised.
     """
     profiles = library.profiles(folders)
     a_file = Path(name).is_file()
@@ -86,7 +87,11 @@ def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
 
 
 def _with(profile: Profile, place: str, given: Mapping[str, str], folders: tuple[Path, ...]) -> Profile:
-    """Load a profile again with the site values for params that it has; without any, return the profile as it is."""
+    """Load a profile again with the site values in `given` for its params.
+
+    The profile is returned unchanged if no site value is for its params, or if it is the profile of a run or an
+    acceptance.
+    """
     own = {name: value for name, value in given.items() if name in profile.params}
     return library.load(place, known().catalogue, own, folders) if own and place else profile
 
@@ -182,7 +187,7 @@ def _section(head: str, lines: Iterable[str]) -> Iterator[Line]:
 def _listed(rules: Iterable[Rule], dropped: Mapping[str, str]) -> Iterator[str]:
     """Yield lines with the ids of rules, one line for all rules with the same first part.
 
-    A rule that the other profile dropped has its own line, with the reason.
+    If one of the two profiles drops a rule of the other profile, the rule has its own line, with the reason.
     """
     areas: dict[str, list[str]] = {}
     for rule in rules:

@@ -27,7 +27,7 @@ SHIPPED = "shipped"
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """A row of the list; `title` is the error for a file that cannot be used."""
+    """A row of the list of profiles; if a file cannot be used, `title` is the error."""
 
     name: str
     kind: str
@@ -66,7 +66,7 @@ def _short(error: UserError) -> str:
 
 
 def _lines(rows: Iterable[ProfileRow], room: int) -> Iterator[Line]:
-    """Lay out one table for each kind; the column `from` is left out if all files are shipped."""
+    """Lay out one table for each kind of profile file; the column `from` is left out if all files are shipped."""
     listed = list(rows)
     origins = any(row.origin != SHIPPED for row in listed)
     first = True

@@ -110,7 +110,7 @@ def _row(
 ) -> Row:
     """Return a node in the form to which a filter is applied.
 
-    Its value for the filter key `state` is its outcome, or `unknown` if it was not judged.
+    The filter key `state` has the outcome of the node as its value, or `unknown` if the node was not judged.
     """
     place, shape, tree = subject.places[node], shapes.get(subject.places[node].rack), trees.get(node)
     words = {
@@ -148,7 +148,7 @@ def _lines(
 
 
 def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:
-    """Yield one line for each kind of nodes that do not pass, or have no measured value; failures come first."""
+    """Yield lines on nodes that do not pass or have no measured value, one line per problem; failures come first."""
     odd = [node for node, cell in cells.items() if cell.word != Outcome.PASS.value and not cell.sign.isdigit()]
     gathered = groups(odd, lambda node: _kind(cells[node]))
     for (sign, style, kind), nodes in sorted(gathered, key=lambda group: group[0][2] != Outcome.FAIL.value):
@@ -163,7 +163,7 @@ def _kind(cell: Cell) -> tuple[str, str, str]:
 
 
 def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
-    """Yield lines on racks and the fleet that do not pass as a whole, because no node's symbol shows this."""
+    """Yield lines on racks, and on the fleet, that do not pass as a whole; no symbol of a single node shows this."""
     outcomes = {group.node: group.outcome for group in summary.groups if group.outcome is not Outcome.PASS}
     for outcome, names in groups(outcomes, outcomes.__getitem__):
         message = f"{signs.status(OUTCOME[outcome])} {outcome.value}"
@@ -171,7 +171,7 @@ def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
 
 
 def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture, seen: KnownNodes) -> dict[str, Any]:
-    """Return the picture as one JSON document; an unknown value is null, and its `word` is the reason."""
+    """Return the racks and their nodes as one JSON document; an unknown value is null, and `word` is the reason."""
     measure = found.measure
     cells: dict[str, Any] = {node: {"sign": cell.sign, "word": cell.word} for node, cell in found.cells.items()}
     for each in summary.judged:

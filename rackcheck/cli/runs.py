@@ -81,7 +81,7 @@ def _indexed(limit: int) -> tuple[list[RunRow], int]:
 
 
 def progress(done: int, of: int) -> None:
-    """Print about ten times how many of the `of` runs have been read; print nothing if they are few."""
+    """Print the number of runs read so far, about ten times in total; print nothing if the total (`of`) is small."""
     if of >= SLOW and (done == of or done % max(1, of // 10) == 0):
         note(f"{done} of {of} runs read into the index")
 

@@ -72,7 +72,7 @@ def _tell_acceptance(folder: Path, made: Signature) -> None:
 
 
 def fault_line(fault: BundleFault) -> Line:
-    """Return one fault as a line."""
+    """Return the output line for one fault of a bundle."""
     return Line(((mark(Status.FAIL), STYLES[Status.FAIL]), (str(fault), "")))
 
 

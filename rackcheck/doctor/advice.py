@@ -37,8 +37,8 @@ DAEMONS = {"lldpctl": "lldpd", "scontrol": "munged", "smartctl": "smartd"}
 """Maps programs to the daemon that is installed and started together with them.
 
 The program's package or a dependency installs the daemon and a unit that starts it (read in Debian 12: lldpd 1.0.16,
-slurm-client 22.05 with munge 0.5.15, smartmontools 7.3). No install command is shown for these programs: only a site
-that runs the daemon should install them.
+slurm-client 22.05 with munge 0.5.15, smartmontools 7.3). No install command is shown for a program that starts a
+daemon: only a site that runs the daemon should install it.
 """
 
 APT_ONLY = frozenset({"apt-config"})
@@ -52,7 +52,7 @@ HOST_KEYS = "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub"
 
 @dataclass(frozen=True)
 class Advice:
-    """A sentence, the commands to type, and the lines to add to the inventory."""
+    """How to fix a trouble: a sentence, the commands to type, and the lines to add to the inventory."""
 
     words: str
     lines: tuple[str, ...] = ()
@@ -82,7 +82,10 @@ def advice(finding: PlaneTrouble, place: PlaneAddress) -> Advice:
 
 
 def _ssh(place: PlaneAddress, command: str, *, loud: bool = False) -> str:
-    """Format the SSH command that runs `command` on a node; for an address without a port (this machine), `command`."""
+    """Format the SSH command that runs `command` on a node.
+
+    An address without a port stands for this machine: `command` itself is returned, without SSH.
+    """
     if not place.port:
         return command
     port = ["-p", place.port] if place.port != "22" else []

@@ -29,7 +29,7 @@ class Heard:
 
 
 def visit(bmc: Bmc, stop: threading.Event, limits: Limits = LIMITS) -> Heard | Unknown:
-    """Log in, read and log out; if nothing was read, return the reason. The session is always closed."""
+    """Log in, read and log out; if nothing was read, return the reason. The BMC session is always closed."""
     from rackcheck.transport.redfish.session import Session  # noqa: PLC0415  the HTTP libraries are slow to import
 
     try:

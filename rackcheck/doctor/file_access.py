@@ -26,7 +26,7 @@ _LOOK = (
 
 
 def questions(globs: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the commands, each with the globs that it checks."""
+    """Yield the shell commands that check whether files are readable, each with the globs of its files."""
     for first in range(0, len(globs), CHECKED):
         some = globs[first : first + CHECKED]
         yield f"{_LOOK}; {'; '.join(f'l {quoted(glob)}' for glob in some)}; echo '{END}'", some

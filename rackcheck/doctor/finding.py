@@ -61,7 +61,7 @@ class Grant(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlaneAddress:
-    """The address and the login of a plane, as a command to type needs them. A text is empty if it does not apply."""
+    """The address and the login of a plane, for the commands that doctor shows; a field without a value is empty."""
 
     node: str
     host: str = ""

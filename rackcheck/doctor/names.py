@@ -14,7 +14,7 @@ THREADS = 128
 
 
 def look_up(names: Iterable[str], stop: threading.Event) -> Mapping[str, str]:
-    """Look up names; return the resolver's message for each name without an address. Other names are left out."""
+    """Look up names; return a mapping from each name without an address to the resolver's message."""
     found = work(dict.fromkeys(names), _trouble, threads=THREADS, seconds=SECONDS, stop=stop)
     late = f"no reply from the resolver within {SECONDS:g} s"
     values = {name: late if trouble is None else str(trouble) for name, trouble in found}

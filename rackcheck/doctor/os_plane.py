@@ -36,7 +36,7 @@ _WHO = (
     "sed -n 's/^PRETTY_NAME=/name /p' /etc/os-release 2>/dev/null"
 )
 _ON_BUS = "0x10de0x03"
-"""Text in each command that first searches the PCI bus for NVIDIA GPUs, and needs no python3 if there is none."""
+"""Text that identifies commands which search for NVIDIA GPUs first, and need no python3 if there is no such GPU."""
 
 _NO_GPU = (
     "(cd /sys/bus/pci/devices 2>/dev/null || exit 1; for d in *; do "
@@ -82,7 +82,10 @@ class Questions:
         return tuple(probe.name for probe in shells if PYTHON in looked_for(str(probe.ask)))
 
     def _scripts(self, out: str) -> tuple[str, ...]:
-        """Return the script probes that have no data without python3; without an NVIDIA GPU some need no python3."""
+        """Return the probes that have no data without python3, because they run a script with it.
+
+        On a node without an NVIDIA GPU, the scripts that only read NVIDIA GPUs need no python3.
+        """
         if re.search(r"^idle python$", out, re.MULTILINE) is None:
             return self.scripts
         idle = {p.name for p in self.plan.probes if isinstance(p.ask, Shell) and _ON_BUS in p.ask.command}
@@ -133,9 +136,9 @@ class Questions:
         return tuple(dict.fromkeys(path for text in shells for path in re.findall(r"\bPATH=\$PATH:[\w/.-]+", text)))
 
     def read(self, capture: NodeCapture) -> tuple[tuple[PlaneTrouble, ...], System | None, float | None]:
-        """Parse the outputs; return the findings, the system, and the time on our clock when the script was sent.
+        """Parse the outputs; return the findings, the system, and the time at which this machine sent the script.
 
-        The time is None if it is not reported.
+        The time is by the clock of this machine, in seconds since 1970, and None if the outputs do not contain it.
         """
         answer = capture.output(self._looks)
         if not isinstance(answer, Output) or not re.search(r"^asked all$", answer.out, re.MULTILINE):
@@ -196,10 +199,10 @@ class Questions:
         return found[1] if found else None if answer.status in LATE else ""
 
     def _denied(self, capture: NodeCapture) -> dict[str, None]:
-        """Return the probes that need root and would have no data; doctor applies the audit's criteria to their output.
+        """Return the probes that need root rights and would have no data in an audit, by the same criteria as an audit.
 
-        A command that reads many devices may need longer than doctor allows. Such a timeout counts as a refusal only if
-        sudo itself times out too.
+        A command that reads many devices may need longer than doctor allows: its timeout counts as missing root rights
+        only if sudo itself timed out, too.
         """
         refused = _REFUSED | ({Reason.TIMEOUT} if self._hangs(capture) else set())
         found: dict[str, None] = {}

@@ -114,7 +114,10 @@ def _blind(gap: Blind, ward: Ward, width: int) -> Iterator[Line]:
 
 
 def _gaps(what: tuple[str, ...], ward: Ward) -> Iterator[str]:
-    """Yield what will be unknown, shortened for a screen: rules by their first part, and a whole plane as one item."""
+    """Yield the rules that will be unknown; without a profile, the probes that will have no data.
+
+    To fit on a screen, many rules are listed by the first part of their ids, and all probes of a plane as one item.
+    """
     if ward.profile is not None:
         yield from what if len(what) <= RULES else _families(what)
         return

@@ -6,7 +6,7 @@ from rackcheck.doctor import bmc
 from rackcheck.transport import redfish, wire
 
 SECONDS = 8.0
-"""Seconds that one operating system has after it is connected, unless the user sets another number."""
+"""Default time limit, in seconds, of the visit to one operating system after the connection is open."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class VisitLimits:
 
     @property
     def system(self) -> wire.ShellLimits:
-        """Return the limits of one operating system."""
+        """Return the limits of the visit to one operating system: times in seconds, and output in bytes."""
         return wire.ShellLimits(connect=self._connect, deadline=self.seconds or SECONDS, cap=1 << 20)
 
     @property
@@ -27,7 +27,7 @@ class VisitLimits:
 
     @property
     def bmc(self) -> redfish.Limits:
-        """Return the limits of one BMC."""
+        """Return the time limits of the visit to one BMC, adapted to the seconds that the user sets for one plane."""
         if self.seconds is None:
             return bmc.LIMITS
         part = self.seconds / bmc.LIMITS.deadline

@@ -73,7 +73,7 @@ class Ward:
         """Return the troubles of a visit that prevent an audit.
 
         Missing tools prevent an audit only with a profile, which selects the facts: no machine has the tools for every
-        device. A tool whose rules all have `unknown: minor` is only advice.
+        device. A missing tool is only advice if it makes rules unknown, and all of these rules have `unknown: minor`.
         """
         return tuple(
             finding.trouble

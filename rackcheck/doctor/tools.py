@@ -129,14 +129,14 @@ def _call(text: str, made: list["_Begun"]) -> None:
 
 @dataclass
 class _Begun:
-    """A command that is being read."""
+    """A shell command of which only a part has been parsed so far."""
 
     words: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
 
 
 class _Reading:
-    """The position in a script: whether a command may begin here, and the command that is being read."""
+    """The state of parsing a shell script: whether a command may begin next, and the command parsed so far."""
 
     def __init__(self, made: list[_Begun]) -> None:
         self.made = made
@@ -240,7 +240,7 @@ def _double(text: str, at: int) -> int:
 
 
 def _closed(text: str, at: int) -> int:
-    """Return the end of the `$(` whose content begins here; quoted and nested parts are skipped."""
+    """Return the index after the `)` of a `$(…)` whose content begins at `at`; quoted and nested parts are skipped."""
     depth = 1
     while at < len(text):
         if text[at] in "()":

@@ -17,7 +17,7 @@ def of_plane(plan: Plan, plane: Plane) -> tuple[str, ...]:
 def scope(profile: Profile, role: str, planes: frozenset[Plane] = frozenset(Plane)) -> tuple[Rule, ...]:
     """Return the rules that an audit of these planes would check on a node of this role.
 
-    Rules that need a site value that is not set are left out.
+    Rules that use a param without a value are left out.
     """
     planes, phases = planes | {Plane.DERIVED}, frozenset({Phase.CONFIG})
     rules = (rule for rule in profile.own if in_scope(rule, role, planes, phases))
@@ -27,7 +27,7 @@ def scope(profile: Profile, role: str, planes: frozenset[Plane] = frozenset(Plan
 def blind(rules: Iterable[Rule], catalogue: Catalogue, lost: Collection[str]) -> tuple[str, ...]:
     """Return, in the profile's order, the rules that read a fact of a probe without data, and rules that need them.
 
-    A rule that is not applicable (n/a) because of a condition is included, since the condition itself is unknown.
+    A rule is also included if its condition may be false on a node, because doctor does not evaluate conditions.
     """
     rules = tuple(rules)
     found = {rule.id for rule in rules if any(_giver(catalogue, rule, lost))}

@@ -41,15 +41,15 @@ CONFIG = 20.0
 
 @dataclass(frozen=True)
 class Doctor:
-    """Checks access to the nodes for a plan."""
+    """Connects to each node, and checks the access that the probes of a plan need."""
 
     plan: Plan
     nodes: tuple[Node, ...]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     lost: Mapping[str, str] = field(default_factory=dict)
-    """Why a secret could not be fetched, by its reference: planes that need the secret are not visited."""
+    """Maps the reference of each secret that could not be fetched to the reason; no plane that needs it is visited."""
     needed: bool = True
-    """Whether a plane that the inventory does not list is a trouble, because a profile's rules need the plane."""
+    """Whether a plane that the inventory lacks for a node is a trouble; true if a profile is used."""
     listed: bool = True
     """Whether there is an inventory to which lines can be added."""
     pace: VisitLimits = field(default_factory=VisitLimits)

@@ -18,7 +18,7 @@ NodeVars = Mapping[str, Scalar]
 
 @dataclass(frozen=True, slots=True)
 class NodesEntry:
-    """One key of `nodes`: the names it expands to, and their values."""
+    """One key of the inventory's table `nodes`: the node names that it expands to, and the values of these nodes."""
 
     names: tuple[str, ...]
     place: SourcePlace

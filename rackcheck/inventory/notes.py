@@ -27,7 +27,10 @@ NEAR = 0.8
 
 
 def notes(inventory: Inventory) -> list[str]:
-    """Return the notes, each with all nodes it applies to; to check them, fetches every secret that needs no prompt."""
+    """Return the notes on an inventory, each with all nodes that it applies to.
+
+    Every secret that needs no prompt is fetched, so that a note reports a secret that cannot be fetched.
+    """
     nodes = tuple(inventory.nodes.values())
     rows = (_roles, _planes, _twice, _keys, _authorities, _logins, _secrets)
     return [*(words for tell in rows for words in tell(nodes)), *_places(inventory)]

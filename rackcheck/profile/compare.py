@@ -1,6 +1,6 @@
 """Compares two versions of a rule: whether the newer one is weaker, stricter or different. Pure.
 
-A change whose direction cannot be decided is "different". So a rule that might accept more values is never called
+A change whose direction cannot be decided is "different", so that a rule that might accept more values is never called
 stricter.
 """
 

@@ -87,7 +87,7 @@ class YamlMapping:
     place: SourcePlace
 
     def get(self, key: str) -> "YamlNode | None":
-        """Return the node at a key, or None if there is none."""
+        """Return the YAML node at a key, or None if there is none."""
         return self.items.get(key)
 
 
@@ -97,7 +97,7 @@ YamlNode = Scalar | YamlSequence | YamlMapping
 QUICK = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """PyYAML's C loader, or its Python loader if PyYAML was built without C.
 
-The C loader is ten times as fast, accepts more texts, and gives shorter error messages.
+The C loader is ten times as fast as the Python loader, accepts more texts, and gives shorter error messages.
 """
 
 

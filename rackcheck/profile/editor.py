@@ -1,7 +1,7 @@
 """Builds the JSON Schema of a profile for editors: the schema that profiles must match, extended with words to offer.
 
-The words reject nothing: each list of words is in an `anyOf` beside `{}`, which accepts anything. rackcheck itself
-never reads this schema; `rackcheck profile schema` prints it.
+The words on offer reject no input: each list of words is in an `anyOf` beside `{}`, which accepts anything. rackcheck
+itself never reads this schema; `rackcheck profile schema` prints it.
 """
 
 import json
@@ -20,7 +20,7 @@ from rackcheck.profile.schema import LOOKS, VALUE, Schema, profile
 MANY = 40
 """Maximum number of facts in a list of choices before the list is split.
 
-If more facts share their first path segment, there is one list for each second segment.
+If more than MANY facts have the same first path segment, their list is split by the second path segment.
 """
 
 ITEM = f"/{EVERY}."
@@ -90,7 +90,7 @@ def _fill_rule(rule: Schema) -> None:
 
 
 def _rule_of(name: str) -> Schema:
-    """Return the schema of a rule whose own test, `where`, `all-of` and `any-of` offer the facts of this definition."""
+    """Return the schema of a rule that offers the facts of the definition `name` in its tests and in its `where`."""
     leaf = _ref(name)
     keys = {"fact": TYPED | {"allOf": [leaf]}, "where": leaf} | {key: {"items": leaf} for key in LEAVES}
     return {"allOf": [leaf], "properties": keys}
@@ -103,7 +103,10 @@ def _looks_at(path: str) -> Schema:
 
 
 def _leaf(facts: Mapping[str, Entry], defs: dict[str, Schema], name: str, *, item: bool = False) -> Schema:
-    """Return the choices for a test of one of these facts; the list of facts is added to `defs` under its own name."""
+    """Return a schema that offers these facts and their allowed values for a test.
+
+    The schema refers to the list of facts, which is added to `defs`.
+    """
     defs[f"{name}-facts"] = _offered(facts)
     beside = [f".{path}" for path, entry in facts.items() if item and _alike(entry)]
     others = [_ref("node-facts"), *([_choice(beside)] if beside else ())]

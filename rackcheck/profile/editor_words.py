@@ -36,7 +36,10 @@ def here(extra: Sequence[Path] = ()) -> EditorWords:
 
 
 def words(folders: Sequence[Path]) -> EditorWords:
-    """Read the profiles and sources in these folders; the first of equal names counts, unreadable files are skipped."""
+    """Read the profiles and sources in these folders; if a name occurs twice, its first entry is used.
+
+    Files that cannot be read are skipped.
+    """
     profiles: dict[str, str] = {}
     sources: dict[str, str] = {}
     roles = dict.fromkeys(ROLES)

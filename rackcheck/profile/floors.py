@@ -58,7 +58,7 @@ class Floor:
 
     @property
     def too_high(self) -> bool:
-        """Whether the floor exceeds all of the peaks."""
+        """Whether the required minimum exceeds every peak."""
         return all(peak.passed_by(self.number, self.clause.kind.unit) for peak in self.peaks)
 
     def text(self) -> str:
@@ -117,7 +117,10 @@ def as_written(node: YamlNode | None, profile: Profile) -> str:
 
 
 def words_of(rule: Rule, profile: Profile) -> tuple[str, ...]:
-    """Return the part names for which a rule tests; if it tests for none, those of all rules and of `applies-to`."""
+    """Return the names of hardware parts in a rule's tests.
+
+    If a rule's tests name no part, the names in all rules of the profile and the products in `applies-to` are returned.
+    """
     own = tuple(_named(rule))
     if own:
         return own

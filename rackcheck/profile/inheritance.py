@@ -78,8 +78,8 @@ class _Shelf:
     def _climb(self, table: YamlMapping, way: tuple[str, ...], above: frozenset[str]) -> None:
         """Record a file after all files that it includes.
 
-        `way` are the names that lead from the profile to this file, for error messages. `above` are the same names as a
-        set: the file must not include any of them.
+        `way` contains the names of the files that include each other, from the profile to this file, for error
+        messages. `above` contains the names in `way` as a set: the file must not include any file in `above`.
         """
         height = 0
         for ref in texts(table, "include"):
@@ -101,7 +101,7 @@ class _Shelf:
         self.heights[word(table, "profile")] = height
 
     def _found(self, ref: Scalar, how: str) -> YamlMapping:
-        """Find the file of NAME or NAME@VERSION; cached. Raises BadFile if the file has another name or version."""
+        """Find the file of NAME or NAME@VERSION; cached. Raises BadFile if the file states another name or version."""
         wanted, versioned, version = ref.text.partition("@")
         if wanted not in self.tables:
             self.tables[wanted] = self.find(wanted, ref.place)

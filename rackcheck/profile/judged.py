@@ -1,8 +1,8 @@
 """Finds facts that can show damage but that no rule reads: a damaged machine would then pass.
 
-A fact needs a rule if it is a counter, if it comes from a log, or if it states the health of a part. It is judged if a
-blocker or major rule reads it, directly or through a fact that is derived from it. The facts that are exempt are listed
-in `profiles/unjudged.csv`, each with one of three reasons.
+A fact needs a rule if it is a counter, if it comes from a log, or if it states the health of a part. A fact is judged
+if a blocker or major rule reads it, directly or through a fact that is derived from it. The facts that are exempt are
+listed in `profiles/unjudged.csv`, each with one of three reasons.
 """
 
 import csv

@@ -13,7 +13,7 @@ from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, Ya
 from rackcheck.profile.schema import LOOKS, NARROWING
 
 LEAVES = ("fact", "all-of", "any-of")
-"""Keys that contain the assertion of a rule; a rule has one of them."""
+"""Keys that contain the tests of a rule; a rule has at most one of these keys."""
 
 FORMS = (
     ((*LOOKS, *LEAVES), (*LOOKS, *NARROWING, *LEAVES, *WORDS)),
@@ -23,7 +23,7 @@ FORMS = (
 """The three kinds of rules: for each kind, the keys that define it, and all keys that belong to it."""
 
 MACHINE = frozenset({"product", "board", "cpu", "device"})
-"""Keys of `applies-to` that name a machine; one matching key is enough."""
+"""Keys of `applies-to` that name a machine; a profile with any of these keys inherits none of them from its parents."""
 
 BEGUN = 3
 """Minimum number of characters of a text that is treated as the beginning of a longer word."""
@@ -104,7 +104,10 @@ class Pile:
         self.applies |= applies
 
     def add(self, fragment: YamlMapping) -> None:
-        """Add a fragment's rules and params; it is a problem if the fragment changes or drops an existing one."""
+        """Add a fragment's rules and params.
+
+        A fragment that changes an existing rule or param, or that drops a rule, is reported as a problem.
+        """
         name = word(fragment, "profile")
         for rule_id, written in _written(fragment, "rules"):
             rule = written.node
@@ -160,8 +163,9 @@ def _written(table: YamlMapping, key: str) -> Iterator[tuple[str, LayerEntry]]:
 def rule_over(under: YamlMapping | None, over: YamlMapping) -> YamlMapping:
     """Merge a rule over its older version, key by key.
 
-    A new selection also replaces the old filters, a new fact the old operators, and a new kind of rule all keys of the
-    old kind.
+    If the newer version of a rule selects items, it removes the older version's selection and filters. If the newer
+    version of a rule tests facts, it removes the older version's facts and operators. If the newer version of a rule is
+    of another kind, it removes all keys of the older kind.
     """
     if under is None:
         return over
@@ -220,7 +224,7 @@ def texts(table: YamlMapping, key: str) -> tuple[Scalar, ...]:
 
 
 def listed(node: YamlNode | None) -> tuple[Scalar, ...]:
-    """Return the values of a node, which may be one value or a list."""
+    """Return the values of a YAML node, which may be one value or a list."""
     if isinstance(node, Scalar):
         return (node,)
     return tuple(i for i in node.items if isinstance(i, Scalar)) if isinstance(node, YamlSequence) else ()
@@ -229,8 +233,8 @@ def listed(node: YamlNode | None) -> tuple[Scalar, ...]:
 def did_you_mean(word: str, words: list[str]) -> str:
     """Format the hint `; did you mean WORD?` with the known word that is most similar; empty if none is similar.
 
-    Words that begin with the given text are preferred, then words with the same parts in another order. Case is
-    ignored.
+    A known word that begins with the user's text is preferred, then a known word with the same parts in another order.
+    Case is ignored.
     """
     small = word.casefold()
     known = {each.casefold(): each for each in words}

@@ -238,7 +238,7 @@ def _ships(path: Path) -> bool:
 def _shipped(name: str) -> str:
     """Return the text of a shipped profile, empty if there is none.
 
-    A copy in a stored run that is identical to it is parsed by the fast parser, too.
+    If a profile in a stored run has the same text as a shipped profile, it is parsed by the fast C parser, too.
     """
     try:
         return text_of(shipped("profiles") / name)

@@ -1,8 +1,8 @@
 """Checks a profile that loads for rules that cannot pass, that contradict themselves, or that cannot fail.
 
 The loader reports errors that make a file invalid. This module reports valid keys that have no effect or are probably
-mistakes. It reports an error if nothing can pass or fail, a warning if a person should check, and a hint if a text is
-missing that shipped profiles have.
+mistakes. A finding is an error if a rule can never pass or can hardly ever fail, a warning if a person should check the
+rule, and a hint if a text is missing that shipped profiles have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,13 +22,13 @@ from rackcheck.profile.satisfiable import can_fail, can_hold
 EVERY_ROLE = "any"
 
 NO_REASON = frozenset({"", "true", "yes", "null", "~"})
-"""Values of `drop` which show that it was used as a switch, without a reason."""
+"""Values of the key `drop` that contain no reason, because the author used the key as a switch."""
 
 LOW = 2
-"""A floor below 1/LOW of the peak needs a written reason."""
+"""A required minimum below 1/LOW of the hardware's peak value needs a written reason."""
 
 HOPELESS = 10
-"""A floor below 1/HOPELESS of the peak is an error even with a reason: a digit or a unit is wrong."""
+"""A required minimum below 1/HOPELESS of the hardware's peak value is an error even with a written reason."""
 
 
 class Level(StrEnum):
@@ -41,7 +41,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class LintFinding:
-    """One finding and its location."""
+    """One finding about a profile, and its location."""
 
     place: SourcePlace
     level: Level
@@ -181,7 +181,10 @@ def _needs(rule: Rule, profile: Profile, at: LayerPlaces) -> Iterator[LintFindin
 
 
 def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Yield a finding if no value passes a clause, or if its `where` or `when` lets a rule never fail or never pass."""
+    """Yield a finding if no value passes a clause of the rule.
+
+    A finding is also yielded if a rule can never fail or never pass because of its `where` or `when`.
+    """
     named, given = ("where", rule.look.where) if rule.look is not None else ("when", rule.when)
     mode = rule.look.mode if rule.look is not None else ""
     for clause in (*rule.clauses, *((given,) if given is not None else ())):
@@ -216,7 +219,10 @@ def _quorum(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
 
 
 def _silent(look: RuleSelection | None) -> bool:
-    """Whether the number of items cannot fail a rule: it has no selection, or one that may be empty and of any size."""
+    """Whether a rule accepts any number of selected items; also true for a rule without a selection.
+
+    An `each` with `allow-empty` and without `expect-count` accepts any number of items.
+    """
     return look is None or (look.mode == "each" and look.allow_empty and look.expect_count is None)
 
 
@@ -264,7 +270,7 @@ def _floors(rule: Rule, profile: Profile, at: LayerPlaces, table: Sequence[Peak]
 def _key(clause: Clause, rule: Rule, at: LayerPlaces) -> tuple[str | int, ...]:
     """Return the keys that lead from a rule to a clause: `where`, `when`, `fact`, or a list's key and an index.
 
-    Empty if the clause's operators are keys of the rule itself.
+    The result is empty if the clause's operators are keys of the rule itself.
     """
     if rule.look is not None and clause is rule.look.where:
         return ("where",)

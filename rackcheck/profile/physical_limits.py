@@ -69,9 +69,9 @@ def of(table: Iterable[Peak], fact: str) -> list[Peak]:
 
 
 def closest(of_fact: Sequence[Peak], words: Sequence[str]) -> tuple[Peak, ...]:
-    """Return the peaks of the parts that these words name: for each word that matches a part, the closest match.
+    """Return the peaks of the parts that these words name; each word names the part that matches the word most closely.
 
-    If no word matches, return the peaks that apply to every part, if there are any.
+    If no word matches a part, the peaks that apply to every part are returned.
     """
     parts = [peak for peak in of_fact if ANY not in peak.parts]
     found: dict[Peak, None] = {}
@@ -85,8 +85,8 @@ def closest(of_fact: Sequence[Peak], words: Sequence[str]) -> tuple[Peak, ...]:
 def slip(number: float, written: str, most: float, wanted: str) -> str:
     """Return the unit that was probably meant: one in which the number is near the peak; empty if there is none.
 
-    `most` is the peak in the unit `wanted`. Of several such units, the unit with the most similar name is returned:
-    Gb/s for GB/s.
+    `most` is the peak in the unit `wanted`. If the number is near the peak in several units, the unit whose name is
+    most similar to `written` is returned: Gb/s for GB/s.
     """
     near: list[tuple[int, str]] = []
     for other in unit.UNITS:

@@ -14,8 +14,8 @@ _ODD = re.compile(r"^\s*[\"{?]", re.MULTILINE)
 def unreviewed(files: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of the profiles that wait for a review; `files` maps names to texts.
 
-    A profile waits if it has the key `reviewed`, true or false, and no `reviewed-by`. A profile without `reviewed` was
-    written by a person and does not wait; nor does a text that is not YAML. Parents are treated like any other file.
+    A profile waits for a review if it has the key `reviewed`, true or false, and no `reviewed-by`. A profile without
+    the key `reviewed` was written by a person and needs no review. A text that is not YAML is skipped.
     """
     return tuple(name for name in sorted(files) if _waits(name, files[name]))
 

@@ -75,7 +75,10 @@ class Explained:
 
 
 def explain(rule_id: str, profile: Profile, laid: Layers, catalogue: Catalogue, values: Mapping[str, str]) -> Explained:
-    """Explain a rule of a profile loaded with the site's `values`; raises UserError with the nearest id if unknown."""
+    """Explain a rule of a profile loaded with the site's `values`.
+
+    Raises UserError with the nearest id if the profile has no such rule.
+    """
     if rule_id not in laid.rules_written:
         near = did_you_mean(rule_id, list(laid.rules_written))
         hint = near or f"; rackcheck profile show {profile.name} lists them"
@@ -132,8 +135,8 @@ def _written_value(key: str, node: YamlNode, written: LayerEntry) -> WrittenValu
 def _taker(key: str, news: Mapping[str, WrittenValue]) -> WrittenValue:
     """Return the new key, with its value, that removed an old key.
 
-    A new selection removes the old selection's filters, and a new fact the old fact's operators. A key of another kind
-    of rule removes all keys of the old kind.
+    A new selection of items removes the filters of the old selection. A new fact removes the operators of the old fact.
+    A key of another kind of rule removes all keys of the old kind of rule.
     """
     group = LOOKS if key in {*LOOKS, *NARROWING} else LEAVES
     makes = [name for names, _ in FORMS for name in names]
@@ -146,7 +149,7 @@ def line(place: SourcePlace) -> str:
 
 
 def spelt(node: YamlNode) -> str:
-    """Format a node on one line, as YAML."""
+    """Format a YAML node on one line."""
     match node:
         case Scalar():
             return node.text

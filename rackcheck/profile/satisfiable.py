@@ -1,7 +1,7 @@
 """Decides whether all tests of one fact can pass together, and whether one test can pass while another fails.
 
-All values between two neighbouring operands give the same result, so one value of each gap is tried. If that is not
-true (globs, patterns, bits, versions without an order) the result is None.
+All values between two neighbouring operands give the same result, so one value of each gap is tried. The result is None
+if values cannot be tried in this way: for globs, patterns, bits, and the order of versions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ _OTHER = "\x00another word"
 
 
 def can_hold(clauses: Sequence[Clause]) -> bool | None:
-    """Whether some reading passes all these clauses, which test one fact; None if that cannot be decided."""
+    """Whether a fact can have a reading that passes all these clauses; None if that cannot be decided."""
     readings = _readings(clauses)
     return None if readings is None else any(all(_holds(clause, reading) for clause in clauses) for reading in readings)
 

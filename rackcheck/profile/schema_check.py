@@ -22,10 +22,10 @@ MEANT: Mapping[str, str] = {
     "parameters": "params", "checks": "rules", "tests": "rules", "name": "profile", "roles": "role",
     "stage": "phase", "burnin": "burn-in",
 }  # fmt: skip
-"""Words of other tools, each with rackcheck's word of the same meaning; their spelling is not similar."""
+"""Maps words of other tools to rackcheck's words with the same meaning but another spelling, for error messages."""
 
 FEW = 5
-"""Maximum number of keys of a table whose complete form is shown in a message."""
+"""Maximum number of keys that a table may have for its complete form to be shown in a message."""
 
 MANY = 16
 """Maximum number of keys of a table that are all listed in a message, if none of them is similar to the wrong key."""
@@ -136,7 +136,7 @@ def _spelt(error: Any) -> str:
 
 
 def _wanted(schema: Schema) -> str:
-    """Return what a text must be, as the schema describes it; a bare pattern is shown as is."""
+    """Return the schema's description of a valid text; if the schema has no description, its pattern."""
     return str(schema.get("description") or f"a text like {schema['pattern']}")
 
 
@@ -157,7 +157,7 @@ def _near(word: object, words: list[str]) -> str:
 
 
 def _at(root: YamlNode, path: Iterable[str | int]) -> tuple[YamlNode, SourcePlace]:
-    """Return the node at a path of keys and numbers, with its location."""
+    """Return the YAML node at a path of keys and list indexes, with its location."""
     node = root
     for step in path:
         if isinstance(node, YamlMapping):

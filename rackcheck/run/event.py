@@ -14,7 +14,7 @@ from rackcheck.model.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The run has started; the fields are its nodes, planes, profile, rackcheck version and law."""
+    """The run has started; `law` is the version of the criteria by which verdicts decide a node's outcome."""
 
     run: str
     time: str

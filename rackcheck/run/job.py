@@ -38,8 +38,8 @@ class Again:
 class Job:
     """The parameters of one run: its nodes, requests, profile, waivers and time limits.
 
-    `expected` are all nodes of the inventory, also nodes that are not read. The quorum of a rule is a share of these
-    nodes.
+    `expected` are all nodes of the inventory, also nodes that are not read; the quorum of a rule is a share of
+    `expected`.
     """
 
     plan: Plan

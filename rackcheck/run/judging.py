@@ -329,7 +329,11 @@ class Judging:
 
 
 ALONE = "node.identity.repeated"
-"""This fact is judged only if the inventory has a single node; for several nodes, a fleet rule compares all parts."""
+"""The path of the fact that shows whether parts of a node have the same identity.
+
+A built-in rule judges `node.identity.repeated` only if the inventory has a single node; for several nodes, a fleet rule
+compares the parts of all nodes.
+"""
 
 COMPUTE = "compute"
 """The role that a profile applies to if the profile sets no role."""

@@ -33,7 +33,7 @@ NONE: Mapping[str, str] = {}
 LARGEST = 256 << 20
 """Maximum size of a raw reply, an event or `run.json`, in bytes.
 
-A reply has up to 32 MiB, and JSON may be six times as large.
+A reply has up to 32 MiB, and its JSON form may be six times as large.
 """
 
 
@@ -136,7 +136,10 @@ class Stored:
         return self._each("answered", self._answer)
 
     def answered(self) -> Iterator[Answered]:
-        """Yield every event `answered`, without its raw reply; `capture` reads a raw reply by digest and plane."""
+        """Yield every event `answered`, without its raw reply.
+
+        The method `capture` reads a raw reply by its digest and plane.
+        """
         return self._each("answered", self._bare)
 
     def _bare(self, doc: Mapping[str, Any]) -> Answered:

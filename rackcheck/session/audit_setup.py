@@ -34,7 +34,7 @@ CONFIG = frozenset({Phase.CONFIG})
 class Prepared:
     """A prepared audit; `given` contains site values, `files` the waiver files, `own` the waivers in the profile.
 
-    If the audit reads nodes of an earlier run again, `again_of` is the id of that run; such an audit is never `last`.
+    `again_of` is the id of the earlier run whose nodes the audit reads again; the run name `last` skips such an audit.
     """
 
     job: Job
@@ -64,7 +64,7 @@ class Prepared:
         """Run the audit; store and yield each event. Raises UserError if the run cannot be created.
 
         Each yielded event `answered` has the digest of its reply. `tell` is called with errors that affect the stored
-        run but not the verdicts. If `drive` is given, it runs the job instead of the usual audit.
+        run but not the verdicts. If `drive` is not None, the function `drive` runs the job in place of the usual audit.
         """
         texts = {file.name: file.text for file in self.files}
         with store.RunWriter(self.folder, head(self), self.profile.files, texts) as writer:

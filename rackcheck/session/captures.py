@@ -24,7 +24,10 @@ from rackcheck.run.job import Job
 
 
 def everything() -> Plan:
-    """Return the requests of every probe; of an unlimited family such as sysctls, only members that a profile uses."""
+    """Return the requests of every probe.
+
+    Of a family with any number of facts, such as sysctls, only the facts that a profile uses are requested.
+    """
     known = registry()
     return Plan(affordable(known.probes), tuple(sorted(_members(), key=str)), known.joins)
 

@@ -51,7 +51,7 @@ def places(subject: RunSubject) -> NodePlaces:
 
 
 def chosen(subject: RunSubject, where: Where, names: tuple[str, ...]) -> Mapping[str, TriState]:
-    """Return for each node, rack or fleet by name whether it matches the node terms of a filter; None if unknown."""
+    """Map the name of each node, rack or fleet to whether it matches the filter terms about nodes; None if unknown."""
     asked = where.about(NODE_KEYS)
     if not asked:
         return dict.fromkeys(names, True)

@@ -58,8 +58,8 @@ CROSS = "cross-plane"
 class RunSession:
     """The runs shown on the screens: stored runs, and audits of this session; nodes are contacted only on request.
 
-    Only the locations of raw replies are kept in memory, because there may be a thousand nodes. Facts are read from
-    these replies when needed.
+    Only the locations of raw replies are kept in memory, because there may be a thousand nodes; when facts are needed,
+    the replies are read from disk.
     """
 
     def __init__(

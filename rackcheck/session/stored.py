@@ -31,9 +31,10 @@ def stored_job(
     waived: tuple[Waiver, ...] | None = None,
     law: int | None = None,
 ) -> Job:
-    """Return the job of a stored run; by default, it has the waivers and the law that are stored with the run.
+    """Return the job of a stored run, by default with the run's own waivers and its law (criteria for outcomes).
 
-    Waivers of the profile itself are included. Raises UserError if stored files were changed.
+    The law is the version of the criteria by which verdicts decide a node's outcome. The job always contains the
+    waivers in the profile itself. Raises UserError if stored files were changed.
     """
     head = stored.head
     began = stored.started()

@@ -105,8 +105,8 @@ def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
 def held(stored: store.Stored) -> tuple[Node, ...]:
     """Return a run's nodes; raises UserError if run.json and the events contradict each other.
 
-    The id of the run is used in file names, and its date determines which waivers apply. A node with two entries would
-    be counted twice.
+    The id of the run is used in file names, and the date of the run determines which waivers apply. A node with two
+    entries would be counted twice.
     """
     began, nodes = stored.started(), stored_nodes(stored)
     names = [node.name for node in nodes]
@@ -186,7 +186,7 @@ def _fragments(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iter
 
 
 def _named(step: str) -> str:
-    """Return the name in a step of a lineage; a step is NAME@VERSION, followed by its includes."""
+    """Return the profile's name from an entry of a lineage: NAME@VERSION, followed by the fragments it includes."""
     return step.partition("@")[0]
 
 

@@ -119,8 +119,8 @@ def _starts(lines: Sequence[str], first: int, mark: str) -> Starts:
 def _keys(head: Sequence[str], source: str) -> tuple[list[str], bool]:
     """Return the inventory key of each column, and whether hosts are used as node names.
 
-    An unknown column has an empty key. Raises BadFile if there is no column for names, or if two columns have the same
-    key.
+    A column with an unknown header gets an empty key. Raises BadFile if there is no column for names, or if two columns
+    have the same key.
     """
     keys = [_WORDS.get(re.sub(r"[\s_-]+", "_", cell.casefold()), "") for cell in head]
     place = SourcePlace(source, 1, 1)

@@ -22,9 +22,10 @@ PINS = frozenset({"is", "one-of", "like", "matches", "same-as", "within", "mask"
 
 
 def unpinned(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """Remove from each rule that compares nodes the facts whose value another rule always tests on the same nodes.
+    """Remove facts from rules that compare nodes, if another rule always tests the facts' values on the same nodes.
 
-    A rule with an unset param or a `when` condition does not count, because it does not always test the value.
+    No fact is removed because of a rule with an unset param or a `when` condition, since such a rule does not always
+    test the value.
     """
     found = tuple(rules)
     pins = {(fact, role) for rule in found for fact in _pinned(rule) for role in rule.roles}
@@ -149,8 +150,8 @@ def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
 def read_profile(node: YamlNode) -> tuple[YamlMapping, list[Problem]]:
     """Return a profile file's table without the rules that violate the schema, and the problems of these rules.
 
-    The other rules can still be compiled, so that all problems are reported together. Raises BadFile if a key outside
-    `rules` violates the schema.
+    The valid rules can still be compiled, so that all problems of the file are reported together. Raises BadFile if a
+    key outside `rules` violates the schema.
     """
     found = list(deviations(node, profile_schema()))
     spoilt = {path[1] for path, _ in found if len(path) > 1 and path[0] == "rules"}

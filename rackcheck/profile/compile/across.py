@@ -20,7 +20,7 @@ HALF, WHOLE = 50.0, 100.0
 def across_of(ctx: CompileContext, table: YamlMapping) -> Across | None:
     """Return the nodes and facts that a rule compares; None without `across`, or if its quorum is wrong.
 
-    A wrong fact is added to the problems, and the other facts are still read.
+    A fact by which nodes cannot be compared is added to the problems, and the remaining facts are still read.
     """
     node, agree = table.get("across"), table.get("agree")
     if not isinstance(node, YamlMapping):

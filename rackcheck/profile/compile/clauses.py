@@ -16,7 +16,7 @@ from rackcheck.profile.schema import LOOKS
 def clauses_of(
     ctx: CompileContext, rule_id: str, table: YamlMapping, look: RuleSelection | None
 ) -> tuple[tuple[Clause, ...], str]:
-    """Read all clauses of a rule, and whether `all` or `any` of them must hold."""
+    """Return all clauses of a rule, and `all` or `any`: whether all clauses must hold, or at least one."""
     given = [key for key in LEAVES if key in table.items]
     operators = [op for op in WORDS if op in table.items]
     within = look.collection if look is not None else None
@@ -102,7 +102,10 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
 
 
 def _siblings(ctx: CompileContext, within: Path | None, fact: Path) -> Siblings | None:
-    """Return how to find the siblings of an item that have this fact; None if the fact may validly be absent."""
+    """Return the innermost collection on a fact's path whose items have siblings.
+
+    Returns None if there is no such collection, if no probe provides the fact, or if the fact may validly be absent.
+    """
     whole = fact if within is None else within.item(EVERY) + fact
     entry = ctx.catalogue.find(whole)
     return None if entry is None or entry.kind.final else siblings_of(ctx.catalogue, whole)

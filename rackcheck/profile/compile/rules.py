@@ -114,7 +114,7 @@ def _whole(ctx: CompileContext, table: YamlMapping, key: str) -> int | None:
 UNJUDGED = frozenset({"title", "why", "fix", "refs"})
 """Keys of a rule that the digest leaves out, because they do not affect a verdict.
 
-`refs` has one effect, which the digest covers separately: whether all sources are `from memory`.
+A rule only warns if all sources in its `refs` are `from memory`; the digest contains separately whether this is so.
 """
 
 

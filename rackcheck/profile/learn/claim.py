@@ -25,9 +25,9 @@ MEMBERS = 40
 """Maximum number of members of a list in a rule."""
 
 SHARE = 0.02
-"""Minimum half-width of a band, as a share of the median; the band is wider if the values spread more.
+"""Minimum half-width of a band, as a share of the median.
 
-The half-width is three times the median absolute deviation, if that is larger.
+The half-width of a band is three times the median absolute deviation of the values, but at least 2 % of the median.
 """
 
 _ERRORS = re.compile(
@@ -68,7 +68,7 @@ class Doubt(StrEnum):
 class Claim:
     """A rule's claim about a fact: an operator and its operand, as a profile writes them.
 
-    The operand of `within` is the pair (of, by).
+    For the operator `within`, the operand is the pair (`of`, `by`): the middle and half the width of the allowed band.
     """
 
     op: str
@@ -165,7 +165,7 @@ def _quoted(text: str) -> str:
 
 
 def _measured(kind: Kind, found: Sequence[Value], machines: int) -> Claim | Doubt | Why:
-    """Return a band around the median for a rate (per second) that does not depend on load; else why there is none."""
+    """Return a band around the median for a rate (per second) that does not depend on load, or why there is no band."""
     numbers = [float(value) for value in found if isinstance(value, (int, float)) and math.isfinite(value)]
     if not kind.unit.endswith("/s") or _IDLE.search(kind.help) or len(numbers) < len(found):
         return Why.MEASUREMENT
@@ -191,7 +191,7 @@ def _up(number: float) -> float:
 
 
 def _held(claim: Claim | Why, found: Sequence[Value], kind: Kind) -> Claim | Why:
-    """Return the claim if a profile can express it and it holds for every value, as a rule evaluates it."""
+    """Return the claim if a profile can express it and it passes for every value, or why there is no claim."""
     if isinstance(claim, Why):
         return claim
     try:

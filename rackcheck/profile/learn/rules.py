@@ -52,7 +52,10 @@ class Lesson:
 
     @property
     def area(self) -> str:
-        """The first path segment of the rule's collection, or of its first fact if it has none; without an item key."""
+        """The first path segment of the rule's collection; for a rule without a collection, of its first fact.
+
+        The item key of the path segment is left out.
+        """
         return re.split("[./]", self.at or next(iter(self.claims)))[0]
 
 
@@ -88,7 +91,7 @@ def learn(samples: Sequence[LearnedRun], catalogue: Catalogue, *, at_least: bool
 
 
 Sightings = Sequence[tuple[str, Reading]]
-"""Readings of one fact, each with the name of the machine, or of the machine's item, that it belongs to."""
+"""Readings of one fact, each with the name of the machine, or of the item of a machine, from which it was read."""
 
 
 class _Learning:

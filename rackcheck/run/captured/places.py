@@ -1,9 +1,9 @@
 """Converts node names and URIs to the paths of a capture, with folder names that every filesystem accepts. Pure.
 
-URIs and node names may contain any character. Letters, digits and a few other characters are kept. All other characters
+URIs and node names may contain any character. In folder names, all characters except letters, digits and a few others
 are percent-encoded, so that the original text can be restored. Two kinds of URIs have no path in a capture: URIs that
 are too long, and URIs that differ from another URI only in letter case, which some filesystems ignore. The bodies of
-such URIs are stored in `bmc.json`.
+resources whose URI has no path are stored in `bmc.json`.
 """
 
 import re

@@ -29,7 +29,7 @@ T = TypeVar("T")
 LARGEST = 256 << 20
 """Maximum size of the replies of one node, in bytes.
 
-Transports return up to 32 MiB, and JSON may be six times as large.
+Transports return replies of up to 32 MiB, and a reply in JSON form may be six times as large.
 """
 
 RESOURCES = 60_000

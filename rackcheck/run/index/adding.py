@@ -25,7 +25,7 @@ OUTCOMES = (Outcome.PASS, Outcome.FAIL, Outcome.INCOMPLETE)
 BASES = 4
 """Number of fully stored parts of a class that a new part is compared with.
 
-A data hall has only a few kinds of machines.
+Four full parts of each class are enough, because a data hall has only a few kinds of machines.
 """
 
 CACHED = 100_000
@@ -61,7 +61,7 @@ class Adder:
         self._names: dict[str, dict[str, int]] = {}
 
     def add(self, name: str, events: Iterable[IndexedEvent], size: int, mtime: int) -> None:
-        """Add or replace a run, and commit it.
+        """Add a run to the index, or replace it there, and commit the transaction.
 
         `size` (bytes) and `mtime` (nanoseconds) of `events.jsonl` are stored to detect changes. If the events are
         damaged or have no `run started`, nothing is added, and UserError is raised.

@@ -133,9 +133,10 @@ NETWORK = frozenset({
 })  # fmt: skip
 """Types of file systems on which another machine may change files at the same time.
 
-From systemd's `fstype_is_network` (src/basic/mountpoint-util.c), gnulib's `ME_REMOTE` (lib/mountlist.c) and the types
-that coreutils' `stat` calls remote (src/stat.c). These lists lack 9p, beegfs, davfs2, virtiofs and wekafs, which are
-included without a source. SQLite requires that all processes run on one machine: https://www.sqlite.org/wal.html.
+The types are from systemd's `fstype_is_network` (src/basic/mountpoint-util.c), gnulib's `ME_REMOTE` (lib/mountlist.c)
+and the types that coreutils' `stat` calls remote (src/stat.c). The file system types 9p, beegfs, davfs2, virtiofs and
+wekafs were added without a source. SQLite requires that all processes run on one machine:
+https://www.sqlite.org/wal.html.
 """
 
 

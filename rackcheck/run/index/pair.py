@@ -61,10 +61,7 @@ class RunPair:
             self.turns[node] = turns
 
     def lonely(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
-        """Store the identities of a node with facts in only one run.
-
-        The identities are needed to find parts that moved to or from this node.
-        """
+        """Store the identities of a node with facts in only one run, to find parts that moved to or from the node."""
         if Class.IDENTITY in classes:
             self.alone[node] = tuple(compare(before, after, (Class.IDENTITY,)))
 
@@ -79,7 +76,10 @@ class RunPair:
 
     @property
     def differs(self) -> bool:
-        """Whether a difference is certain."""
+        """Whether at least one difference between the runs is certain.
+
+        A difference is uncertain if the value or the verdict is unknown in one of the runs.
+        """
         known = any(not c.kind.uncertain for changes in self.changes.values() for c in changes)
         return bool(known or self.new or self.missing or any(not t.uncertain for ts in self.turns.values() for t in ts))
 

@@ -67,9 +67,10 @@ IndexedEvent = RunStarted | RunDone | Snap
 def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
     """Yield the start, the nodes and the end of a run from its stored events; nodes have only facts of `classes`.
 
-    If rules compare a node with other nodes, its verdicts are stored after the facts of all nodes. Such a node is
-    yielded twice: first with its facts, then with its verdicts, so that the facts of all nodes need not be in memory.
-    `laid` merges both states of a node.
+    If rules compare a node with other nodes, the run contains the verdicts of the node after the facts of all nodes. A
+    node whose verdicts are stored after the facts of all nodes is yielded twice: first with its facts, then with its
+    verdicts, so that the facts of all nodes need not be in memory. The function `laid` merges the two states of a node
+    that is yielded twice.
 
     Raises UserError with the line number if an event is damaged.
     """
