@@ -1,8 +1,9 @@
 """The kernel's last messages before this boot, as far as the journal kept them.
 
-All facts are unknown if the journal is kept only in memory or begins with this boot. If the journal was vacuumed, it
-has lost the beginning of the previous boot but kept its end: facts about the last messages are known, facts about all
-messages are unknown. Unverified on hardware: no recording of a GPU node's journal in this form was available.
+All facts of this probe are unknown if the journal is kept only in memory or begins with this boot. If the journal was
+vacuumed, it has lost the beginning of the previous boot but kept its end: facts about the last messages are known,
+facts about all messages are unknown. Unverified on hardware: no recording of a GPU node's journal in the output format
+`short-monotonic` was available.
 """
 
 from collections.abc import Sequence

@@ -31,7 +31,7 @@ VERIFIED = ("memory", "tensor", "scalar", "links")
 """Stages that compare results with known values."""
 
 FEWEST, EDGE = 10, 3
-"""Minimum number of samples to measure a temperature rise, and number of samples averaged at its start and end."""
+"""Minimum number of samples of a temperature rise, and number of samples that are averaged at its start and end."""
 
 WARMED = 10.0
 """Minimum temperature rise in degrees that can be compared between GPUs, because sensors report whole degrees."""
@@ -42,7 +42,7 @@ COVERED = 0.9
 """Minimum share of memory that must be tested for a clean result; the burn-in tests 95 % of the free memory."""
 
 MOST = 64
-"""Maximum number of results that a GPU reports for comparison with other GPUs."""
+"""Maximum number of results per GPU that are compared with the results of other GPUs."""
 
 
 @probe(
@@ -246,7 +246,7 @@ class _Gpu:
             yield f"peer/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
 
     def _clock(self, work: list[Stage]) -> Reading:
-        """Return the mean SM clock during this work, as measured by the GPU kernel, or else the mean of the samples."""
+        """Return the mean SM clock during `work`: the GPU kernel's measurement, or else the mean of the samples."""
         reading = figure(self.burn, work, "clock")
         return (
             reading if isinstance(reading, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))
@@ -295,11 +295,11 @@ class _Gpu:
 
 
 def _work(stage: Stage) -> str:
-    """Return the name of a piece of work, which is the same on every GPU: its test, its code and its seed."""
+    """Return the name of a piece of work (test, code, seed), which is the same on every GPU that did this work."""
     return " ".join(filter(None, (stage.test or stage.stage, stage.word("code"), str(int(stage.number("seed") or 0)))))
 
 
 REASONS = {
     0x8: "hardware slowdown", 0x20: "software thermal", 0x40: "hardware thermal", 0x80: "hardware power brake",
 }  # fmt: skip
-"""NVML's reasons that indicate a problem, by their bit (NVML API reference, clocks event reasons)."""
+"""Maps the bit of each NVML clock event reason that indicates a problem to its name (NVML API reference)."""

@@ -199,7 +199,7 @@ def path_of(file: str) -> str:
 
 
 def several(content: str) -> str:
-    """Return the file's line with single blanks between the words; an empty file returns an empty text."""
+    """Return the only line of a file, with single blanks between its words; an empty text if the file is empty."""
     return " ".join(read.line(content).split()) if content.strip() else ""
 
 

@@ -8,7 +8,7 @@ NODES = "/sys/class/kfd/kfd/topology/nodes/{}"
 FILES = (*GPUS, NODES.format("*") + "/properties")
 
 NodesByKind = dict[str, dict[int, kfd.KfdNode]]
-"""Maps each GPU's PCI address to its compute nodes by number; empty for a GPU that the compute driver does not list."""
+"""Maps each GPU's PCI address to its KFD nodes by number; empty for a GPU that the compute driver does not list."""
 
 
 def parts(files: Files) -> NodesByKind:
