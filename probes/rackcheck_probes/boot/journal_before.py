@@ -51,7 +51,7 @@ CHECKS = tuple(kind for kind in MACHINE_CHECKS if kind.leaf == "uncorrected")
     },
 )
 def journal_before(answer: str) -> Facts:
-    """Read the newest lines of the boot before this one; journalctl fails if the journal has no record of that boot."""
+    """Read the kernel's newest lines of the previous boot; journalctl fails if the journal lacks the previous boot."""
     log = journalctl.of_boot_before(answer)
     rows = log.split("\n")[:-1]
     # If there are as many lines as requested, they are the newest, and the oldest of them need not be the boot's first.

@@ -216,7 +216,7 @@ class _Gpu:
         )
 
     def _slowest(self) -> Reading | Sourced:
-        """Return the slowest SM's extra time over the median SM in percent, in the test with the largest value."""
+        """Return how much longer the slowest SM took than the median SM, in percent; the test with most counts."""
         found = [s for s in (*self._of("tensor"), *self._of("scalar")) if s.done and s.number("slowest") is not None]
         if not found:
             return self._untested("scalar")

@@ -17,7 +17,7 @@ from rackcheck.parse.burnin.tools import every
 from rackcheck.parse.burnin.tools.answer import answer
 
 _ENDS = {"loopback": "rate", "rate": "loopback"}
-"""Two rates, of which only one is measured per NIC: `loopback` within the NIC, or `rate` to another node's NIC."""
+"""Maps each of two rates to the other: a NIC has either `loopback` (within itself) or `rate` (to another node)."""
 
 
 @probe(Load(), gives=every.GIVES)

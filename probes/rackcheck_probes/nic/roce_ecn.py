@@ -17,7 +17,7 @@ ENABLED = tuple(_ENABLED.format("*", point, "*") for point in (NOTIFICATION, REA
 
 
 def interfaces(files: Files) -> list[str]:
-    """Return the interfaces that have a switch of congestion control, in natural order."""
+    """Return the interfaces for which congestion control (DCQCN) can be enabled, in natural order of their names."""
     return sorted({name for glob in ENABLED for name, _ in files.found(glob)}, key=natural)
 
 

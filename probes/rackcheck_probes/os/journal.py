@@ -1,8 +1,8 @@
 """The kernel's warnings and errors in the journal since boot.
 
 The journal may reach further back than the kernel's own log, which is a ring that loses old lines. Only the newest 5000
-warnings and errors in the journal are read. If there are more, or if the oldest of them is much later than the boot
-because the journal was vacuumed, the number of Xids is unknown, because the missing lines may contain more Xids.
+warnings and errors in the journal are read. If the journal has 5000 or more, or if its oldest is much later than the
+boot (the journal was vacuumed), the number of Xids is unknown, because the missing lines may contain more Xids.
 Unverified on hardware: no recording of a GPU node's journal in the output format `short-monotonic` was available.
 """
 
@@ -43,7 +43,7 @@ BOOT = Shell(
     },
 )
 def journal(answer: str) -> Facts:
-    """Collect the Xids and SXids of the newest lines; raises Unreadable if these do not reach back to the boot."""
+    """Collect Xids and SXids in the journal's newest lines; raises Unreadable if the lines begin after the boot."""
     log = journalctl.of_this_boot(answer)
     begins = journalctl.oldest(log)
     yield "log.boot.begins", begins

@@ -191,7 +191,7 @@ def fabric(gpu: "Any") -> "Any":
 
 
 def about_fabric(gpu: "Any") -> "Any":
-    """Return the fabric's values; values that are valid only after the GPU has joined are absent before."""
+    """Return the values of the NVLink fabric; values that are valid only once the GPU has joined are absent before."""
     info = read_value(fabric, gpu)
     if "value" not in info:
         return dict.fromkeys(("state", "status", "clique", "cluster", "health", "summary"), info)

@@ -20,7 +20,7 @@ from rackcheck.parse.host.pcie import pci
 
 FOLDER = "/sys/bus/pci/devices/{}"
 BUS = "/sys/bus/pci/drivers_autoprobe"
-"""This file exists on every machine with a PCI bus, even if the bus has no device."""
+"""File that exists on every machine with a PCI bus, even if the bus has no device."""
 TEXTS = ("class", "vendor", "device")
 LINKS = {"": "current", "max_": "max"}
 NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("speed", "width")), "numa_node")

@@ -1,4 +1,4 @@
-"""BARs without an address from firmware, and resizable BARs."""
+"""Memory windows (BARs) of PCI functions: BARs without an address, and resizable BARs."""
 
 import re
 
