@@ -204,7 +204,7 @@ class _Gpu:
         yield "tensor.rise", self._rise(work, power)
 
     def _rise(self, work: list[Stage], power: Reading) -> Reading:
-        """Return the warming per watt in the first tensor work without a pause; it is comparable after equal work."""
+        """Return the warming per watt over the tensor work before its first pause: equal work makes GPUs comparable."""
         temps = column(rows(self.burn, self.of, [stretch(work)]), "temp")
         if len(temps) < FEWEST or not isinstance(power, float) or power <= 0:
             return Unknown(Reason.NOT_TESTED, "temperature or power was not reported")

@@ -19,7 +19,7 @@ COMMAND = "grep -E '^ +CPU|^ *(MCE|THR|DFR|TRM):' /proc/interrupts | tr -s ' '; 
     },
 )
 def cpu_mce(answer: str) -> Facts:
-    """Add up each kind of error interrupt over all CPUs; absent if this kernel or CPU lacks the kind of interrupt."""
+    """Add up the interrupts of each kind over all CPUs; absent if this kernel or CPU lacks interrupts of the kind."""
     found = interrupts(answer)
     for leaf, kind in KINDS.items():
         yield f"cpu.mce.{leaf}", found.total(kind)

@@ -179,7 +179,7 @@ def _beyond(values: Mapping[str, Reading], others: Mapping[str, Reading]) -> Ite
     },
 )
 def planes_clock(inputs: Inputs) -> Facts:
-    """Compare each controller's clock with the node's clock, by their offsets from the auditing machine's clock."""
+    """Compare each BMC's clock with the node's clock, by the offset of each from the auditing machine's clock."""
     ours = inputs.reading("time.offset")
     for name, theirs in inputs.table("bmc.manager", "offset").items():
         known = isinstance(ours, float) and isinstance(theirs, float)

@@ -13,7 +13,7 @@ NOTIFICATION, REACTION = "roce_np", "roce_rp"
 
 _ENABLED = FOLDER + "/{}/enable/{}"
 ENABLED = tuple(_ENABLED.format("*", point, "*") for point in (NOTIFICATION, REACTION))
-"""Globs of the switches of the notification and the reaction point, one file for each of the eight priorities."""
+"""Globs of the files that enable DCQCN's notification point and reaction point, one file for each priority."""
 
 
 def interfaces(files: Files) -> list[str]:
@@ -22,7 +22,7 @@ def interfaces(files: Files) -> list[str]:
 
 
 def priorities(files: Files, interface: str, point: str) -> Sourced:
-    """Return the priorities whose switch is on; unknown or absent if one of the eight switches is unknown or absent."""
+    """Return the priorities for which DCQCN is on; unknown or absent if the setting of any of the eight is so."""
     switches = [files.read(_ENABLED.format(interface, point, number), bit).reading for number in range(8)]
     odd = next((reading for reading in switches if isinstance(reading, Absent | Unknown)), None)
     on: Reading = tuple(str(number) for number, reading in enumerate(switches) if reading is True)

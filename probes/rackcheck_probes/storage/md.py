@@ -100,7 +100,7 @@ def is_container(metadata: Reading) -> bool:
 
 
 def having(word: str, states: Iterable[Reading]) -> int | Unknown:
-    """Count the members whose state (`in_sync`, `faulty,write_error`) has this word; unknown if a state is unknown."""
+    """Count the members whose state (`faulty,write_error`) contains `word`; unknown if a member's state is unknown."""
     rows = list(states)
     if any(isinstance(state, Unknown) for state in rows):
         return Unknown(Reason.NOT_COLLECTED, "a member's state is unknown")

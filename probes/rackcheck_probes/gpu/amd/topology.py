@@ -12,7 +12,7 @@ NodesByKind = dict[str, dict[int, kfd.KfdNode]]
 
 
 def parts(files: Files) -> NodesByKind:
-    """Group the compute nodes by the GPU that they are a part of."""
+    """Group the KFD nodes by the GPU that each is a part of."""
     running = bound(files)
     found: NodesByKind = {address: {} for address in running}
     for (number,) in files.found(NODES.format("*") + "/properties"):
