@@ -216,7 +216,7 @@ class _Gpu:
         )
 
     def _slowest(self) -> Reading | Sourced:
-        """Return how much longer the slowest SM took than the median SM, in percent; the test with most counts."""
+        """Return by how many percent the slowest SM took longer than the median SM: the largest value of all tests."""
         found = [s for s in (*self._of("tensor"), *self._of("scalar")) if s.done and s.number("slowest") is not None]
         if not found:
             return self._untested("scalar")

@@ -122,7 +122,7 @@ def _outside(_: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Re
 
 
 def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Yield the addresses of PCI devices, without virtual functions; unknown if it is unknown what the device is."""
+    """Yield the addresses of PCI devices, not of virtual functions; unknown if the kind of device is unknown."""
     beside = [inputs.every(p)[0] if _collected(inputs, p) else {} for p in (PCI, VIRTUAL)]
     for path, reading in _outside(inputs, values):
         item = _item(path)

@@ -92,7 +92,10 @@ def alike(left: Reading, right: Reading) -> bool:
 
 
 def switched(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether two settings are both on or both off; absent is off, texts but `enabled` and `disabled` are unknown."""
+    """Whether two settings are both on or both off; unknown if one is a text other than `enabled` or `disabled`.
+
+    An absent setting counts as off.
+    """
     words = {"enabled": True, "disabled": False}
     sides = [words.get(side, side) if isinstance(side, str) else side for side in (left, right)]
     odd = next((side for side in sides if isinstance(side, str)), None)

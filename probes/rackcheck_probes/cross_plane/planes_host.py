@@ -11,7 +11,7 @@ from rackcheck_probes.cross_plane.planes import Same, alike, but, folded, switch
 
 
 def _by_place(inputs: Inputs, collection: str, leaf: str) -> dict[str, Reading]:
-    """Map each item's path to one of its facts; raises Unreadable if the collection of items may be incomplete."""
+    """Map the path of each item to the item's fact `leaf`; raises Unreadable if the collection may be incomplete."""
     whole((inputs.items(collection)[1],))
     return {f"{collection}/{spell_key(name)}": reading for name, reading in inputs.table(collection, leaf).items()}
 

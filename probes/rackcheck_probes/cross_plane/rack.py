@@ -15,7 +15,7 @@ def of(members: Sequence[Member], *roles: str) -> list[Member]:
 
 
 def total(members: Iterable[Member], collection: str, wanted: Callable[[Member, str], Reading]) -> Reading:
-    """Count the items that meet a condition; unknown if that is unknown of any item, or if items may be missing."""
+    """Count the items that meet a condition; unknown if the result for any item is unknown or items may be missing."""
     count = 0
     for member in members:
         names, hidden = member.items(collection)
@@ -50,13 +50,13 @@ def _absent(left: Reading, right: Reading) -> bool:
 
 
 def each(members: Iterable[Member], path: str) -> Iterable[tuple[str, Reading]]:
-    """Yield each node's role and one fact; the reason of an unknown value names the node."""
+    """Yield each node's role and its value of one fact; the reason of an unknown value names the node."""
     for member in members:
         yield member.seat.role, _named(member, member.reading(path))
 
 
 def items(members: Iterable[Member], collection: str, leaf: str) -> Iterable[tuple[str, Reading]]:
-    """Yield a pair for each item of every node: the name of the fact, and the item's value.
+    """Yield a pair for each item of every node: the name of the fact (`leaf`), and the item's value of this fact.
 
     A node whose list of items may be incomplete yields one more pair, whose value is unknown.
     """

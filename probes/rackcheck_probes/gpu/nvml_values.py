@@ -80,7 +80,7 @@ def address(value: Any) -> Value:
 
 
 def pstate(value: Any) -> Value:
-    """Read a performance state from 0 (the fastest) to 15; raises Unreadable on others, as 32, NVML's unknown state."""
+    """Read a performance state from 0 (the fastest) to 15; raises Unreadable on others, such as NVML's 32 (unknown)."""
     number = counted(value)
     if number > 15:
         raise Unreadable(f"not a performance state: {number}")

@@ -44,7 +44,7 @@ CNP = FOLDER + f"/{NOTIFICATION}/cnp_"
     },
 )
 def roce_ecn(files: Files) -> Facts:
-    """Read each interface's congestion control."""
+    """Read each interface's settings of congestion control (DCQCN)."""
     for name in interfaces(files):
         item, cnp = f"nic.interface/{spell_key(name)}.ecn", CNP.format(name)
         yield f"{item}.notification", priorities(files, name, NOTIFICATION)

@@ -14,8 +14,8 @@ echo "$1: ${w##*: }" >&2; exit 2
 """
 """Shell function `there FILE`: it returns 0 if FILE exists, and 1 if FILE is missing.
 
-If the login may not see FILE, `there` prints the kernel's error to stderr and exits with status 2. To get this error,
-the shell itself opens FILE, so no other program is started. `there` does not open a FILE that `test` finds. `there
-FOLDER/.` checks whether the login may enter FOLDER. In a script, `(there FILE)` ends only the subshell, and the script
-continues.
+If the login may not see FILE, `there` prints the kernel's error to stderr and exits with status 2. The shell itself
+opens FILE to get the kernel's error, so no other program is started. `there` does not open a FILE that `test` finds.
+`there FOLDER/.` checks whether the login may enter FOLDER. In a script, `(there FILE)` ends only the subshell, and the
+script continues.
 """

@@ -1,9 +1,10 @@
 """The kernel's warnings and errors in the journal since boot.
 
 The journal may reach further back than the kernel's own log, which is a ring that loses old lines. Only the newest 5000
-warnings and errors in the journal are read. If the journal has 5000 or more, or if its oldest is much later than the
-boot (the journal was vacuumed), the number of Xids is unknown, because the missing lines may contain more Xids.
-Unverified on hardware: no recording of a GPU node's journal in the output format `short-monotonic` was available.
+warnings and errors in the journal are read. If the journal has 5000 or more warnings and errors, or if the oldest one
+is much later than the boot (the journal was vacuumed), the number of Xids is unknown, because lines that were not read
+may contain more Xids. Unverified on hardware: no recording of a GPU node's journal in the output format
+`short-monotonic` was available.
 """
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, integer, listing, probe, quantity, spell_key

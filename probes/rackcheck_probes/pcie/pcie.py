@@ -43,7 +43,7 @@ NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("
     },
 )
 def pcie(files: Files) -> Facts:
-    """Read each function's identity, link and NUMA node."""
+    """Read each PCI function's identity, link and NUMA node."""
     addresses = [address for (address,) in files.found(FOLDER.format("*") + "/class")]
     if not addresses and not files.has(BUS):
         raise Unreadable("no /sys/bus/pci, so the devices on the bus are unknown", Reason.NOT_COLLECTED)
