@@ -32,7 +32,7 @@ TABLE = settings(json.loads((files("rackcheck_probes") / "bios_settings.json").r
 
 
 def screens(docs: Documents) -> dict[str, Screen]:
-    """Return by URI, for each BIOS with too few known attribute names, the display names in its attribute registry."""
+    """Map the URI of each BIOS with too few known attribute names to the display names in its attribute registry."""
     found = [b for b in bios.with_attributes(docs) if bios_registry.needed(TABLE, bios.attributes(b))]
     return {b.uri: bios_registry.shown(docs, b) for b in found}
 

@@ -17,7 +17,7 @@ from rackcheck.parse.bmc.systems import agreed, hosts
     },
 )
 def bmc_boot(docs: Documents) -> Facts:
-    """The host's boot order, its override, and its boot progress."""
+    """The host's boot mode, boot order and boot progress, and whether the boot order is overridden."""
     systems = hosts(docs)
     yield "bmc.boot.mode", agreed(systems, "Boot.BootSourceOverrideMode")
     reading = agreed(systems, "Boot.BootOrder", order)

@@ -45,7 +45,7 @@ def bmc_certificate(docs: Documents) -> Facts:
 
 
 def days_left(ends: object, seen: Resource) -> int:
-    """Return the whole days from a handshake until its certificate expires; negative if the certificate has expired."""
+    """Return the whole days from a TLS handshake until the BMC's certificate expires; negative if it has expired."""
     when = seen.body.get("Seen")
     if when is None:
         raise Unreadable("was read at a time that this run did not store", Reason.NOT_COLLECTED)

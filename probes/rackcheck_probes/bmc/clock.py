@@ -16,7 +16,7 @@ def offset(manager: Resource) -> Sourced:
     """Return a manager's clock minus rackcheck's clock in seconds, measured when the manager's response arrives.
 
     The offset of a clock that was never set (1970, or the year of the BMC's build) is reported in full. The offset is
-    unknown if neither DateTime nor DateTimeLocalOffset has a time zone, because the clock may be right.
+    unknown if neither DateTime nor DateTimeLocalOffset has a time zone, because then the clock may be right.
     """
     return manager.read("DateTime", lambda value: _between(_zoned(text_of(value), manager), manager))
 

@@ -8,7 +8,7 @@ from rackcheck.parse.bmc.sensor import TEMPERATURES, above_zero
 
 
 def share(value: object) -> float:
-    """Return a fan's speed in percent; raises Unreadable outside 0 to 100 (DGX H100 and Lenovo's XCC report rpm)."""
+    """Return a fan's speed in percent; raises Unreadable outside 0 to 100, as on BMCs that report rpm as percent."""
     number = measured(value)
     if not 0 <= number <= 100:
         raise Unreadable(f"not a percentage of full speed: {number:g} %")

@@ -82,14 +82,14 @@ def _hosts(systems: list[Resource]) -> list[Resource]:
 
 
 def _managing(docs: Documents, systems: list[Resource]) -> tuple[list[Resource], Unknown | None]:
-    """Return the managers of the host, and the reason if the list may be incomplete."""
+    """Return the managers of the host, and, if the list of managers may be incomplete, the reason."""
     found = [gather(docs.at("Links/ManagedBy/*", system)) for system in _hosts(systems)]
     trouble = next((unread for _, unread in found if unread is not None), None)
     return read_ones([manager for managers, _ in found for manager in managers], trouble)
 
 
 def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Reading:
-    """Return the value that all resources report; unknown if one of them does not report it, or if values differ."""
+    """Return the value that all resources report; unknown if any resource does not report it, or if values differ."""
     if trouble is not None:
         return trouble
     rows = [resource.read(name).reading for resource in resources]

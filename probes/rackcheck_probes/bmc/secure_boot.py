@@ -14,7 +14,7 @@ from rackcheck_probes.bmc.bios import TABLE
     gives={"bios.secure_boot": TABLE["secure_boot"].kind},
 )
 def bmc_secure_boot(docs: Documents) -> Facts:
-    """Whether the current boot used Secure Boot, read from the BIOS attributes if the SecureBoot resource is empty."""
+    """Whether the current boot used Secure Boot, from the SecureBoot resource, or else from the BIOS attributes."""
     found, trouble = gather(docs.at("Systems/*/SecureBoot"))
     if trouble is not None and not not_there(trouble):
         yield "bios.secure_boot", trouble
@@ -30,9 +30,10 @@ def bmc_secure_boot(docs: Documents) -> Facts:
 
 
 def _running(resource: Resource) -> Sourced | None:
-    """Return SecureBootCurrentBoot, else the setting SecureBootEnable; None if the resource is missing or has neither.
+    """Return SecureBootCurrentBoot, or without it SecureBootEnable; None if the resource is missing or has neither.
 
-    A SecureBootCurrentBoot without a value is not replaced by SecureBootEnable: they differ while a change is pending.
+    If SecureBootCurrentBoot is present without a value, SecureBootEnable is not used, because the two differ while a
+    change is pending.
     """
     if resource.unread is not None:
         return None if not_there(resource.unread) else Sourced(resource.unread, resource.uri)

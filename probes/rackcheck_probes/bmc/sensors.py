@@ -1,4 +1,4 @@
-"""Every sensor of every chassis, read only if a rule names it: some machines have hundreds, and each takes one GET."""
+"""Every sensor of every chassis, read only if a rule names it: hundreds of sensors on some machines, one GET each."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text
 from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed

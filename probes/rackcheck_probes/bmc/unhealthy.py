@@ -21,7 +21,7 @@ OEM = "Chassis/*/Oem/Hpe/Links/Devices/*"
 """Path of devices that only HPE's BMCs list; BMCs of other vendors have no such resource, or a different one."""
 
 INSIDE = ("PowerSupplies", "Temperatures", "Fans", "Voltages", "Redundancy")
-"""Properties of the older Power and Thermal resources that contain lists of parts."""
+"""Properties that contain lists of parts, in Redfish's older Power and Thermal resources."""
 
 
 @probe(
@@ -60,7 +60,7 @@ def bmc_unhealthy(docs: Documents) -> Facts:
 
 
 def _has_health(resource: Resource) -> bool:
-    """Whether a resource must have a readable health: if its Status is malformed, or has a Health and is not Absent."""
+    """Whether unreadable health is an error: if Status is malformed, or has a Health and a State other than Absent."""
     status = resource.body.get("Status", {})
     return not isinstance(status, Mapping) or ("Health" in status and status.get("State") != "Absent")
 

@@ -32,7 +32,7 @@ def boot(files: Files) -> Facts:
 
 
 def uptime(content: str) -> float:
-    """Read seconds since the kernel started, the first number of `351735.47 234388.90`; else raises Unreadable."""
+    """Read the seconds since the kernel started: the first number in a line such as `351735.47 234388.90`."""
     return number(line(content).partition(" ")[0])
 
 

@@ -27,8 +27,8 @@ from rackcheck.parse.host.os.cmdline import SECRET, WITHHELD, arguments
 def cmdline(answer: str) -> Facts:
     """Read the arguments as the kernel splits them; the last value of a repeated argument counts.
 
-    Blanks separate arguments, and double quotes keep an argument together. An argument without `=` is present and has
-    no value.
+    Blanks separate arguments, and double quotes keep an argument with blanks together. For an argument without `=`, the
+    fact `present` is true and the fact `value` is absent.
     """
     found = arguments(answer)
     yield "cmdline.arguments", tuple(argument.shown for argument in found)

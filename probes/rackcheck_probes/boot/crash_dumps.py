@@ -22,7 +22,7 @@ _DUMP = re.compile(
 def left(answer: str) -> tuple[str, ...]:
     """Return the sorted paths of the dumps and records of kernel crashes; raises Unreadable if the output is truncated.
 
-    Other files in /var/crash (reports of programs, kdump's own files) are left out.
+    Files in /var/crash that are not kernel dumps (crash reports of programs, kdump's own files) are left out.
     """
     items = rows(answer)
     if not items or items[-1] != END:

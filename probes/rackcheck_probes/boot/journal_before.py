@@ -1,8 +1,9 @@
 """The kernel's last messages before this boot, as far as the journal kept them.
 
-All facts are unknown if the journal is kept only in memory or begins with this boot. If the journal was vacuumed, it
-has lost the beginning of the previous boot but kept its end: facts about the last messages are known, facts about all
-messages are unknown. Unverified on hardware: no recording of a GPU node's journal in this form was available.
+All facts of this probe are unknown if the journal is kept only in memory or begins with this boot. If the journal was
+vacuumed, it has lost the beginning of the previous boot but kept its end: facts about the last messages are known,
+facts about all messages are unknown. Unverified on hardware: no recording of a GPU node's journal in the output format
+`short-monotonic` was available.
 """
 
 from collections.abc import Sequence
@@ -50,7 +51,7 @@ CHECKS = tuple(kind for kind in MACHINE_CHECKS if kind.leaf == "uncorrected")
     },
 )
 def journal_before(answer: str) -> Facts:
-    """Read the newest lines of the boot before this one; journalctl fails if the journal has no record of that boot."""
+    """Read the kernel's newest lines of the previous boot; journalctl fails if the journal lacks the previous boot."""
     log = journalctl.of_boot_before(answer)
     rows = log.split("\n")[:-1]
     # If there are as many lines as requested, they are the newest, and the oldest of them need not be the boot's first.

@@ -1,4 +1,4 @@
-"""Records of an earlier crash in the firmware's store."""
+"""Records of earlier kernel crashes in the firmware's persistent storage (pstore)."""
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, listing, probe
 from rackcheck.parse.host.os import find_types
@@ -20,7 +20,7 @@ PARENT, FOLDER, AFTER = "/sys/fs", "/sys/fs/pstore", "/proc/version"
     },
 )
 def pstore(answer: str) -> Facts:
-    """Read the file names in the folder; systemd-pstore moves these files at boot (see `os.crash.dumps`)."""
+    """Read the names of the files in /sys/fs/pstore, which systemd-pstore moves at boot (see `os.crash.dumps`)."""
     types = find_types.types(answer, (PARENT, AFTER))
     if FOLDER not in types:
         yield "os.crash.pstore", Absent("this kernel has no pstore")

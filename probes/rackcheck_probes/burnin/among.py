@@ -17,10 +17,10 @@ MEASURED = Class.MEASUREMENT
 NEEDS = ("model", "tensor.rate", "tensor.clock", "tensor.rise", "results")
 
 APART = 0.05
-"""Maximum share by which a GPU's work per clock may be below the upper quarter of the GPUs of its model."""
+"""Maximum share by which a GPU's work per clock may be below the upper quartile of the GPUs of its model."""
 
 GpuKey = tuple[str, str]
-"""A GPU's node, and its index on that node."""
+"""Identifies a GPU: the name of its node, and the GPU's index on this node."""
 
 
 @comparison(
@@ -48,7 +48,7 @@ GpuKey = tuple[str, str]
     },
 )
 def burnin_among(members: Sequence[Member]) -> ItemFacts:
-    """Compare every GPU with its peers."""
+    """Compare every GPU with the other GPUs of its model."""
     models: dict[str, list[GpuKey]] = defaultdict(list)
     facts: dict[GpuKey, dict[str, Reading]] = {}
     silent: list[str] = []
@@ -78,7 +78,7 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
 
 
 def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
-    """Return placeholders for GPUs of nodes without a GPU list: per node, the largest number that any node has."""
+    """Return placeholders for the GPUs of `silent` nodes: for each node, as many as the largest count of any node."""
     counts: dict[str, int] = defaultdict(int)
     for node, _ in gpus:
         counts[node] += 1
@@ -101,10 +101,10 @@ def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, 
 
 
 def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
-    """Compare each GPU's work per clock with the upper quarter of the GPUs of its model.
+    """Compare each GPU's work per clock with the upper quartile of the GPUs of its model.
 
-    A GPU without measurements may have any rank: another GPU gets a result only if every such rank leads to the same
-    result.
+    A GPU without measurements could have any rank, so another GPU gets a result only if all these ranks lead to the
+    same result.
     """
     values = {gpu: _per_clock(facts[gpu]) for gpu in gpus}
     known = sorted(value for value in values.values() if value is not None)
@@ -132,7 +132,7 @@ def _per_clock(facts: dict[str, Reading]) -> float | None:
 
 
 def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
-    """Compare the inverse of the warming like a rate: a GPU is hot if its inverse is far below that of its peers."""
+    """Compare 1 / warming as if it were a rate: a GPU is hot if its value is far below the values of its peers."""
     rises = [_number(facts[gpu]["tensor.rise"]) for gpu in gpus]
     given = [Measured(*gpu, 1 / rise if rise else None, None) for gpu, rise in zip(gpus, rises, strict=True)]
     fleet = judge([*given, *(Measured(*gpu, None, None) for gpu in holes)])

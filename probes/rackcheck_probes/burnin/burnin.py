@@ -26,7 +26,7 @@ MOST = 20
     },
 )
 def burnin(burn: Burn) -> Facts:
-    """Return what a burn-in reports about itself."""
+    """Return the facts of the burn-in as a whole: tier, seed, end, duration and faults."""
     tier, seed = burn.hello.get("tier"), burn.hello.get("seed")
     if isinstance(tier, str):
         yield "burnin.tier", tier

@@ -7,7 +7,7 @@ from rackcheck.parse.burnin.readings import cited, column, figure, highest, mism
 STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
 
 VERIFIED = ("fingerprint", "crypto", "ram")
-"""Stages that compare results with known values; the other stages only measure."""
+"""Stages that compare results with known values; the stages `fma` and `triad` only measure."""
 
 
 @probe(
@@ -65,7 +65,7 @@ def burnin_cpu(burn: Burn) -> Facts:
 
 
 def _left(burn: Burn) -> Unknown | None:
-    """Return why a usable processor or NUMA node was not tested; None if all of them were tested."""
+    """Return why a processor or NUMA node that the burn-in may use was not tested; None if all were tested."""
     for name, kind, stage in (("cpus", "cpu", "fingerprint"), ("numa", "numa", "ram")):
         value = burn.hello.get(name)
         if value is None:

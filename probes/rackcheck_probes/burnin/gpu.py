@@ -31,7 +31,7 @@ VERIFIED = ("memory", "tensor", "scalar", "links")
 """Stages that compare results with known values."""
 
 FEWEST, EDGE = 10, 3
-"""Minimum number of samples to measure a temperature rise, and number of samples averaged at its start and end."""
+"""Minimum number of samples of a temperature rise, and number of samples that are averaged at its start and end."""
 
 WARMED = 10.0
 """Minimum temperature rise in degrees that can be compared between GPUs, because sensors report whole degrees."""
@@ -42,7 +42,7 @@ COVERED = 0.9
 """Minimum share of memory that must be tested for a clean result; the burn-in tests 95 % of the free memory."""
 
 MOST = 64
-"""Maximum number of results that a GPU reports for comparison with other GPUs."""
+"""Maximum number of results per GPU that are compared with the results of other GPUs."""
 
 
 @probe(
@@ -204,7 +204,7 @@ class _Gpu:
         yield "tensor.rise", self._rise(work, power)
 
     def _rise(self, work: list[Stage], power: Reading) -> Reading:
-        """Return the warming per watt in the first tensor work without a pause; it is comparable after equal work."""
+        """Return the warming per watt over the tensor work before its first pause: equal work makes GPUs comparable."""
         temps = column(rows(self.burn, self.of, [stretch(work)]), "temp")
         if len(temps) < FEWEST or not isinstance(power, float) or power <= 0:
             return Unknown(Reason.NOT_TESTED, "temperature or power was not reported")
@@ -216,7 +216,7 @@ class _Gpu:
         )
 
     def _slowest(self) -> Reading | Sourced:
-        """Return the slowest SM's extra time over the median SM in percent, in the test with the largest value."""
+        """Return by how many percent the slowest SM took longer than the median SM: the largest value of all tests."""
         found = [s for s in (*self._of("tensor"), *self._of("scalar")) if s.done and s.number("slowest") is not None]
         if not found:
             return self._untested("scalar")
@@ -246,7 +246,7 @@ class _Gpu:
             yield f"peer/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
 
     def _clock(self, work: list[Stage]) -> Reading:
-        """Return the mean SM clock during this work, as measured by the GPU kernel, or else the mean of the samples."""
+        """Return the mean SM clock during `work`: the GPU kernel's measurement, or else the mean of the samples."""
         reading = figure(self.burn, work, "clock")
         return (
             reading if isinstance(reading, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))
@@ -295,11 +295,11 @@ class _Gpu:
 
 
 def _work(stage: Stage) -> str:
-    """Return the name of a piece of work, which is the same on every GPU: its test, its code and its seed."""
+    """Return the name of a piece of work (test, code, seed), which is the same on every GPU that did this work."""
     return " ".join(filter(None, (stage.test or stage.stage, stage.word("code"), str(int(stage.number("seed") or 0)))))
 
 
 REASONS = {
     0x8: "hardware slowdown", 0x20: "software thermal", 0x40: "hardware thermal", 0x80: "hardware power brake",
 }  # fmt: skip
-"""NVML's reasons that indicate a problem, by their bit (NVML API reference, clocks event reasons)."""
+"""Maps the bit of each NVML clock event reason that indicates a problem to its name (NVML API reference)."""

@@ -1,4 +1,4 @@
-"""How GPUs are cooled: a first-order fit of the first minute under load, with the BMC's intake temperature."""
+"""Cooling of GPUs: a first-order fit of each GPU's temperature under load, with the BMC's intake temperature."""
 
 from collections.abc import Sequence
 from statistics import fmean, median
@@ -63,7 +63,7 @@ def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading
 
 
 def _below(taken: Sequence[Record], found: ThermalFit) -> Reading:
-    """Return the margin from predicted to slowdown temperature; unknown unless it exceeds the fit's uncertainty."""
+    """Return the slowdown temperature minus the predicted one; unknown if the difference is within the uncertainty."""
     items = [row for row in taken if row.number("temp") is not None and row.number("below") is not None]
     if not items:
         return Unknown(Reason.NOT_TESTED, "the driver does not report the margin to its slowdown")

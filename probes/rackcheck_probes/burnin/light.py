@@ -17,7 +17,7 @@ from rackcheck.parse.burnin.readings import column, figure, rows, span, untested
 MEASURED = Class.MEASUREMENT
 
 Limit = tuple[str, str, str, str, float]
-"""A rate's stage and test, the hardware that limits the rate, the fact's unit, and the divisor to this unit."""
+"""A rate's stage and test, the hardware that limits the rate, the fact's unit, and the divisor for this unit."""
 
 FIGURES: Mapping[str, Limit] = {
     "memory.copy": ("memory", "copy", "memory", "GB/s", 1e9),
@@ -51,7 +51,7 @@ FIGURES: Mapping[str, Limit] = {
     },
 )
 def burnin_light(burn: Burn) -> Facts:
-    """Compare each measured rate of each GPU with its limit."""
+    """Compare each measured rate of each GPU with the rate's theoretical limit."""
     for index, about in burn.gpus.items():
         for name, figures in FIGURES.items():
             for leaf, reading in _held(burn, f"gpu/{index}", about, figures):
@@ -89,7 +89,7 @@ def _limit(kind: str, seen: Observed, about: Mapping[str, Any], work: list[Stage
 
 
 def _observed(burn: Burn, of: str, about: Mapping[str, Any], work: list[Stage]) -> Observed:
-    """Summarize a GPU's samples during this work, and the properties that the GPU reports."""
+    """Summarize a GPU's samples during `work`, and the properties that the GPU reports."""
     found = list(rows(burn, of, map(span, work)))
     reasons = 0
     for bits in column(found, "reasons"):

@@ -2,7 +2,8 @@
 
 The facts of a tool that was not requested are absent, so that rules about these facts are n/a. If a requested tool is
 missing, did not finish, or wrote unreadable output, its facts are unknown. Each requested tool has one record, and only
-the records show which tools were requested. Therefore, no fact is absent if a record may be lost.
+the records show which tools were requested. If a record may be lost, no fact is absent, because every tool may have
+been requested.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from rackcheck.parse.burnin.tools import every
 from rackcheck.parse.burnin.tools.answer import answer
 
 _ENDS = {"loopback": "rate", "rate": "loopback"}
-"""Two rates, of which only one is measured per NIC: `loopback` within the NIC, or `rate` to another node's NIC."""
+"""Maps each of two rates to the other: a NIC has either `loopback` (within itself) or `rate` (to another node)."""
 
 
 @probe(Load(), gives=every.GIVES)
@@ -43,7 +44,7 @@ def burnin_tools(burn: Burn) -> Facts:
 
 
 def _lost(burn: Burn) -> Unknown | None:
-    """Return why the record of a requested tool may be lost; None if no record is lost."""
+    """Return why a record of a requested tool may be lost or unreadable; None if all records were read."""
     if not burn.whole:
         return untested(burn, ())
     if burn.unread:
@@ -59,7 +60,7 @@ def _lost(burn: Burn) -> Unknown | None:
 
 
 def _groups() -> list[tuple[list[str], Mapping[str, object]]]:
-    """Return the facts of each parser, with the names of all tools whose output it parses."""
+    """Return, for each parser, the names of the tools whose output it parses, and the facts that it provides."""
     groups: dict[int, tuple[list[str], Mapping[str, object]]] = {}
     for name, (_, gives) in every.READERS.items():
         groups.setdefault(id(gives), ([], gives))[0].append(name)

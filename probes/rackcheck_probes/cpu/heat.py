@@ -44,7 +44,7 @@ echo end"""
     },
 )  # fmt: skip
 def cpu_heat(answer: str) -> Facts:
-    """Read each package's sensors, in thousandths of a degree; unreadable core sensors are left out."""
+    """Read the sensors of each CPU package; a core's sensor that cannot be read is left out."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "end":
         raise Unreadable("the list of CPU sensors is incomplete")
@@ -74,7 +74,7 @@ _FILE = re.compile(r"(temp[0-9]{1,4}_(?:input|max|crit)) (-?[0-9]{1,9})")
 
 @dataclass(frozen=True)
 class Package:
-    """One CPU package: the device and driver of its sensors, and degrees Celsius (values and limits) by file name."""
+    """One CPU package: the device and driver of its sensors, and values and limits in degrees Celsius by file name."""
 
     device: str
     driver: str
@@ -86,7 +86,7 @@ class Package:
 
 
 def packages(rows: Sequence[str]) -> Iterator[Package]:
-    """Yield each package at its first row; its `files` are complete only when the next package is requested.
+    """Yield each CPU package at its first row; the package's `files` are complete once the next package is requested.
 
     Raises Unreadable at a row that is neither a sensor nor a temperature, and at a temperature before any sensor.
     """

@@ -20,7 +20,7 @@ def named(content: str) -> tuple[str, ...]:
     },
 )
 def cpu_kept(files: Files) -> Facts:
-    """Read the kernel's lists of CPUs; `cpu.nohz_full` is absent if the kernel was built without this feature."""
+    """Read the kernel's lists of CPUs; `cpu.nohz_full` is absent if the kernel was built without `nohz_full`."""
     yield "cpu.nohz_full", files.read(f"{FOLDER}/nohz_full", named)
     present, online = (read.numbers(read.line(files.text(f"{FOLDER}/{name}"))) for name in ("present", "online"))
     left = percpu.ranges(present - online)

@@ -19,7 +19,7 @@ COMMAND = "grep -E '^ +CPU|^ *(MCE|THR|DFR|TRM):' /proc/interrupts | tr -s ' '; 
     },
 )
 def cpu_mce(answer: str) -> Facts:
-    """Add up the interrupts of all CPUs by kind; the fact of a kind that this kernel or CPU lacks is absent."""
+    """Add up the interrupts of each kind over all CPUs; absent if this kernel or CPU lacks interrupts of the kind."""
     found = interrupts(answer)
     for leaf, kind in KINDS.items():
         yield f"cpu.mce.{leaf}", found.total(kind)

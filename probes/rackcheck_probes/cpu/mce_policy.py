@@ -18,7 +18,7 @@ BANKS = f"{FOLDER}/bank*"
     },
 )
 def cpu_mce_policy(files: Files) -> Facts:
-    """Read the switches; the facts are absent in virtual machines and on ARM, which reports errors through firmware."""
+    """Read the settings of machine checks; absent in virtual machines, and on ARM, where firmware reports errors."""
     yield "cpu.mce.interval", files.read(f"{FOLDER}/check_interval", read.whole)
     yield "cpu.mce.ignored", files.read(f"{FOLDER}/ignore_ce", read.bit)
     yield "cpu.mce.unlogged", files.read(f"{FOLDER}/dont_log_ce", read.bit)

@@ -13,6 +13,6 @@ GLOB = "/sys/devices/system/cpu/vulnerabilities/*"
     },
 )
 def mitigations(files: Files) -> Facts:
-    """Read one line for each flaw."""
+    """Read the kernel's line about each known flaw of the CPU."""
     for (name,) in files.found(GLOB):
         yield f"cpu.vulnerability/{spell_key(name)}.state", files.read(GLOB.replace("*", name))

@@ -39,19 +39,19 @@ def cpu_packages(files: Files) -> Facts:
 
 @dataclass(frozen=True)
 class Package:
-    """The number of online threads of each core in a package, by the core's list of threads (`0,64`).
+    """One CPU package: the number of online threads of each core, by the core's list of threads (`0,64`).
 
-    Threads whose core the kernel does not report are counted under an empty text.
+    Threads whose core the kernel does not report are counted under the empty key.
     """
 
     cores: Mapping[str, int]
 
     def threads(self) -> int:
-        """Count the logical CPUs that are online."""
+        """Count the package's logical CPUs that are online."""
         return sum(self.cores.values())
 
     def per_core(self) -> tuple[int, ...] | None:
-        """Return the distinct numbers of threads per core, in order; None if the core of a thread is unknown."""
+        """Return the sorted distinct numbers of threads per core; None if the core of any thread is unknown."""
         return None if "" in self.cores else tuple(sorted(set(self.cores.values())))
 
 

@@ -13,7 +13,7 @@ LIMITS = (
     ("short_term", "window.short", WINDOW),
     ("peak_power", "limit.peak", LIMIT),
 )
-"""For each fact of a limit: the kernel's name of the limit, the end of the fact's path, and the glob of its files."""
+"""For each fact: the kernel's name of the power limit, the end of the fact's path, and the glob of the fact's files."""
 
 
 @probe(

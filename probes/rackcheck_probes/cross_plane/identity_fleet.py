@@ -1,7 +1,7 @@
-"""Identities that two nodes of a run, or two parts of a node, have in common: for example, one machine has two names.
+"""Identities that two nodes or two parts share, for example because one machine has two names in the inventory.
 
-A part that both the host and the BMC of a node report counts as one part. The check uses only facts that the run
-collects for other purposes.
+A part that both the host and the BMC of a node report counts as one part. The search for shared identities uses only
+facts that the run collects for other purposes.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,21 +48,22 @@ ALSO = (
     *(f"{plane}/*.part_number" for plane in DIMM),
 )
 NOT_LISTED = ("no host in inventory", "no BMC in inventory")
-"""Details of unknown facts whose plane the inventory does not list; such a plane has no identities."""
+"""Details of unknown facts of a node for which the inventory lists no host, or no BMC."""
 
 
 Keep = Callable[[Inputs, Mapping[str, Reading]], Iterable[tuple[str, Reading]]]
-"""A function that selects the parts whose identity counts for the node, and yields the fact's path and the identity."""
+"""A function that yields the fact path and identity of each part, without parts that do not identify the node."""
 
 Judge = Callable[[NamedParts, Sequence[Unknown], Unknown | None], Twice]
 
 
 @dataclass(frozen=True, slots=True)
 class FleetIdentity:
-    """One kind of identity: its names, its spelling, and the facts in which a node reports it.
+    """One kind of identity: its names, the function that normalises it, and the facts that contain it.
 
-    `single` maps a fact of the node to the suffix that is added to the node's name. `parts` maps a fact of a
-    collection's items to the function that selects the items whose identity counts.
+    `single` maps the path of a fact of the whole node to a suffix for the node's name in messages: empty for the host,
+    and `by its BMC` for the BMC. `parts` maps the path of a fact of a collection's items to the function that selects
+    the items to compare.
     """
 
     word: str
@@ -74,7 +75,7 @@ class FleetIdentity:
     inside: Callable[[Inputs], Twice] = lambda _: ()
 
     def of(self, inputs: Inputs) -> Own:
-        """Build the summary that is kept for a node: each identity once, even if both planes report it."""
+        """Summarize a node's identities of this kind: each identity once, even if both planes report it."""
         found = [(after, inputs.reading(path)) for path, after in self.single.items() if _collected(inputs, path)]
         hidden = None
         for pattern, keep in self.parts.items():
@@ -116,12 +117,12 @@ def _name(path: str) -> str:
 
 
 def _outside(_: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Leave out interfaces of the network between a host and its BMC."""
+    """Yield the addresses of all interfaces except those that connect a host to its own BMC."""
     return ((path, reading) for path, reading in values.items() if not between(_name(path)))
 
 
 def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Keep addresses of PCI devices other than virtual functions; unknown if the kind of device is unknown."""
+    """Yield the addresses of PCI devices, not of virtual functions; unknown if the kind of device is unknown."""
     beside = [inputs.every(p)[0] if _collected(inputs, p) else {} for p in (PCI, VIRTUAL)]
     for path, reading in _outside(inputs, values):
         item = _item(path)
@@ -132,7 +133,7 @@ def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[
 
 
 def _used(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Keep the current addresses that the kernel marks as permanent; none if the permanent addresses were collected."""
+    """Yield the addresses in use that the kernel marks as permanent, unless the permanent addresses were collected."""
     if _collected(inputs, PERMANENT):
         return
     origins = inputs.every(ORIGIN)[0]
@@ -169,7 +170,7 @@ def _where(
 
 
 def _module(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Yield the part number and serial number of each module: vendors reuse serial numbers for other part numbers."""
+    """Yield each memory module's part and serial number: vendors reuse serial numbers for other part numbers."""
     numbers = {each: inputs.every(f"{each}/*.part_number")[0] for each in {path.partition("/")[0] for path in values}}
     for path, reading in values.items():
         part = numbers[path.partition("/")[0]][f"{_item(path)}.part_number"]
@@ -243,7 +244,7 @@ SORTS = (
 
 
 def distilled(inputs: Inputs) -> tuple[Own, ...]:
-    """Build a node's summaries, one per kind of identity: some hundred texts are kept instead of all facts."""
+    """Summarize a node's identities of each kind, so that a run keeps a few hundred texts per node, not all facts."""
     return tuple(sort.of(inputs) for sort in SORTS)
 
 

@@ -50,7 +50,7 @@ GPUS: tuple[tuple[Spell, str, str], ...] = (
     },
 )
 def identity_host(inputs: Inputs) -> Facts:
-    """Compare the identities that host and BMC report, among those that this run collected."""
+    """Compare the identities that this run collected from the host with those that it collected from the BMC."""
     kinds = tuple(_kinds(inputs))
     yield "node.identity.common", common(kinds)
     yield "node.identity.differs", differing(kinds)
@@ -87,7 +87,7 @@ def _single(inputs: Inputs, path: str) -> PlaneIdentities:
 
 
 def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> PlaneIdentities:
-    """Return one kind of identity of all collected items, without network interfaces between host and BMC."""
+    """Return one kind of identity of all collected items; interfaces that connect host and BMC are left out."""
     read: list[tuple[str, Reading]] = []
     hidden = None
     for pattern in patterns:

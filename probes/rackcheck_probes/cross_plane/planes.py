@@ -1,6 +1,7 @@
 """Comparison of two planes: what the BMC and the operating system report about the same part.
 
-If both readings are unknown, the BMC's reason is reported, because often the inventory lists no BMC for the node.
+If the readings of both planes are unknown, the BMC's reason is reported, because often the inventory lists no BMC for
+the node.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +16,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Parts of two planes, by their paths: pairs that are the same part, and parts that only one plane lists."""
+    """Paths of parts on two planes: pairs of paths of the same part, and paths of parts that only one plane lists."""
 
     pairs: Pairs
     alone: tuple[str, ...]
@@ -29,9 +30,9 @@ def whole(readings: Iterable[Reading | None]) -> None:
 
 
 def matched(ours: Mapping[str, Reading], theirs: Mapping[str, Reading]) -> Matched:
-    """Match the slots of two planes that hold a part of the same identity; a slot whose identity is absent is empty.
+    """Match the parts of two planes by their identities; a slot whose identity is absent is empty and left out.
 
-    Raises Unreadable if an identity is unknown, or belongs to two parts of one plane.
+    Raises Unreadable if a part's identity is unknown, or if two parts of one plane have the same identity.
     """
     whole((*theirs.values(), *ours.values()))
     left, right = _by_identity(ours), _by_identity(theirs)
@@ -69,11 +70,11 @@ def _words(reading: object) -> str:
 
 
 Same = Callable[[Reading, Reading], bool | Unknown]
-"""Whether two readings, both known, mean the same."""
+"""A function that returns whether two known readings mean the same, or Unknown if it cannot tell."""
 
 
 def differing(pairs: Pairs, ours: Mapping[str, Reading], theirs: Mapping[str, Reading], same: Same) -> Reading:
-    """List the pairs of parts whose readings differ; unknown if one comparison is unknown."""
+    """List the pairs of parts whose readings differ; unknown if the comparison of any pair is unknown."""
     rows = [(one, ours[one], other, theirs[other]) for one, other in pairs]
     lost = settled(reading for _, left, _, right in rows for reading in (right, left))
     if lost is not None:
@@ -91,7 +92,10 @@ def alike(left: Reading, right: Reading) -> bool:
 
 
 def switched(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether two switches are equal: `enabled` or true is on, `disabled`, false or absent is off, else unknown."""
+    """Whether two settings are both on or both off; unknown if one is a text other than `enabled` or `disabled`.
+
+    An absent setting counts as off.
+    """
     words = {"enabled": True, "disabled": False}
     sides = [words.get(side, side) if isinstance(side, str) else side for side in (left, right)]
     odd = next((side for side in sides if isinstance(side, str)), None)

@@ -5,7 +5,7 @@ from rackcheck.model.fact import Reading
 from rackcheck_probes.cross_plane.planes import Same, alike, differing, matched, switched, whole
 
 WATT = 1.0
-"""Power limits that differ by less than this are equal: some BMCs report whole watts."""
+"""Difference in watts from which two power limits count as different: some BMCs report whole watts."""
 
 
 def same_power(left: Reading, right: Reading) -> bool:
@@ -22,7 +22,7 @@ COMPARED: dict[str, tuple[str, str, Same]] = {
     "mig": ("mig.mode", "mig", switched),
     "pcie_width": ("link.width", "pcie_width", alike),
 }
-"""For each fact in `bmc.differs.gpu`: the driver's fact, the BMC's fact, and the function that compares the two."""
+"""Maps each fact below `bmc.differs.gpu` to the driver's fact, the BMC's fact, and the function that compares them."""
 
 
 @join(
@@ -63,5 +63,5 @@ def planes_gpu(inputs: Inputs) -> Facts:
 
 
 def _places(inputs: Inputs, collection: str) -> dict[str, str]:
-    """Names of a collection's items, by path."""
+    """Map the fact path of each item of a collection to the item's name."""
     return {f"{collection}/{spell_key(name)}": name for name in inputs.items(collection)[0]}

@@ -11,7 +11,7 @@ from rackcheck_probes.cross_plane.planes import Same, alike, but, folded, switch
 
 
 def _by_place(inputs: Inputs, collection: str, leaf: str) -> dict[str, Reading]:
-    """Return one fact of all items of a collection, by path; raises Unreadable if the collection may be incomplete."""
+    """Map the path of each item to the item's fact `leaf`; raises Unreadable if the collection may be incomplete."""
     whole((inputs.items(collection)[1],))
     return {f"{collection}/{spell_key(name)}": reading for name, reading in inputs.table(collection, leaf).items()}
 
@@ -45,7 +45,7 @@ def same_version(left: Reading, right: Reading) -> bool | Unknown:
     },
 )
 def planes_serial(inputs: Inputs) -> Facts:
-    """Compare serial numbers; Dell's DMI table has the service tag, which its BMC reports as the order number."""
+    """Compare the host's serial number on both planes; Dell's BMCs report the DMI table's number as order number."""
     ours, serial, sku = (inputs.reading(path) for path in ("node.serial", "bmc.host.serial", "bmc.host.sku"))
     whole((serial, ours))
     if alike(ours, serial) or (not isinstance(sku, Unknown) and alike(ours, sku)):
@@ -89,7 +89,8 @@ def planes_secure_boot(inputs: Inputs) -> Facts:
 def same_order(left: Reading, right: Reading) -> bool | Unknown:
     """Whether two boot orders begin with the same entry, and have their common entries in the same order.
 
-    Either boot order may have further entries, because firmware removes and adds entries when the machine starts.
+    Entries that only one of the boot orders contains are ignored, because firmware removes and adds entries when the
+    machine starts.
     """
     ours, theirs = (tuple(map(folded, reading)) if isinstance(reading, tuple) else () for reading in (left, right))
     if not ours or not theirs:
@@ -140,7 +141,7 @@ def planes_cpu(inputs: Inputs) -> Facts:
     gives={"bmc.memory.dimm_count": integer("Memory modules that the BMC lists, without empty slots.")},
 )
 def bmc_dimm_count(inputs: Inputs) -> Facts:
-    """Count the slots that hold memory."""
+    """Count the memory slots for which the BMC reports a size: the other slots are empty."""
     sizes = _by_place(inputs, "bmc.dimm", "size")
     yield "bmc.memory.dimm_count", settled(sizes.values()) or sum(not isinstance(s, Absent) for s in sizes.values())
 
@@ -152,14 +153,14 @@ def bmc_dimm_count(inputs: Inputs) -> Facts:
     },
 )
 def planes_dimm(inputs: Inputs) -> Facts:
-    """Compare how often each module's serial number occurs on each plane, because vendors may use a number twice."""
+    """Compare how often each memory module's serial number occurs on each plane: vendors may use a number twice."""
     theirs, ours = (_by_place(inputs, plane, "serial") for plane in ("bmc.dimm", "dimm"))
     whole((*theirs.values(), *ours.values()))
     yield "bmc.differs.dimm.serial", (*_beyond(ours, theirs), *_beyond(theirs, ours))
 
 
 def _beyond(values: Mapping[str, Reading], others: Mapping[str, Reading]) -> Iterable[str]:
-    """Yield the modules that have no counterpart with the same serial number on the other plane."""
+    """Yield one memory module of each serial number that occurs more often in `values` than in `others`."""
     left = Counter(folded(serial) for serial in others.values() if not isinstance(serial, Absent))
     for place, serial in values.items():
         if isinstance(serial, Absent):
@@ -178,7 +179,7 @@ def _beyond(values: Mapping[str, Reading], others: Mapping[str, Reading]) -> Ite
     },
 )
 def planes_clock(inputs: Inputs) -> Facts:
-    """Compare each controller's clock with the node's clock, by their offsets from the auditing machine's clock."""
+    """Compare each BMC's clock with the node's clock, by the offset of each from the auditing machine's clock."""
     ours = inputs.reading("time.offset")
     for name, theirs in inputs.table("bmc.manager", "offset").items():
         known = isinstance(ours, float) and isinstance(theirs, float)

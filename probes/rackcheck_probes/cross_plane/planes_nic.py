@@ -22,7 +22,7 @@ def mac(text: object) -> str:
 def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
     """Whether the firmware text of a driver contains the version that the BMC reports.
 
-    Without a match, the result is unknown if one of the texts is more than a single version.
+    If the driver's text does not contain the BMC's version, the result is unknown unless each text is a single version.
     """
     if folded(right) in PARTED.split(folded(left)):
         return True
@@ -74,7 +74,7 @@ def _addresses(reading: Reading) -> tuple[str, ...]:
 
 
 def _ports(inputs: Inputs) -> Iterator[tuple[str, Reading]]:
-    """Yield the addresses of every adapter's ports, by path; raises Unreadable if a list of ports may be incomplete."""
+    """Yield each port's path and addresses, of all adapters; raises Unreadable if a list of ports may be incomplete."""
     for name in inputs.items("bmc.nic")[0]:
         ports = f"bmc.nic/{spell_key(name)}.port"
         yield from ((f"{ports}/{spell_key(port)}", reading) for port, reading in _port_table(inputs, ports).items())

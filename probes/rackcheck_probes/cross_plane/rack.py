@@ -10,12 +10,12 @@ COMPUTE, SWITCH, SHELF = "compute", "nvswitch-tray", "power-shelf"
 
 
 def of(members: Sequence[Member], *roles: str) -> list[Member]:
-    """Return the nodes that have one of these roles."""
+    """Return the nodes whose role in the inventory is one of `roles`."""
     return [member for member in members if member.seat.role in roles]
 
 
 def total(members: Iterable[Member], collection: str, wanted: Callable[[Member, str], Reading]) -> Reading:
-    """Count the items that meet a condition; unknown if one item's condition is unknown or items may be missing."""
+    """Count the items that meet a condition; unknown if the result for any item is unknown or items may be missing."""
     count = 0
     for member in members:
         names, hidden = member.items(collection)
@@ -34,7 +34,7 @@ def _any(_: Member, __: str) -> Reading:
 
 
 def alike(rows: Iterable[tuple[str, Reading]]) -> Reading:
-    """Whether all values with the same group name are equal; false if two values differ, even if others are unknown."""
+    """Whether the values of each group are equal; false if two of them differ, even if other values are unknown."""
     first: dict[str, Reading] = {}
     lost: Unknown | None = None
     for sort, reading in rows:
@@ -50,15 +50,15 @@ def _absent(left: Reading, right: Reading) -> bool:
 
 
 def each(members: Iterable[Member], path: str) -> Iterable[tuple[str, Reading]]:
-    """Yield each node's role and one fact; the reason of an unknown value names the node."""
+    """Yield each node's role and its value of one fact; the reason of an unknown value names the node."""
     for member in members:
         yield member.seat.role, _named(member, member.reading(path))
 
 
 def items(members: Iterable[Member], collection: str, leaf: str) -> Iterable[tuple[str, Reading]]:
-    """Yield one fact of all nodes' items, as pairs of the fact's name and its value.
+    """Yield a pair for each item of every node: the name of the fact (`leaf`), and the item's value of this fact.
 
-    A node whose list of items may be incomplete adds a pair with an unknown value.
+    A node whose list of items may be incomplete yields one more pair, whose value is unknown.
     """
     for member in members:
         names, hidden = member.items(collection)
@@ -107,7 +107,7 @@ def rack_gpus(members: Sequence[Member]) -> Facts:
     gives={"rack.leaks": integer("Leak detectors of the rack's trays with a state other than OK.", Class.MEASUREMENT)},
 )
 def rack_leaks(members: Sequence[Member]) -> Facts:
-    """Count the leak detectors of compute and switch trays with a state other than OK."""
+    """Count the leak detectors on compute nodes and switch trays whose state is not OK."""
     yield "rack.leaks", total(of(members, COMPUTE, SWITCH), "leak", _leaks)
 
 

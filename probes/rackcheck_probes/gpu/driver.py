@@ -23,5 +23,5 @@ FACTS = {
 
 @probe(QUESTION, gives=gives(FACTS, "driver"))
 def driver(answer: str) -> Facts:
-    """Read the facts of the driver itself."""
+    """Read the facts of the NVIDIA driver: CUDA, NVML and confidential computing."""
     yield from of_driver(answer, FACTS)

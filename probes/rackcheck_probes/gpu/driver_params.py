@@ -1,6 +1,7 @@
 """Parameters that the NVIDIA driver's kernel module was loaded with.
 
-`/sys/module/nvidia/parameters` does not contain the text parameters, of which `RegistryDwords` is the most important.
+The parameters are not read from `/sys/module/nvidia/parameters`, because it lacks parameters with text values, of which
+`RegistryDwords` is the most important.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Errors in the Fabric Manager's log since its last start.
 
 Only the newest 4 MiB of the log are searched, on the node, because the log may be a gigabyte large. The number of
-errors is unknown if the last start is not in these 4 MiB or the log was rotated since that start.
+errors is unknown if the newest 4 MiB of the log do not contain the Fabric Manager's last start, or if the log was
+rotated since that start.
 """
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, integer, listing, probe, text

@@ -25,7 +25,7 @@ def settings(content: str) -> dict[str, str]:
     },
 )
 def fabric_settings(files: Files) -> Facts:
-    """Read the settings; a node without the file has no settings."""
+    """Read the Fabric Manager's settings; a node without its configuration file has none."""
     if files.has(PLACE):
         for name, value in settings(files.text(PLACE)).items():
             yield f"driver.fabric.setting/{name}.value", value or Absent("empty")

@@ -8,7 +8,7 @@ from rackcheck_probes.gpu.nvml_values import counted, recovery, scaled
 
 
 def reached(value: Any) -> int:
-    """Count the zeros in a list of statuses, one per other GPU: 0 means that its memory can be read."""
+    """Count the other GPUs whose memory this GPU can read: the zeros in a list with one status per other GPU."""
     if not isinstance(value, list):
         raise Unreadable(f"not a list of GPUs: {value!r:.80}")
     return sum(counted(one) == 0 for one in value)

@@ -15,7 +15,10 @@ def supported(content: str) -> bool:
 
 
 def nodes(content: str) -> int:
-    """Count the nodes, one address or host name per line; `#` begins a comment. Raises Unreadable on any other text."""
+    """Count the lines of the IMEX node file that contain an address or a host name; `#` begins a comment.
+
+    Raises Unreadable on a line with any other text.
+    """
     rows = [row.partition("#")[0].strip() for row in content.splitlines()]
     strange = [row for row in rows if row and not re.fullmatch(r"[\w.:-]{1,253}", row)]
     if strange:
@@ -34,7 +37,7 @@ def nodes(content: str) -> int:
     },
 )
 def imex(files: Files) -> Facts:
-    """Count the nodes in the configuration, and read the settings."""
+    """Count the nodes in the IMEX node file, and read the settings of IMEX."""
     yield "driver.imex.supported", files.read(DEVICES, supported)
     sourced = files.read(NODES, nodes)
     yield "driver.imex.nodes", Sourced(Absent(f"no {NODES}"), NODES) if isinstance(sourced.reading, Absent) else sourced

@@ -18,7 +18,7 @@ from rackcheck_probes.gpu.imex_daemon import GONE, GUARD, NONE
     },
 )
 def imex_domain(answer: str) -> Facts:
-    """Read the domain's state, and count its nodes."""
+    """Read the state of the IMEX domain, and count the domain's nodes."""
     if answer == NONE:
         yield from ((f"driver.imex.domain.{leaf}", GONE) for leaf in ("state", "nodes", "ready", "connected"))
         return

@@ -16,7 +16,7 @@ NVIDIA, DISPLAY = "0x10de", "0x03"
     },
 )
 def gpu_missing(inputs: Inputs) -> Facts:
-    """Compare the PCI bus with the driver's list; a GPU that has fallen off the bus is in neither list."""
+    """Compare the GPUs on the PCI bus with the driver's list; a GPU that has fallen off the bus is in neither."""
     kinds, makers, parts = (inputs.table("pcie", leaf) for leaf in ("class", "vendor", "virtual"))
     _, hidden = inputs.items("pcie")
     _, unlisted = inputs.items("gpu")

@@ -108,7 +108,7 @@ def _active_rate(state: Reading, rate: Reading) -> Reading:
 
 
 def _gpus_on_bus(inputs: Inputs) -> Mapping[str, Reading]:
-    """Map each GPU's PCI address to itself, and the address of each device of unknown class to the unknown class."""
+    """Map the PCI address of each GPU to itself, and the address of each device of unknown class to an Unknown."""
     classes = inputs.table("pcie", "class")
     unknown = {name: word for name, word in classes.items() if isinstance(word, Unknown)}
     return {name: name for name, word in classes.items() if word in GPU_CLASSES} | unknown

@@ -22,7 +22,7 @@ FIRST = re.compile(
     },
 )
 def nvidia_module(files: Files) -> Facts:
-    """Read the module's version line, and the line with its compiler."""
+    """Read the NVIDIA kernel module's version line, and the line with the compiler that built the module."""
     if not files.has(PLACE):
         none = Sourced(Absent("NVIDIA's module is not loaded"), PLACE)
         yield from ((f"driver.module.{leaf}", none) for leaf in ("flavour", "compiler"))

@@ -26,7 +26,7 @@ echo "$s $a $b\""""
     },
 )
 def nvidia_smi(answer: str) -> Facts:
-    """Read the exit status and the times before and after the run; without a driver, nvidia-smi is not run."""
+    """Read nvidia-smi's exit status, and the times before and after it ran; without a driver it is not run."""
     rows = read.rows(answer)
     if len(rows) == 1 and rows[0] in UNASKED:
         reason, why = UNASKED[rows[0]]

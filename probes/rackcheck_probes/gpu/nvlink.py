@@ -21,7 +21,7 @@ VERSIONS = one_of("", "1.0", "2.0", "2.2", "3.0", "3.1", "4.0", "5.0", "6.0")
 
 
 def generation(value: Any) -> str:
-    """Read the NVLink version from NVML's number, where 0 means none."""
+    """Convert NVML's number to an NVLink version; raises Unreadable on 0, which is no version."""
     word = VERSIONS(value)
     if not word:
         raise Unreadable("NVML reports an invalid version")
@@ -92,7 +92,7 @@ def gpu_nvlink(answer: str) -> Facts:
 
 
 def _active(reply: DriverReply, links: list[Any]) -> Reading:
-    """Count the links that are up; unknown if the state of one link is unknown."""
+    """Count the links that are up; unknown if the state of any link is unknown."""
     states = [reply.reading(_part(link, "state"), LINK["state"].convert) for link in links]
     unknown = next((state for state in states if not isinstance(state, str)), None)
     return states.count("active") if unknown is None else unknown

@@ -37,7 +37,7 @@ UNASKED = {
     NO_DRIVER: (Reason.TOOL_MISSING, "NVIDIA's driver is not loaded, and a query could load it"),
     NO_DEVICE: (Reason.NOT_READY, "NVIDIA's driver is loaded without /dev/nvidiactl, and a query could create it"),
 }
-"""Maps the last row of the output to the reason and detail of unknown facts, if the driver was not queried."""
+"""Maps each row that is printed instead of a query of the driver to the reason and detail of the unknown facts."""
 
 # First, NVIDIA's display and 3D controllers are read from the bus, which needs no driver.
 BUS = """\
@@ -79,7 +79,7 @@ NO_GPU = "6"
 
 
 def reply_of(rows: list[str]) -> Any:
-    """Return the driver's answer, or why there is none, in the NVML program's format; nvidia-smi's XML is converted."""
+    """Return what the NVML program printed; nvidia-smi's XML, or the lack of an answer, is converted to that format."""
     if rows and rows[-1] in UNASKED:
         reason, detail = UNASKED[rows[-1]]
         return {"unknown": reason.value, "detail": detail}
@@ -103,10 +103,11 @@ def reply_of(rows: list[str]) -> Any:
 
 @dataclass(frozen=True)
 class DriverReply:
-    """The driver's answer about itself and about each GPU, in the driver's order.
+    """What the driver reports about itself and about each GPU; the GPUs are in the driver's order.
 
-    `bus` contains the addresses of the NVIDIA GPUs on the PCI bus. `none` is true if the node certainly has no GPU.
-    `lacking` is true if the driver lists no GPU, although the bus has GPUs or was not read.
+    `bus` contains the addresses of the NVIDIA GPUs on the PCI bus. `none` is true if no driver is loaded and the PCI
+    bus has no NVIDIA GPU. `lacking` is true if the driver lists no GPU, although the PCI bus has NVIDIA GPUs or was not
+    read.
     """
 
     by: str
@@ -117,7 +118,7 @@ class DriverReply:
     lacking: bool = False
 
     def reading(self, answer: Any, convert: Callable[[Any], Value]) -> Reading:
-        """Return one value, or the reason why there is none."""
+        """Convert one value of the driver's answer, or return why the value is absent or unknown."""
         match answer:
             case {"value": value}:
                 try:
@@ -132,20 +133,21 @@ class DriverReply:
         return Unknown(Reason.NOT_COLLECTED, missing)
 
     def each(self) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
-        """Yield each GPU's path, its values, and the reason if the GPU is lost, else None; in the driver's order."""
+        """Yield each GPU in the driver's order: fact path, values, and the reason if the GPU is lost, else None."""
         for gpu, key in zip(self.gpus, part_keys(self.gpus, self.bus), strict=True):
             whole = gpu if isinstance(gpu, dict) else {}
             yield f"gpu/{spell_key(key)}", whole, whole if "unknown" in whole else None
 
 
 def part_keys(gpus: Sequence[Any], bus: Sequence[str]) -> tuple[str, ...]:
-    """Return a key for each GPU that, unlike the driver's index, does not change when another GPU is gone.
+    """Return a key for each GPU; unlike the driver's index, the key does not change when another GPU is gone.
 
-    On a baseboard of several GPUs, where all reported modules differ, the key is `module-3`. On other nodes, the key is
-    the PCI address, because single cards all report module 1. On a baseboard, the key of a GPU that does not report its
-    module is its PCI address. If exactly one GPU does not report its address, and exactly one address on the bus is
-    not reported, this address is its key. Without any such key, or if two GPUs would have the same key, the key is
-    `index-3`.
+    On a baseboard of several GPUs, the key contains the GPU's module number (`module-3`) if all reported module numbers
+    differ. On a node with single cards, the key is the PCI address, because all single cards report module 1. On a
+    baseboard, the key of a GPU that does not report its module number is its PCI address. If exactly one GPU reports no
+    PCI address, and exactly one address on the PCI bus is reported by no GPU, that address is the GPU's key. A GPU
+    without module number and PCI address, or with the same key as another GPU, has a key with the driver's index
+    (`index-3`).
     """
     modules = [_value(gpu, "module_id", counted) for gpu in gpus]
     places = [_value(gpu, "pci", address) for gpu in gpus]
@@ -163,7 +165,7 @@ def part_keys(gpus: Sequence[Any], bus: Sequence[str]) -> tuple[str, ...]:
 
 
 def _value(gpu: Any, key: str, convert: Callable[[Any], Value]) -> Value | None:
-    """Return one value of one GPU's answer, or None if the value is unknown."""
+    """Return one value that the driver reports about a GPU, or None if the value is missing or cannot be converted."""
     match gpu:
         case {"unknown": _}:
             return None
@@ -185,7 +187,7 @@ WHY = {
 def answered(text: str) -> DriverReply:
     """Parse the output of the query; raises Unreadable if the driver was not queried or did not answer.
 
-    If the PCI bus was read and has no NVIDIA GPU, and no driver is loaded, returns a reply with `none` instead.
+    Returns a DriverReply whose `none` is true if no driver is loaded and the PCI bus has no NVIDIA GPU.
     """
     rows = read.rows(text)
     bus = tuple(row.removeprefix("bus ") for row in rows if row.startswith("bus ") and row != "bus read")
@@ -214,16 +216,16 @@ class NvmlFact:
 
 
 NvmlTable = Mapping[str, NvmlFact]
-"""Maps the end of each fact's path, after `gpu/KEY.` or `driver.`, to how the fact is read."""
+"""Maps the end of each fact's path, after `gpu/KEY.` or `driver.`, to the value that the fact is read from."""
 
 
 def gives(table: NvmlTable, under: str = "gpu/*") -> dict[str, Kind]:
-    """Return the facts that a probe with this table provides."""
+    """Return the facts that a probe provides with `table`: each fact's path, and its kind."""
     return {f"{under}.{leaf}": fact.kind for leaf, fact in table.items()}
 
 
 def of_gpus(text: str, table: NvmlTable) -> Facts:
-    """Read the same facts of every GPU."""
+    """Read the facts in `table` of every GPU."""
     answer = answered(text)
     for path, gpu, lost in answer.each():
         for leaf, fact in table.items():
@@ -231,7 +233,7 @@ def of_gpus(text: str, table: NvmlTable) -> Facts:
 
 
 def of_driver(text: str, table: NvmlTable) -> Facts:
-    """Read facts of the driver itself; a node without an NVIDIA GPU has none."""
+    """Read the facts in `table` of the driver itself; the facts are absent on a node without an NVIDIA GPU."""
     answer = answered(text)
     for leaf, fact in table.items():
         one = {"absent": "no NVIDIA GPU on the PCI bus"} if answer.none else answer.driver.get(fact.key)

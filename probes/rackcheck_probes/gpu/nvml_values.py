@@ -1,4 +1,4 @@
-"""Readers that convert one of NVML's numbers or texts into a value, for the tables of the GPU probes."""
+"""Functions that convert NVML's numbers and texts into values of facts, for the tables of the GPU probes."""
 
 import re
 from collections.abc import Callable
@@ -16,14 +16,14 @@ def unchanged(value: Any) -> Value:
 
 
 def counted(value: Any) -> int:
-    """Return a count; raises Unreadable if it is not an unsigned 64-bit integer, as NVML's calls return it."""
+    """Return a count; raises Unreadable if it is not an unsigned 64-bit integer, which is how NVML returns counts."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
         raise Unreadable(f"not an unsigned 64-bit number: {value!r:.80}")
     return value
 
 
 def scaled(unit: float) -> Callable[[Any], Value]:
-    """Divide an unsigned integer by `unit`; NVML's own calls return unsigned integers, even for temperatures."""
+    """Return a function that divides one of NVML's unsigned integers by `unit`."""
 
     def converted(value: Any) -> Value:
         return counted(value) / unit
@@ -32,7 +32,7 @@ def scaled(unit: float) -> Callable[[Any], Value]:
 
 
 def one_of(*words: str) -> Callable[[Any], Value]:
-    """Return the word whose index is NVML's number."""
+    """Return a function that converts one of NVML's numbers to the word at that index in `words`."""
 
     def converted(value: Any) -> Value:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < len(words):
@@ -48,7 +48,7 @@ def yes(value: Any) -> bool:
 
 
 def no(value: Any) -> bool:
-    """Read NVML's 0 as true and 1 as false, for values of which 0 is good."""
+    """Read NVML's 0 as true and 1 as false, for the result of a check that returns 0 on success."""
     return not yes(value)
 
 
@@ -58,7 +58,7 @@ POWER = scaled(1000)
 
 
 def degrees(value: Any) -> Value:
-    """Read a signed temperature; NVML's fields may show a value below zero as an unsigned 32-bit number."""
+    """Read a signed temperature; NVML may return a value below zero as an unsigned 32-bit number."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise Unreadable(f"not a temperature: {value!r:.80}")
     signed = value - (1 << 32) if 1 << 31 <= value < 1 << 32 else value
@@ -68,7 +68,7 @@ def degrees(value: Any) -> Value:
 
 
 def address(value: Any) -> Value:
-    """Read `00000000:17:00.0` as the kernel spells it: `0000:17:00.0`."""
+    """Convert a PCI address from NVML's spelling (`00000000:17:00.0`) to the kernel's (`0000:17:00.0`)."""
     match = (
         re.fullmatch(r"([0-9A-Fa-f]{4,8}):([0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])", value)
         if isinstance(value, str)
@@ -80,7 +80,7 @@ def address(value: Any) -> Value:
 
 
 def pstate(value: Any) -> Value:
-    """Read a performance state, from 0 (the fastest) to 15; NVML's number 32 means unknown."""
+    """Read a performance state from 0 (the fastest) to 15; raises Unreadable on others, such as NVML's 32 (unknown)."""
     number = counted(value)
     if number > 15:
         raise Unreadable(f"not a performance state: {number}")
@@ -94,7 +94,7 @@ REASONS = (
 """Names of NVML's clock event reasons, in the order of their bits from the lowest."""
 
 LIMITED = 0x08 | 0x20 | 0x40 | 0x80
-"""Mask of reasons (heat, power) that should not limit a GPU's clock; the software power cap is normal under load."""
+"""Mask of clock event reasons that show a problem; the software power cap shows none, as it is normal under load."""
 
 
 def mask(value: Any) -> int:
@@ -111,7 +111,7 @@ def reasons(value: Any) -> Value:
 
 
 def limited(value: Any) -> Value:
-    """Whether a bit mask contains a clock event reason that should not limit a GPU (see `LIMITED`)."""
+    """Whether a bit mask contains a clock event reason that shows a problem of heat or power (see `LIMITED`)."""
     return bool(mask(value) & LIMITED)
 
 
@@ -119,7 +119,7 @@ RECOVERY = ("none", "reset", "reboot", "drain p2p", "drain and reset")
 
 
 def recovery(value: Any) -> Value:
-    """Return the name of a recovery action, or `action 5`: the meaning of numbers above 4 changed between drivers."""
+    """Return a recovery action's name; a number above 4, whose meaning depends on the driver, becomes `action 5`."""
     number = counted(value)
     return RECOVERY[number] if number < len(RECOVERY) else f"action {number}"
 
@@ -134,7 +134,7 @@ def bit_error_rate(value: Any) -> tuple[int, int]:
 
 
 def ber(value: Any) -> Value:
-    """Read a bit error rate in the format of NVIDIA's tools: `15e-255`."""
+    """Convert NVML's bit error rate to the format of NVIDIA's tools: `15e-255`."""
     mantissa, exponent = bit_error_rate(value)
     return f"{mantissa}e-{exponent}"
 

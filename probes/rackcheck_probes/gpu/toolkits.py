@@ -26,7 +26,7 @@ PLACES: tuple[tuple[str, str, str, Callable[[str], str]], ...] = (
     },
 )
 def toolkits(files: Files) -> Facts:
-    """Read each folder's version file."""
+    """Read the version file in the folder of each CUDA toolkit and of each ROCm."""
     for item, place, folder, reader in PLACES:
         for (rest,) in files.found(place.format(folder)):
             name = folder.replace("*", rest)

@@ -1,7 +1,7 @@
 """PCIe errors that the kernel reported (AER).
 
-The facts count lines, not errors, because the kernel limits how often it prints errors. A root port reports the errors
-of the devices below the port.
+The facts of this probe count log lines, not errors, because the kernel limits how often it prints errors. A root port
+reports the errors of the devices below the port.
 """
 
 from rackcheck import Facts, collection, probe

@@ -20,6 +20,6 @@ LEAVES = {
     },
 )
 def kernel_faults(files: Files) -> Facts:
-    """Read the counters, which include faults whose log lines are lost. Older kernels do not have these counters."""
+    """Read the kernel's counters of faults, which include faults whose log lines are lost; absent on older kernels."""
     for name in LEAVES:
         yield f"kernel.faults.{name}", files.read(f"{FOLDER}/{name}_count", read.whole)

@@ -1,11 +1,11 @@
 """Xids, NVSwitch errors and killed processes in the kernel's log.
 
-The kernel keeps its log in a ring of fixed size: on a node with a long uptime, the oldest lines are lost. Of a ring of
-more than 8 MiB, only the newest lines are read. Every fact here covers the part of the ring that was read, not the time
-since boot. Therefore, the collections count as complete even if lines are lost. The fact `log.kernel.from_boot` shows
-whether the ring reaches back to the boot: a profile that must cover the time since boot checks this fact too. If lost
-lines made the collections unknown, the audit of every healthy node would be incomplete from the day its ring is full,
-and users would ignore that outcome. An Xid that is still in the ring is always found.
+The kernel keeps its log in a ring of fixed size: on a node with a long uptime, the oldest lines are lost. If the log is
+larger than 8 MiB, only its newest 8 MiB are read. Every fact of this probe covers the part of the kernel's log that was
+read, not the time since boot. The collections `log.xid` and `log.sxid` count as complete even if the kernel's log has
+lost lines. The fact `log.kernel.from_boot` shows whether the kernel's log reaches back to the boot: a profile that must
+cover the time since boot checks this fact too. If lost lines made `log.xid` and `log.sxid` unknown, every healthy node
+whose log is full would have an incomplete audit, and users would ignore incomplete audits.
 """
 
 import re
@@ -19,15 +19,15 @@ from rackcheck.parse.host.kernel_log.xid_lines import by_place, codes, every_sxi
 
 # Without options: util-linux and busybox both support it. Dates would be computed from the clock, which may be wrong.
 DMESG = Shell("dmesg", root=True, cap=8 << 20, newest=True)
-"""Command that prints the kernel's log, run once for all probes; of a longer log, the newest 8 MiB are read."""
+"""Command that prints the kernel's log, run once for all probes; at most the newest 8 MiB of the log are read."""
 
 KILLED = re.compile(r"(?:Memory cgroup out|Out) of memory(?: \([^)]{0,40}\))?: Kill(?:ed)? process [0-9]")
 EARLY = 20
-"""Number of first log lines that are searched for the kernel's version, which a boot prints at its start."""
+"""Number of lines at the start of the log that are searched for the kernel's version, which it prints when it boots."""
 
 
 def error_facts(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[tuple[str, tuple[str, ...] | int | str]]:
-    """Yield the facts that Xids and SXids have in common: the codes, the number of lines, and the last line."""
+    """Yield the facts that exist for Xids and for SXids: the codes, the number of log lines, and the last log line."""
     yield f"{item}.codes", codes(errors)
     yield f"{item}.count", len(errors)
     yield f"{item}.last", clean(errors[-1].text)

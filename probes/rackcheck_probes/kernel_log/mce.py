@@ -1,4 +1,4 @@
-"""Machine checks: errors that the processors reported of themselves and of memory."""
+"""Machine checks: errors of processors and memory that the processors reported."""
 
 from rackcheck import Facts, probe
 from rackcheck.parse.host.kernel_log import dmesg

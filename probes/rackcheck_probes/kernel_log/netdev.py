@@ -1,7 +1,7 @@
 """Network interfaces whose link changed.
 
-Not every driver logs link changes, and the kernel's log does not contain InfiniBand links. The interfaces' counters
-cover more interfaces.
+Not every driver logs link changes, and the kernel's log does not contain InfiniBand links. The counters of network
+interfaces (`nic.interface/*.carrier_changes`) show link changes of more interfaces than the log.
 """
 
 from rackcheck import Facts, collection, probe

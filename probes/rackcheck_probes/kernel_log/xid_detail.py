@@ -21,7 +21,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     },
 )
 def xid_detail(answer: str) -> Facts:
-    """Parse the Xids that have sub-fields."""
+    """Read the sub-fields of each GPU's Xids, and the recovery that the last Xid 154 requires."""
     dmesg.whole(answer)
     for place, errors in by_place(xids(answer)).items():
         item = f"log.xid/{spell_key(place)}"

@@ -28,7 +28,7 @@ echo end"""
 def memory_blocks(answer: str) -> Facts:
     """Count the memory blocks in each state; the facts are absent if memory cannot be taken offline.
 
-    All numbers are unknown if one block does not report its state.
+    The numbers of blocks are unknown if any block does not report its state.
     """
     rows = read.rows(answer)
     if rows == ["none"]:

@@ -16,7 +16,7 @@ GLOBS = {name: f"/sys/devices/system/edac/mc/*/{name}_count" for name in ("ce", 
     },
 )
 def edac(files: Files) -> Facts:
-    """Read each controller's counters; raises Unreadable without an EDAC driver, because then no errors are counted."""
+    """Read each memory controller's counters; raises Unreadable without an EDAC driver: then no errors are counted."""
     found = {name for glob in GLOBS.values() for (name,) in files.found(glob)}
     if not found:
         raise Unreadable("no memory controller has an EDAC driver: errors are not counted", Reason.TOOL_MISSING)

@@ -34,7 +34,7 @@ NO_DRIVER = "no memory controller has an EDAC driver: errors are not counted"
     },
 )  # fmt: skip
 def edac_dimms(files: Files) -> Facts:
-    """Read each controller's counters; raises Unreadable without a controller, because then no errors are counted."""
+    """Read the counters of each memory controller; raises Unreadable if there is none."""
     numbers = edac_counters.controllers(files, (*OWN, *COUNTS.values()))
     if not numbers:
         raise Unreadable(NO_DRIVER, Reason.TOOL_MISSING)

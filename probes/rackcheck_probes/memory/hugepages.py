@@ -22,7 +22,7 @@ NODE = "/sys/devices/system/node/node*/hugepages/hugepages-*kB"
     },
 )
 def hugepages(files: Files) -> Facts:
-    """Read the pools of each page size; a kernel that was built without huge pages has no pools."""
+    """Read the pools of huge pages of each size; a kernel that was built without huge pages has no pools."""
     for (size,) in files.found(f"{POOL}/nr_hugepages"):
         if re.fullmatch("[0-9]{1,9}", size):
             item, place = f"memory.hugepages.pool/{size}kB", POOL.replace("*", size)

@@ -24,7 +24,7 @@ PLACE = "/proc/meminfo"
     },
 )
 def memory(files: Files) -> Facts:
-    """Read meminfo; a line that this kernel lacks is absent, a line that truncation may have removed is unknown."""
+    """Read /proc/meminfo; the fact of a line is absent if this kernel lacks the line, unknown if it may be cut off."""
     for leaf, reading in sizes(files.text(PLACE)):
         yield f"memory.{leaf}", reading
 
@@ -40,15 +40,15 @@ _SIZES = {
     "hugepages.size": ("Hugepagesize", 1),
     "corrupted": ("HardwareCorrupted", 1),
 }
-"""By fact: the name of the line in /proc/meminfo, and the divisor that converts its KiB to the fact's unit."""
+"""Maps each fact to its line in /proc/meminfo, and to the divisor that converts KiB to the fact's unit."""
 
 
 def sizes(content: str) -> Iterator[tuple[str, Reading]]:
-    """Yield sizes in GiB (of a huge page and of corrupted memory in KiB), and the number of huge pages.
+    """Yield sizes (in GiB; huge page size and corrupted memory in KiB), and the number of huge pages.
 
-    The size of a line that this kernel lacks is absent; a line that truncation of the file may have removed is left
-    out. Raises Unreadable on a file without MemTotal, on a size that is not a number, and, after all sizes, on an
-    invalid number of huge pages.
+    A size is absent if this kernel lacks its line, and is left out if its line may have been cut off with the end of
+    the file. Raises Unreadable on a file without MemTotal, on a size that is not a number, and, after yielding all
+    sizes, on an invalid number of huge pages.
     """
     values = key_values("\n".join(rows(content)))
     if "MemTotal" not in values:

@@ -17,7 +17,7 @@ COUNTS = {"miss": "numa_miss", "foreign": "numa_foreign", "other": "other_node"}
     },
 )
 def numa_misses(files: Files) -> Facts:
-    """Read each node's counts since boot."""
+    """Read each NUMA node's counts of misplaced allocations since boot."""
     for (number,) in files.found(GLOB):
         if re.fullmatch("[0-9]+", number):
             table = read.key_values(files.text(GLOB.replace("*", number)), separator=" ")

@@ -28,7 +28,7 @@ PACKAGE = "/sys/devices/system/cpu/cpu*/topology/physical_package_id"
     },
 )
 def numa_shape(files: Files) -> Facts:
-    """Compare the nodes' CPUs with the packages' CPUs; the facts are absent if the kernel has no NUMA."""
+    """Compare the CPUs of NUMA nodes with those of packages; the facts are absent if the kernel has no NUMA."""
     packages = percpu.by_cpu(files, PACKAGE)
     found = []
     for node in numa_nodes.nodes(files, packages):

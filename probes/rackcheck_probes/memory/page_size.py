@@ -12,5 +12,5 @@ from rackcheck import Facts, Shell, probe, quantity, read
     },
 )
 def page_size(answer: str) -> Facts:
-    """Read the size in bytes."""
+    """Read the size of a memory page in bytes."""
     yield "memory.page_size", read.whole(read.line("\n".join(read.rows(answer)))) / 1024

@@ -27,7 +27,7 @@ def total(sizes: list[float | Unknown]) -> float | Unknown:
     },
 )
 def memory_slots(answer: str) -> Facts:
-    """Count the slots and their modules."""
+    """Count the memory slots and the memory modules in them."""
     table = dmidecode.structures(answer)
     slots = dmidecode.named(devices(table), "Locator", "Bank Locator")
     filled = [device for _, device in slots if installed(device)]

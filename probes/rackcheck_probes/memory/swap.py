@@ -37,7 +37,7 @@ _HEAD = ["Filename", "Type", "Size", "Used", "Priority"]
 def areas(content: str) -> tuple[str, ...]:
     """Return the paths of the swap partitions and files in use, with special characters escaped by the kernel.
 
-    Raises Unreadable on a table with a different header.
+    Raises Unreadable if the table's header differs from the header of /proc/swaps.
     """
     head, *below = rows(content) or [""]
     if head.split() != _HEAD:
@@ -48,7 +48,7 @@ def areas(content: str) -> tuple[str, ...]:
 def zram_used(mm_stat: str) -> int:
     """Return the bytes of memory that a zram disk takes: the third number in its mm_stat.
 
-    Raises Unreadable if mm_stat has no such number.
+    Raises Unreadable if mm_stat has no third number.
     """
     words = mm_stat.split()
     return whole(words[2] if len(words) > 2 else "")

@@ -1,4 +1,4 @@
-"""How the kernel makes and merges pages in the background."""
+"""How the kernel makes huge pages, and merges equal pages (KSM), in the background."""
 
 from rackcheck import Facts, Files, Read, flag, integer, probe, quantity, read, text
 

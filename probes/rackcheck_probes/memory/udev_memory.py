@@ -21,7 +21,7 @@ PLACE = "/run/udev/data/+dmi:id"
     },
 )
 def udev_memory(files: Files) -> Facts:
-    """Read udev's copy of firmware's memory table; unknown before systemd 248 and in virtual machines (no copy)."""
+    """Read udev's copy of firmware's memory table; systemd before 248 has no copy, and virtual machines have none."""
     memory = udev_dmi.memory(files.text(PLACE), PLACE)
     yield "memory.modules.slots", len(memory.empty) + len(memory.modules)
     yield "memory.modules.count", len(memory.modules)

@@ -49,7 +49,7 @@ _FLAGS = re.compile(r"0x[0-9a-f]{1,8}")
 def answered(content: str, address: str, interface: str) -> bool | None:
     """Whether a neighbour's hardware address is known; None if the neighbour is not in the table.
 
-    Raises Unreadable if the table has no header, or if a row before the neighbour's own row is malformed.
+    Raises Unreadable if the neighbour table has no header, or if the neighbour's row or an earlier row is malformed.
     """
     table = rows(content)
     if not table or not table[0].startswith("IP address "):

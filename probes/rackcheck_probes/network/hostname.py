@@ -10,5 +10,5 @@ PLACE = "/proc/sys/kernel/hostname"
     gives={"node.hostname": text("The kernel's host name.", Class.IDENTITY)},
 )
 def hostname(files: Files) -> Facts:
-    """Read the kernel's host name."""
+    """Read the node's host name from the kernel."""
     yield "node.hostname", files.read(PLACE)

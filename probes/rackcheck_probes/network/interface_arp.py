@@ -16,11 +16,11 @@ LARGER = {
     "arp_ignore": "Restriction of ARP replies: 0 for any address of the node, 1 for the interface's own only.",
     "arp_announce": "Restriction of source addresses in ARP: 0 any, 2 always the interface's own.",
 }
-"""Settings and their meanings; the larger of the interface's own value and that of `all` is in force."""
+"""IPv4 settings and their meanings; the larger of an interface's own value and the value of `all` is in force."""
 
 
 def in_force(files: Files, interface: str, setting: str) -> Sourced:
-    """Return the larger of an interface's own value and that of `all`; if one is absent or unknown, return that."""
+    """Return the larger of an interface's value and the value of `all`; absent or unknown if one of the two is."""
     own, of_all = (files.read(PLACE.format(name, setting), whole) for name in (interface, "all"))
     if not isinstance(own.reading, int):
         return own

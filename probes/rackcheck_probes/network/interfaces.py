@@ -19,7 +19,8 @@ from rackcheck.parse.host.network import net_class
 HARDWARE = "/sys/class/net/*/device/net/*"
 """Glob of the interfaces that belong to a device; the last path segment is the interface's name.
 
-Bridges, tunnels and veths do not match. Two interfaces of one PCI function are two matches.
+The glob does not match bridges, tunnels and veths, which belong to no device. If a PCI function has two interfaces, the
+glob matches each of them twice: in its own folder, and in the folder of the other interface.
 """
 
 BONDS = "/proc/net/bonding/*"

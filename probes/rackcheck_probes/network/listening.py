@@ -15,9 +15,10 @@ _LISTENER = re.compile(r" {0,8}[0-9]{1,9}: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) 
 
 
 def ports(answer: str) -> tuple[str, ...]:
-    """Return the ports of the listeners in numeric order, without duplicates.
+    """Return the TCP ports that have a listener, in numeric order, without duplicates.
 
-    Raises Unreadable on a row that is not a listener, and on truncated output, whose last row is not END.
+    Raises Unreadable on a row that is not a listening TCP socket, and on truncated output, which does not end with the
+    row END.
     """
     table = rows(answer)
     if table[-1:] != [END]:

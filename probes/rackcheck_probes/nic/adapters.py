@@ -6,7 +6,7 @@ FUNCTION = "/sys/bus/pci/drivers/mlx5_core/{}"
 VENDOR = FUNCTION.format("*") + "/vendor"
 RDMA, NET = FUNCTION.format("*") + "/infiniband/*/node_type", FUNCTION.format("*") + "/net/*/mtu"
 EACH = FUNCTION.format("[0-9a-f]" * 4 + ":" + "[0-9a-f]" * 2 + ":" + "[0-9a-f]" * 2 + ".[0-7]")
-"""Glob of NVIDIA's NICs without `*`: commands that root runs are listed in sudoers, where a `*` allows any text."""
+"""Glob of NVIDIA's NICs; it has no `*`, because root's commands are listed in sudoers, where a `*` allows any text."""
 
 
 @probe(
@@ -18,7 +18,7 @@ EACH = FUNCTION.format("[0-9a-f]" * 4 + ":" + "[0-9a-f]" * 2 + ":" + "[0-9a-f]" 
     },
 )
 def nic_adapters(files: Files) -> Facts:
-    """Read the devices of each function."""
+    """Read the RDMA devices and the network interfaces of each PCI function."""
     carried: dict[str, dict[str, list[str]]] = {RDMA: {}, NET: {}}
     for glob, places in carried.items():
         for address, name in files.found(glob):

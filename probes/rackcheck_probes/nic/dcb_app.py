@@ -23,5 +23,8 @@ def dscp(message: str) -> Mapping[str, Reading]:
     },
 )
 def dcb_app(answer: str) -> Facts:
-    """Read each interface's map. Unverified on hardware: written from the source of iproute2's dcb."""
+    """Read each interface's map of DSCPs to priorities.
+
+    Unverified on hardware: written from the source of iproute2's dcb.
+    """
     yield from per_device.facts(answer, "nic.interface/*", ("dscp",), dscp)

@@ -14,7 +14,7 @@ LEAVES = ("ets.classes", "ets.algorithms", "ets.shares", "ets.willing")
 def ets(message: str) -> Mapping[str, Reading]:
     """Return the traffic classes, algorithms and bandwidth shares as texts `INDEX:VALUE`, eight of each.
 
-    The last value is whether the other end of the cable may set them.
+    The value of `ets.willing` is whether the other end of the cable may set the interface's ETS tables.
     """
     answer = dcb.ets(message)
     tables = (answer.classes, answer.algorithms, answer.shares)
@@ -38,5 +38,5 @@ def ets(message: str) -> Mapping[str, Reading]:
     },
 )
 def dcb_ets(answer: str) -> Facts:
-    """Read each interface's tables. Unverified on hardware: written from the source of iproute2's dcb."""
+    """Read each interface's ETS tables. Unverified on hardware: written from the source of iproute2's dcb."""
     yield from per_device.facts(answer, "nic.interface/*", LEAVES, ets)

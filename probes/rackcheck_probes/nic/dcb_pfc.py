@@ -23,5 +23,8 @@ def pfc(message: str) -> Mapping[str, Reading]:
     },
 )
 def dcb_pfc(answer: str) -> Facts:
-    """Read each interface's priorities. Unverified on hardware: written from the source of iproute2's dcb."""
+    """Read each interface's priorities that can be paused separately.
+
+    Unverified on hardware: written from the source of iproute2's dcb.
+    """
     yield from per_device.facts(answer, "nic.interface/*", ("pfc.priorities", "pfc.most"), pfc)

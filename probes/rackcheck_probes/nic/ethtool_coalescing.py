@@ -20,7 +20,7 @@ from rackcheck_probes.network.interfaces import HARDWARE
     },
 )
 def ethtool_coalescing(answer: str) -> Facts:
-    """Read each interface's settings."""
+    """Read each interface's settings of interrupt coalescing."""
     yield from per_device.facts(
         answer, "nic.interface/*.coalescing", ethtool_settings.COALESCING, ethtool_settings.coalescing
     )

@@ -19,5 +19,5 @@ from rackcheck_probes.network.interfaces import HARDWARE
     },
 )
 def ethtool_driver(answer: str) -> Facts:
-    """Read each interface's versions."""
+    """Read the versions of each interface's driver and firmware."""
     yield from per_device.facts(answer, "nic.interface/*", ethtool_settings.VERSIONS, ethtool_settings.versions)

@@ -9,10 +9,10 @@ from rackcheck.parse.host.nic import module_eeprom
 from rackcheck_probes.network.interfaces import HARDWARE
 
 NAMED = " ".join(HARDWARE.removesuffix("*") + "[a-z]" + "[0-9a-z]" * more for more in range(1, 15))
-"""Globs of the interfaces with a device, one for each length of the interface's name.
+"""Globs of the network interfaces that belong to a device, one glob for each length of an interface name.
 
-The last path segment has no `*`, because commands that root runs are listed in sudoers, where a `*` allows any text.
-The globs match names of 2 to 15 letters and digits; modules of interfaces with other names are not read.
+The last path segment of each glob has no `*`, because commands that root runs are listed in sudoers, where a `*` allows
+any text. The globs match names of 2 to 15 letters and digits; modules of interfaces with other names are not read.
 """
 
 TEXTS = {"type": "Identifier", "connector": "Connector", "vendor": "Vendor name", "part": "Vendor PN",

@@ -15,5 +15,5 @@ from rackcheck_probes.network.interfaces import HARDWARE
     },
 )
 def ethtool_permanent(answer: str) -> Facts:
-    """Read each interface's address."""
+    """Read each interface's permanent hardware address."""
     yield from per_device.facts(answer, "nic.interface/*", ("mac_permanent",), ethtool_settings.permanent)

@@ -18,5 +18,8 @@ from rackcheck_probes.nic.adapters import EACH
     },
 )
 def mlxconfig(answer: str) -> Facts:
-    """Read each function's parameters. Unverified on hardware: written from documentation and quoted outputs."""
+    """Read the firmware parameters of each PCI function.
+
+    Unverified on hardware: written from documentation and quoted outputs.
+    """
     yield from per_device.facts(answer, "nic.adapter/*", tool.LEAVES, tool.facts)

@@ -1,4 +1,4 @@
-"""Firmware in the flash of NVIDIA's NICs; a version other than the running one is used after the next reset."""
+"""Firmware in the flash of NVIDIA's NICs: a NIC runs this firmware after its next reset."""
 
 from rackcheck import Class, Facts, Shell, probe, text, version
 from rackcheck.model.text import per_device
@@ -22,5 +22,8 @@ from rackcheck_probes.nic.adapters import EACH
     },
 )
 def mlxfwmanager(answer: str) -> Facts:
-    """Read each device. Unverified on hardware: the output format is that of mlxup, the same program with images."""
+    """Read the firmware and the board data in each NIC's flash.
+
+    Unverified on hardware: the output format is that of mlxup, which is the same program bundled with firmware images.
+    """
     yield from per_device.facts(answer, "nic.adapter/*.flash", tool.LEAVES, tool.facts)

@@ -26,7 +26,7 @@ NAMES = ("node_desc", "device/numa_node", "device/sriov_numvfs", "device/sriov_t
     },
 )
 def rdma_devices(files: Files) -> Facts:
-    """Read each device's location; a device on a bus other than PCI has no PCI address."""
+    """Read each RDMA device's driver, PCI function and interfaces; the facts are absent if the device is not on PCI."""
     driven = {device: (driver, address) for driver, address, device in files.found(DRIVEN)}
     beside: dict[str, list[str]] = {}
     for _, address, interface in files.found(BESIDE):

@@ -4,7 +4,7 @@ from rackcheck import Class, Facts, Files, Read, collection, integer, probe, rea
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
 SETTINGS = {"lifespan"}
-"""Files next to the counters that are no counters: `lifespan` is the time for which the kernel keeps values."""
+"""Files in the folder `hw_counters` that are no counters: `lifespan` is the time for which the kernel keeps values."""
 
 
 @probe(

@@ -15,5 +15,5 @@ PLACE = "/sys/module/ib_core/parameters/netns_mode"
     },
 )
 def rdma_namespaces(files: Files) -> Facts:
-    """Read the RDMA core's mode."""
+    """Read whether the RDMA core shares devices among network namespaces."""
     yield "nic.rdma_shared", files.read(PLACE, lambda content: read.flag(content.strip(), yes="Y", no="N"))

@@ -47,7 +47,7 @@ _ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
 class PkeyPort:
     """One RDMA port and its partition keys, in order and without duplicates.
 
-    A key of 0x8000 or above means full membership, a lower key means limited membership.
+    A partition key of 0x8000 or above means full membership, a lower key means limited membership.
     """
 
     device: str
@@ -56,7 +56,7 @@ class PkeyPort:
 
 
 def ports(answer: str) -> Iterator[PkeyPort]:
-    """Yield each port; raises Unreadable on a row that is not a port, and on a key that could not be read (`?`)."""
+    """Yield each RDMA port; raises Unreadable on a row without a port, and on a partition key that is not readable."""
     yield from map(_port, rows(answer))
 
 

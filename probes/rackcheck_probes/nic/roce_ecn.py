@@ -13,16 +13,16 @@ NOTIFICATION, REACTION = "roce_np", "roce_rp"
 
 _ENABLED = FOLDER + "/{}/enable/{}"
 ENABLED = tuple(_ENABLED.format("*", point, "*") for point in (NOTIFICATION, REACTION))
-"""Globs of the switches of the notification and the reaction point, one file for each of the eight priorities."""
+"""Globs of the files that enable DCQCN's notification point and reaction point, one file for each priority."""
 
 
 def interfaces(files: Files) -> list[str]:
-    """Return the interfaces that have a switch of congestion control, in natural order."""
+    """Return the interfaces for which congestion control (DCQCN) can be enabled, in natural order of their names."""
     return sorted({name for glob in ENABLED for name, _ in files.found(glob)}, key=natural)
 
 
 def priorities(files: Files, interface: str, point: str) -> Sourced:
-    """Return the priorities whose switch is on; unknown or absent if one of the eight switches is unknown or absent."""
+    """Return the priorities for which DCQCN is on; unknown or absent if the setting of any of the eight is so."""
     switches = [files.read(_ENABLED.format(interface, point, number), bit).reading for number in range(8)]
     odd = next((reading for reading in switches if isinstance(reading, Absent | Unknown)), None)
     on: Reading = tuple(str(number) for number, reading in enumerate(switches) if reading is True)
@@ -44,7 +44,7 @@ CNP = FOLDER + f"/{NOTIFICATION}/cnp_"
     },
 )
 def roce_ecn(files: Files) -> Facts:
-    """Read each interface's congestion control."""
+    """Read each interface's settings of congestion control (DCQCN)."""
     for name in interfaces(files):
         item, cnp = f"nic.interface/{spell_key(name)}.ecn", CNP.format(name)
         yield f"{item}.notification", priorities(files, name, NOTIFICATION)

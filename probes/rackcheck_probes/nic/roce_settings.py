@@ -21,7 +21,10 @@ CM = "/sys/kernel/config/rdma_cm/{}/ports/{}"
     },
 )
 def roce_settings(files: Files) -> Facts:
-    """Read each port's settings. Unverified on hardware: written from the documentation of NVIDIA's driver."""
+    """Read the RoCE settings of each RDMA port.
+
+    Unverified on hardware: written from the documentation of NVIDIA's driver.
+    """
     for device, port in files.found(STATE):
         item = f"nic/{spell_key(device)}.port/{spell_key(port)}"
         yield f"{item}.roce_traffic_class", ib_port.traffic_class(files, CLASS.format(device, port))

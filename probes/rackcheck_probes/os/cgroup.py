@@ -17,7 +17,7 @@ UNIFIED, MOUNTS = "/sys/fs/cgroup/cgroup.controllers", "/proc/mounts"
     },
 )
 def cgroup(files: Files) -> Facts:
-    """Read the controllers of cgroup version 2; if it is not mounted, check for mounts of version 1."""
+    """Read the controllers of cgroup version 2; if version 2 is not mounted, check for mounts of version 1."""
     yield "os.cgroup.controllers", files.read(UNIFIED, lambda content: tuple(content.split()))
     if files.has(UNIFIED):
         yield "os.cgroup.version", Sourced(2, UNIFIED)

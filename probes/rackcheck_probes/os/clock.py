@@ -5,7 +5,10 @@ import re
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, probe, quantity, read
 
 TIME = re.compile(r"(?P<seconds>[0-9]{1,12})(?:\.(?P<parts>[0-9]{1,9})?\D{0,8})?")
-"""Seconds since 1970. A `date` without nanoseconds prints only the dot, or the dot and the letters of its format."""
+"""Seconds since 1970.
+
+After the seconds, a `date` that cannot print nanoseconds prints only a dot, or a dot and the letters of the format.
+"""
 
 
 def seconds(text: str) -> float:

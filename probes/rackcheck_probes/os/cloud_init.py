@@ -27,7 +27,7 @@ def errors(content: str) -> int:
     },
 )
 def cloud_init(files: Files) -> Facts:
-    """Read the result, which cloud-init writes last."""
+    """Read the result file of cloud-init, which cloud-init writes when it ends."""
     if files.has(BEGUN) or files.has(ENDED):
         yield "os.cloud_init.finished", Sourced(files.has(ENDED), ENDED)
     else:

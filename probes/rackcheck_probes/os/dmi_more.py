@@ -1,4 +1,4 @@
-"""Further data about the machine from firmware, which every user may read."""
+"""Data about the system, board, chassis and BIOS in the part of the DMI table that every user may read."""
 
 from rackcheck import Class, Facts, Files, Read, probe, text, version
 from rackcheck.model.fact import Reason, Unreadable
@@ -21,7 +21,7 @@ TEXTS = {
         "ec_firmware_release", version("dotted", "The embedded controller's firmware release; kernels since 5.8.")
     ),
 }  # fmt: skip
-"""By fact: the name of the file in the DMI folder, and the fact's kind."""
+"""Maps each fact to the name of its file in the DMI folder, and to the fact's kind."""
 TYPE = f"{FOLDER}/chassis_type"
 
 

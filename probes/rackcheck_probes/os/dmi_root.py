@@ -1,4 +1,4 @@
-"""Data about the machine from firmware, which only root may read."""
+"""Data about the machine in the part of the DMI table that only root may read: UUID, serial numbers, BIOS features."""
 
 from rackcheck import Class, Facts, listing, probe, quantity, text
 from rackcheck.parse.host.os import dmidecode
@@ -22,7 +22,7 @@ SERIALS = {
     },
 )
 def dmi_root(answer: str) -> Facts:
-    """Read the first DMI structure of each type, because later ones describe further boards and chassis of a blade."""
+    """Read the first DMI structure of each type: later structures describe further boards and chassis of a blade."""
     table = dmidecode.structures(answer)
     first = {s.kind: s for s in reversed(table)}
     for path, (kind, key) in SERIALS.items():

@@ -24,7 +24,7 @@ def maker_text(structure: Structure, *keys: str) -> str | Unknown:
 
 
 def devices(table: tuple[Structure, ...]) -> list[Structure]:
-    """Return the memory devices that are slots for system memory, without flash, cache and video memory."""
+    """Return the memory devices that are slots for system memory; flash, cache and video memory are left out."""
     uses = {s.handle: s.first("Use") for s in table if s.kind == MEMORY_ARRAY}
     return [
         s
@@ -35,5 +35,5 @@ def devices(table: tuple[Structure, ...]) -> list[Structure]:
 
 
 def installed(device: Structure) -> bool:
-    """Whether a slot has a module; a module of unknown size counts."""
+    """Whether a memory slot has a module; a module of unknown size counts as a module."""
     return device.fields.get("Size", "") not in ("No Module Installed", "Not Installed")

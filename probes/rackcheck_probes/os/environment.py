@@ -44,7 +44,8 @@ _ASSIGNMENT = re.compile(r"\s{0,80}(?:export\s{1,80})?([A-Z][A-Z0-9_]{1,100})\s{
 def assignments(answer: str, places: Collection[str]) -> dict[tuple[str, str], str]:
     """Return the value of each variable by file and name, without quotes; the last value of a repeated name counts.
 
-    Raises Unreadable on truncated output, and on a row that is not an assignment in one of these files.
+    Raises Unreadable on truncated output, and on a row that is neither the name of a file (`== FILE`) nor an
+    assignment.
     """
     items = rows(answer)
     if not items or items[-1] != END:

@@ -1,7 +1,7 @@
 """Shell code that distinguishes a missing file from a file that the login is not allowed to see.
 
-`[ -e FILE ]` is false for both files, because `test` does not show the error EACCES, which the kernel returns for a
-file in an inaccessible folder.
+The test `[ -e FILE ]` is false both for a missing file and for a file in a folder that the login may not enter, because
+`test` hides which error the kernel returned.
 """
 
 THERE = """\
@@ -12,9 +12,10 @@ case $w in *[Nn]'o such file'*|*[Nn]'ot a directory'*) return 1;; esac
 echo "$1: ${w##*: }" >&2; exit 2
 }
 """
-"""Defines `there FILE`: it returns 0 if the file exists, 1 if not, and exits with 2 and the reason if it is hidden.
+"""Shell function `there FILE`: it returns 0 if FILE exists, and 1 if FILE is missing.
 
-To get the kernel's reason, the shell itself opens the file: no program is started. A file that `test` found is not
-opened.
-`there FOLDER/.` checks whether the folder can be entered. `(there FILE)` exits only a subshell; the script continues.
+If the login may not see FILE, `there` prints the kernel's error to stderr and exits with status 2. The shell itself
+opens FILE to get the kernel's error, so no other program is started. `there` does not open a FILE that `test` finds.
+`there FOLDER/.` checks whether the login may enter FOLDER. In a script, `(there FILE)` ends only the subshell, and the
+script continues.
 """

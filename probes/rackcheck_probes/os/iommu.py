@@ -6,7 +6,7 @@ from rackcheck import Facts, Files, Read, Reason, Unreadable, integer, listing, 
 
 UNITS, TYPES = "/sys/class/iommu/*/uevent", "/sys/kernel/iommu_groups/*/type"
 MEMBERS = "/sys/kernel/iommu_groups/*/devices/*/class"
-"""Glob of the PCI functions in each group; it also finds groups whose type an old kernel does not report."""
+"""Glob of the PCI functions in each IOMMU group, which also finds groups whose type an old kernel does not report."""
 TRANSLATED = ("DMA", "DMA-FQ")
 
 

@@ -1,9 +1,10 @@
 """The kernel's warnings and errors in the journal since boot.
 
-The kernel's ring loses old lines; the journal may reach further back. Only the journal's newest lines are read. If the
-journal has more lines than requested, it was not read completely. If the journal's oldest line is later than the boot,
-the journal was vacuumed. In both cases, the number of Xids is unknown, because the lines that were not read may contain
-more Xids. Unverified on hardware: no recording of a GPU node's journal in this form was available.
+The journal may reach further back than the kernel's own log, which is a ring that loses old lines. Only the newest 5000
+warnings and errors in the journal are read. If the journal has 5000 or more warnings and errors, or if the oldest one
+is much later than the boot (the journal was vacuumed), the number of Xids is unknown, because lines that were not read
+may contain more Xids. Unverified on hardware: no recording of a GPU node's journal in the output format
+`short-monotonic` was available.
 """
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, integer, listing, probe, quantity, spell_key
@@ -14,7 +15,7 @@ MOST = 5000
 EARLY = 10
 """A journal counts as complete if its oldest warning is at most this many seconds after boot.
 
-The limit is rackcheck's choice; the drivers of GPUs load later.
+The limit of 10 s is rackcheck's own choice; GPU drivers load later than 10 s after boot.
 """
 # Xids are warnings (4), so errors (3) alone do not suffice. Without host names, with seconds since boot.
 BOOT = Shell(
@@ -43,7 +44,7 @@ BOOT = Shell(
     },
 )
 def journal(answer: str) -> Facts:
-    """Collect the Xids and SXids of the newest lines; raises Unreadable if these do not reach back to the boot."""
+    """Collect Xids and SXids in the journal's newest lines; raises Unreadable if the lines begin after the boot."""
     log = journalctl.of_this_boot(answer)
     begins = journalctl.oldest(log)
     yield "log.boot.begins", begins

@@ -1,9 +1,9 @@
-"""The number of errors of each priority in this boot's journal, of all programs; their texts are not read.
+"""Number of errors of each priority in this boot's journal, from all programs; the texts of the errors are not read.
 
-The query requests the journal's own first message together with the errors, newest entries first. If the output
-contains this message, it reaches back to the first minutes of the boot. Therefore, a node without a journal does not
-count as free of errors. Unverified on hardware: written from journalctl's manual and from lines quoted in systemd issue
-38912.
+The query requests the errors together with the message that the journal itself logs when it starts, newest entries
+first. If the output contains the journal's start message, the output reaches back to the first minutes of the boot. If
+the output lacks the journal's start message, the numbers are unknown, so a node without a journal does not count as
+free of errors. Unverified on hardware: written from journalctl's manual and from lines quoted in systemd issue 38912.
 """
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, integer, probe
@@ -29,7 +29,7 @@ LEAVES = {"0": "emergencies", "1": "alerts", "2": "criticals", "3": "errors"}
     },
 )
 def journal_priorities(answer: str) -> Facts:
-    """Count the entries of each priority; raises Unreadable if they do not reach back to the journal's start."""
+    """Count the entries of each priority; raises Unreadable if the entries do not reach back to the journal's start."""
     entries = journalctl.entries(answer)
     if not any(entry.begins for entry in entries):
         raise Unreadable("this boot's journal, or the part that was read, lacks its beginning", Reason.NOT_READ_FURTHER)

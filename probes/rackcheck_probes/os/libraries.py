@@ -45,7 +45,7 @@ FOLLOWED, END = "-- followed --", "-- end --"
     },
 )  # fmt: skip
 def libraries(answer: str) -> Facts:
-    """Read the listings of the libraries and of their targets; a folder that could not be listed may contain more."""
+    """Read the lists of libraries and of their targets; a folder that could not be listed may have more libraries."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END or FOLLOWED not in rows:
         raise Unreadable("the output was truncated")

@@ -26,7 +26,7 @@ MILLISECONDS = {"offset": "offset", "jitter": "sys_jitter", "root_delay": "rootd
     },
 )
 def ntpd(answer: str) -> Facts:
-    """Read ntpd's variables; every fact is absent if no ntpd answers. ntpd reports times in milliseconds."""
+    """Read ntpd's variables, whose times are in milliseconds; every fact is absent if no ntpd answers."""
     gone = ntpq.lacking(answer)
     if gone is not None:
         leaves = ("reference", "stratum", "leap", *MILLISECONDS)

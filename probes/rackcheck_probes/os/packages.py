@@ -28,7 +28,7 @@ from rackcheck_probes.os.hidden import THERE
     },
 )
 def packages(answer: str) -> Facts:
-    """Read one package per line; a removed package whose settings remain is not installed."""
+    """Read one package per line; a removed package whose settings remain does not count as installed."""
     found = dpkg.installed(answer)
     yield "os.packages.manager", found.manager
     by_dpkg = found.manager == "dpkg"

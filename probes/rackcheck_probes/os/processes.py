@@ -1,7 +1,7 @@
-"""How many processes exist, which of them hang, how many are zombies, and the age of the oldest of each kind.
+"""How many processes exist, hang or are zombies, and how old the oldest hanging process and the oldest zombie are.
 
-The kernel does not report how long a process has been hanging. A process hangs if two readings, minutes apart, both
-contain its name; the kernel's own message (`log.kernel.stall.hung_tasks`) shows it as well.
+The kernel does not report how long a process has been hanging. A process hangs if two readings that are minutes apart
+both contain its name; the kernel also logs a hanging process (`log.kernel.stall.hung_tasks`).
 """
 
 from rackcheck import Class, Facts, Shell, integer, listing, probe, quantity
@@ -51,7 +51,7 @@ NAMES = 20
     },
 )
 def processes(answer: str) -> Facts:
-    """Count the processes by state; read the start of the oldest in each state, and the names of those in state D."""
+    """Count the processes by state, and read the age of the oldest in each state and the names of those in state D."""
     found = process_states.states(answer, NAMES)
     yield "os.processes.count", sum(found.counts.values())
     yield "os.processes.zombies", found.counts.get("Z", 0)

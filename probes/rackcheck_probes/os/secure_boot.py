@@ -1,4 +1,4 @@
-"""Secure Boot, by which firmware verifies the boot loader, as the operating system reads its state."""
+"""State of Secure Boot as the operating system reads it; with Secure Boot, firmware verifies the boot loader."""
 
 from rackcheck import Absent, Facts, Shell, flag, probe
 from rackcheck.parse.host.os import efivars

@@ -29,7 +29,7 @@ from rackcheck.parse.host.os import slurm
     },
 )
 def slurm_node(answer: str) -> Facts:
-    """Read words such as `Key=value`; the value of `Reason` may contain blanks and takes the rest of its line."""
+    """Read words such as `Key=value`; the value of `Reason` may contain blanks and ends at the end of its line."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
         raise Unreadable("the output was truncated")

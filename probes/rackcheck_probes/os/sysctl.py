@@ -191,7 +191,7 @@ def place(path: str) -> str:
 
 
 def path_of(file: str) -> str:
-    """Return the fact path of a file; a path segment that is not a plain word becomes the key of an item."""
+    """Return the fact path of a file; a path segment with other than `a-z`, `0-9` and `_` becomes an item's key."""
     spelt = "sysctl"
     for part in file.removeprefix(f"{FOLDER}/").split("/"):
         spelt += f".{part}" if re.fullmatch(r"[a-z][a-z0-9_]*", part) else f"/{spell_key(part)}"
@@ -199,7 +199,7 @@ def path_of(file: str) -> str:
 
 
 def several(content: str) -> str:
-    """Return the file's line with single blanks between the words; an empty file returns an empty text."""
+    """Return the only line of a file, with single blanks between its words; an empty text if the file is empty."""
     return " ".join(read.line(content).split()) if content.strip() else ""
 
 

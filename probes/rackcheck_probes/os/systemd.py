@@ -27,7 +27,7 @@ TARGET, FAILED, END = "-- target --", "-- failed --", "-- end --"
     },
 )
 def systemd(answer: str) -> Facts:
-    """Read the manager's properties, the default target, and the list of failed units."""
+    """Read the properties of systemd itself, the default target, and the list of failed units."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END or TARGET not in rows or FAILED not in rows:
         raise Unreadable("the output was truncated")

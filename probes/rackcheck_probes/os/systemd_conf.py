@@ -4,7 +4,7 @@ from rackcheck import Absent, Facts, Files, Read, probe, text
 
 MAIN = "/etc/systemd/system.conf"
 MORE = tuple(f"{place}/systemd/system.conf.d/*.conf" for place in ("/usr/lib", "/run", "/etc"))
-"""Globs of drop-ins, applied in the order of their file names; of files with one name, the last folder's counts."""
+"""Globs of drop-ins, applied in the order of file names; a later folder's file replaces one of the same name."""
 KEYS = {"NUMAPolicy": "numa_policy", "NUMAMask": "numa_mask", "CPUAffinity": "cpu_affinity"}
 
 

@@ -16,7 +16,7 @@ LOAD, LIMITS = "/proc/loadavg", ("/proc/sys/kernel/pid_max", "/proc/sys/kernel/t
     },
 )
 def threads(files: Files) -> Facts:
-    """Read the number of threads, and the lower of the limits of threads and process ids; each thread uses one id."""
+    """Read the number of threads, and the lower of two limits: threads, and process ids (each thread uses one id)."""
     text = files.text(LOAD)
     match = re.fullmatch(r"(?:[0-9.]{1,20} ){3}[0-9]{1,9}/([0-9]{1,9}) [0-9]{1,10}", read.line(text))
     most = min(read.whole(files.text(place)) for place in LIMITS)

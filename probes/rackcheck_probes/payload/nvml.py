@@ -1,7 +1,8 @@
 """Query NVML about this node's GPUs and print one line of JSON. The program runs under the node's Python, 3.6 or later.
 
-The program sets, clears and writes nothing. Each value is queried separately, so if a driver does not support a value,
-only this value is missing. If the driver hangs, the values that it has not returned are lost.
+The program changes no setting, clears no counter, and writes no file. Each value is queried separately, so if a driver
+does not support a value, only this value is missing. If the driver hangs, the values that it has not returned are
+reported as unknown.
 """
 
 import json
@@ -15,7 +16,7 @@ import pynvml as nvml
 SECONDS = 45
 GPUS = 64
 LINKS = 36
-"""Time limit of the driver in seconds, and maximum number of GPUs per node and NVLinks per GPU that are queried."""
+"""Time limit of all queries in seconds, maximum number of GPUs per node, and maximum number of NVLinks per GPU."""
 
 REASONS = {
     nvml.NVML_ERROR_NO_PERMISSION: "denied",
@@ -33,7 +34,7 @@ ARCHITECTURES = {
 }  # fmt: skip
 ADDRESSING = ("None", "HMM", "ATS")
 GPU, MODULE, MEMORY = 0, 1, 2
-"""Scopes of NVML's power fields."""
+"""Scopes of NVML's power fields: the GPU, its module, or its memory."""
 FIELDS = [
     (number, GPU)
     for number in (
@@ -73,12 +74,12 @@ LATE = {"unknown": "timeout", "detail": f"NVML gave no answer within {SECONDS} s
 
 
 def unknown(error: "nvml.NVMLError") -> "Any":
-    """Return the reason why NVML returned no value, in the JSON format of an unknown value."""
+    """Return an unknown value in the program's JSON format, with NVML's error as the reason."""
     return {"unknown": REASONS.get(error.value, "not collected"), "detail": f"NVML: {error}"}
 
 
 def refused(error: "nvml.NVMLError") -> "Any":
-    """Return a marker that a value is absent, or the reason why it is unknown."""
+    """Return an absent value if the GPU does not support the query, else an unknown value, in the JSON format."""
     if error.value == nvml.NVML_ERROR_NOT_SUPPORTED:
         return {"absent": f"NVML: {error}"}
     if error.value in TOO_OLD:
@@ -87,7 +88,7 @@ def refused(error: "nvml.NVMLError") -> "Any":
 
 
 def read_value(question: "Any", *given: "Any") -> "Any":
-    """Query one value; return it, a marker that this GPU does not have it, or the reason why it is unknown."""
+    """Query one value, and return it as a known, absent or unknown value in the program's JSON format."""
     try:
         value = question(*given)
         return {"value": value.decode("utf-8", "replace") if isinstance(value, bytes) else value}
@@ -100,7 +101,7 @@ def read_value(question: "Any", *given: "Any") -> "Any":
 
 
 def part(whole: "Any", *places: "Any") -> "Any":
-    """Return one part of a queried structure, by attribute or index; return an absent or unknown structure as is."""
+    """Return part of a queried structure, by attribute or index; an absent or unknown structure is returned as is."""
     if "value" not in whole:
         return whole
     value = whole["value"]
@@ -110,12 +111,12 @@ def part(whole: "Any", *places: "Any") -> "Any":
 
 
 def either(first: "Any", second: "Any") -> "Any":
-    """Return the first value; if it is unknown, for example with an old driver, query and return the second."""
+    """Return `first`; if it is unknown, for example with an old driver, call `second` and return its result."""
     return first if "value" in first else second() if "unknown" in first else first
 
 
 def fields(gpu: "Any", asked: "list[tuple[int, int]]") -> "dict[tuple[int, int], Any]":
-    """Query many numbered fields in one call; each has its own result."""
+    """Query many of NVML's numbered fields in one call, and return a separate result for each field."""
     kinds = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
     answer = read_value(nvml.nvmlDeviceGetFieldValues, gpu, asked)
     if "value" not in answer:
@@ -150,7 +151,7 @@ def reasons_supported(gpu: "Any") -> "Any":
 
 
 def inforom(gpu: "Any") -> "Any":
-    """Validate the checksums of the infoROM: 0 if they are correct, 1 if not."""
+    """Return 0 if the checksums of the infoROM are correct, 1 if not."""
     try:
         nvml.nvmlDeviceValidateInforom(gpu)
     except nvml.NVMLError as error:
@@ -161,7 +162,7 @@ def inforom(gpu: "Any") -> "Any":
 
 
 def sram(gpu: "Any") -> "Any":
-    """Query the SRAM errors in detail."""
+    """Query the detailed counts of the GPU's SRAM errors."""
     status = nvml.c_nvmlEccSramErrorStatus_v1_t()
     nvml.nvmlDeviceGetSramEccErrorStatus(gpu, nvml.byref(status))
     return status
@@ -190,7 +191,7 @@ def fabric(gpu: "Any") -> "Any":
 
 
 def about_fabric(gpu: "Any") -> "Any":
-    """Return the fabric's values; values that are valid only after the GPU has joined are absent before."""
+    """Return the values of the NVLink fabric; values that are valid only once the GPU has joined are absent before."""
     info = read_value(fabric, gpu)
     if "value" not in info:
         return dict.fromkeys(("state", "status", "clique", "cluster", "health", "summary"), info)
@@ -210,7 +211,7 @@ def about_fabric(gpu: "Any") -> "Any":
 
 
 def links(gpu: "Any", count: "Any") -> "Any":
-    """Query each NVLink of a GPU, by its number."""
+    """Query all NVLinks of a GPU, and return their values in the order of the links' numbers."""
     if "value" not in count:
         return count
     numbers = range(min(count["value"], LINKS))
@@ -436,7 +437,7 @@ def cuda() -> "str":
 
 
 def ask_all(values: "dict[str, Any]") -> "None":
-    """Query the driver and every GPU, in the order of their indexes; a lost GPU keeps its position."""
+    """Query the driver, then every GPU in the order of the driver's indexes; a lost GPU keeps its place in the list."""
     nvml.nvmlInit()
     values["driver"] = read_value(nvml.nvmlSystemGetDriverVersion)
     handles: list[Any] = [None] * min(nvml.nvmlDeviceGetCount(), GPUS)
@@ -459,7 +460,7 @@ def ask_all(values: "dict[str, Any]") -> "None":
 
 
 def ask_safely(values: "dict[str, Any]") -> "None":
-    """Query all values; if a query fails as a whole, the reason is recorded in `values` under `failed`."""
+    """Query all values; an error that stops the queries is recorded in `values` under the key `failed`."""
     try:
         ask_all(values)
     except nvml.NVMLError as error:

@@ -6,7 +6,7 @@ from rackcheck.parse.host.pcie.lspci import ACS
 from rackcheck_probes.pcie.control import LSPCI
 
 REDIRECT = {"ReqRedir", "CmpltRedir", "UpstreamFwd"}
-"""The controls that redirect traffic between two devices below one switch; source validation only checks traffic."""
+"""ACS controls that redirect traffic between two devices below one switch; the control SrcValid only checks traffic."""
 
 
 @probe(

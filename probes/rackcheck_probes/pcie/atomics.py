@@ -18,7 +18,7 @@ PORTS = ("Root Port", "Upstream Port", "Downstream Port")
     },
 )
 def pcie_atomics(answer: str) -> Facts:
-    """Read the atomic operations of each function.
+    """Read which atomic operations each PCI function executes, sends, routes and blocks.
 
     The facts are absent if the function is not PCI Express, or has no memory that an atomic operation could reach.
     """

@@ -19,7 +19,7 @@ REGISTERS = {"ats": (ATS, "ATSCtl"), "pri": (PRI, "PRICtl"), "pasid": (PASID, "P
     },
 )
 def pcie_ats(answer: str) -> Facts:
-    """Read the translation controls of each function."""
+    """Read the address translation controls of each PCI function."""
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}"
         for leaf, (capability, register) in REGISTERS.items():

@@ -7,7 +7,7 @@ DEVICES = "/sys/bus/pci/devices"
 
 
 def windows(files: Files, place: str) -> tuple[tuple[int, int], ...] | Unknown:
-    """Return size in bytes and flags of each of a function's BARs, or the reason why they could not be read."""
+    """Return the size in bytes and the flags of each BAR of a PCI function, or the reason why they are unknown."""
     try:
         return pci.windows(files.text(place))
     except Unreadable as error:

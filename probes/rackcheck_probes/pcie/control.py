@@ -1,7 +1,8 @@
 """How each PCI function may use its link: payload, read requests, ordering, tags.
 
-Every probe that reads configuration registers shares this query. Only root may read beyond the first 64 bytes. lspci
-writes to no register, but every read wakes a sleeping function for as long as the read takes.
+Every probe that reads PCI configuration registers shares the query `LSPCI`. Only root may read beyond the first 64
+bytes of a function's configuration space. lspci writes to no register, but every read wakes a sleeping function for as
+long as the read takes.
 """
 
 from rackcheck import Facts, Shell, flag, probe, quantity, spell_key, text
@@ -36,7 +37,7 @@ FLAGS = {
         "Whether the function completes requests that have tags of 10 bits.",
     ),
 }
-"""By fact: the register, the flag's name in lspci's output of the register, and the meaning of the flag."""
+"""Maps each fact to a register, the name of a flag in lspci's output of the register, and the flag's meaning."""
 
 
 @probe(

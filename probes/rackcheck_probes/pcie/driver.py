@@ -17,7 +17,7 @@ CARD = ("subsystem_vendor", "subsystem_device", "revision")
     },
 )
 def pcie_driver(files: Files) -> Facts:
-    """Read each function's driver and card."""
+    """Read the driver of each PCI function, and the vendor of its card."""
     for (address,) in files.found(f"{DEVICES}/*/class"):
         item, folder = f"pcie/{spell_key(address)}", f"{DEVICES}/{address}"
         name = files.read(f"{folder}/uevent", pci.driver)

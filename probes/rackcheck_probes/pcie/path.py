@@ -7,7 +7,7 @@ ENDS = ("max_speed", "max_width", "width", "speed")
 
 
 def links(inputs: Inputs) -> Links:
-    """Collect the speeds and widths that both ends of all links report."""
+    """Collect the speeds and widths that both ends of every PCI Express link report."""
     return Links(*(inputs.table("pcie", f"link.{leaf}") for leaf in ENDS))
 
 

@@ -20,7 +20,7 @@ from rackcheck.parse.host.pcie import pci
 
 FOLDER = "/sys/bus/pci/devices/{}"
 BUS = "/sys/bus/pci/drivers_autoprobe"
-"""This file exists on every machine with a PCI bus, even if the bus has no device."""
+"""File that exists on every machine with a PCI bus, even if the bus has no device."""
 TEXTS = ("class", "vendor", "device")
 LINKS = {"": "current", "max_": "max"}
 NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("speed", "width")), "numa_node")
@@ -43,7 +43,7 @@ NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("
     },
 )
 def pcie(files: Files) -> Facts:
-    """Read each function's identity, link and NUMA node."""
+    """Read each PCI function's identity, link and NUMA node."""
     addresses = [address for (address,) in files.found(FOLDER.format("*") + "/class")]
     if not addresses and not files.has(BUS):
         raise Unreadable("no /sys/bus/pci, so the devices on the bus are unknown", Reason.NOT_COLLECTED)

@@ -18,7 +18,7 @@ NAMES = ("power/control", "power/runtime_status", "power_state", "d3cold_allowed
     },
 )
 def pcie_power(files: Files) -> Facts:
-    """Read each function's power settings and state."""
+    """Read each PCI function's power settings and power state."""
     for (address,) in files.found(f"{DEVICES}/*/class"):
         item, folder = f"pcie/{spell_key(address)}.power", f"{DEVICES}/{address}"
         yield f"{item}.control", files.read(f"{folder}/power/control")

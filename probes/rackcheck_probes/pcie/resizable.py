@@ -1,4 +1,4 @@
-"""BARs without an address from firmware, and resizable BARs."""
+"""Memory windows (BARs) of PCI functions: BARs without an address, and resizable BARs."""
 
 import re
 
@@ -33,7 +33,7 @@ def pcie_resizable(answer: str) -> Facts:
 
 
 def largest(function: PciFunction) -> tuple[Reading, Reading]:
-    """Return the current and the maximum size of a function's largest resizable BAR, in GiB."""
+    """Return the current and maximum size, in GiB, of the function's resizable BAR with the largest maximum size."""
     found = function.capability(RESIZABLE)
     if not isinstance(found, Capability):
         return found, found

@@ -17,7 +17,7 @@ SLOTS, DEVICES = "/sys/bus/pci/slots/*/address", "/sys/bus/pci/devices/*/class"
     },
 )
 def pcie_slots(files: Files) -> Facts:
-    """Read each slot's address, which is the address of a device and covers all functions of the device."""
+    """Read each slot's PCI address, which is that of a device: all functions of the device are in the slot."""
     names: dict[str, tuple[str, str]] = {}
     for (name,) in files.found(SLOTS):
         place = SLOTS.replace("*", name)

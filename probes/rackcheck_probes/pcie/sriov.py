@@ -16,7 +16,7 @@ NAMES = ("sriov_totalvfs", "sriov_numvfs", "sriov_drivers_autoprobe", "physfn/ve
     },
 )
 def pcie_sriov(files: Files) -> Facts:
-    """Read how many virtual functions each function has; a function with a link `physfn` is virtual itself."""
+    """Read how many virtual functions each PCI function has; a function with a link `physfn` is itself virtual."""
     for (address,) in files.found(f"{DEVICES}/*/class"):
         item, folder = f"pcie/{spell_key(address)}", f"{DEVICES}/{address}"
         yield f"{item}.vf.total", files.read(f"{folder}/sriov_totalvfs", read.whole)

@@ -11,7 +11,7 @@ BITS = {
     "fatal": ("FatalErr",),
     "unsupported": ("UnsupReq", "UnsuppReq"),
 }
-"""By fact: the error's names in lspci's output; the second name is that of lspci before 3.7."""
+"""Maps each fact to the names of its error in lspci's output; a second name is that of lspci before 3.7."""
 
 
 @probe(

@@ -15,7 +15,7 @@ ROOT = Absent("on a root bus")
     },
 )
 def pcie_tree(answer: str) -> Facts:
-    """Read the links in /sys/bus/pci/devices; the target of each link contains all ports above a function."""
+    """Read the symbolic links in /sys/bus/pci/devices, whose targets contain all ports above each PCI function."""
     for place in pci_tree.places(answer):
         item = f"pcie/{spell_key(place.address)}"
         yield f"{item}.upstream", place.ports[-1] if place.ports else ROOT

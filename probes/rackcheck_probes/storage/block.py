@@ -31,7 +31,7 @@ LEAVES: dict[str, tuple[str, Callable[[str], Value], Kind]] = {
     "timeout": ("queue/io_timeout", block_queue.amount, quantity(
         "ms", "How long a request may take; absent on kernels that do not report it.")),
 }  # fmt: skip
-"""By fact: the file in the device's folder, the function that converts it, and the fact's kind."""
+"""Maps each fact to the file in the device's folder, the function that converts it, and the fact's kind."""
 
 
 @probe(

@@ -27,7 +27,7 @@ COMMAND = (
     },
 )
 def fstab(answer: str) -> Facts:
-    """Compare the mount points of /etc/fstab with the kernel's; swap has no mount point."""
+    """Compare the mount points in /etc/fstab with those that the kernel lists; swap has no mount point."""
     missing = unmounted(answer)
     yield "storage.fstab.unmounted", Absent("no /etc/fstab") if missing is None else missing
 
@@ -46,7 +46,7 @@ _ROW = re.compile(
 def unmounted(answer: str) -> tuple[str, ...] | None:
     """Return the sorted mount points that should be mounted at boot but are not; None without /etc/fstab.
 
-    Swap is left out. Raises Unreadable on truncated output and on any unexpected row.
+    Swap areas in /etc/fstab are left out. Raises Unreadable on truncated output and on any unexpected row.
     """
     items = rows(answer)
     none = items[:1] == ["no fstab"]

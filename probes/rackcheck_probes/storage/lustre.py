@@ -19,7 +19,7 @@ OLD, NEW = "/proc/fs/lustre", "/sys/fs/lustre"
     },
 )
 def lustre(files: Files) -> Facts:
-    """Read the client's files if the kernel supports the filesystem."""
+    """Read the version and health of the Lustre client; the facts are absent if Lustre is not loaded."""
     loaded = any(row.split()[-1:] == ["lustre"] for row in read.rows(files.text(KNOWN)))
     folder = NEW if files.has(f"{NEW}/version") or not files.has(f"{OLD}/version") else OLD
     for leaf, name, reader in (("version", "version", release), ("health", "health_check", health)):
@@ -39,7 +39,7 @@ _WORDS = ("LBUG", "NOT HEALTHY", "healthy")
 
 
 def release(content: str) -> str:
-    """Read `2.14.0_ddn85`, or the first line `lustre: 2.10.8` of older clients; raises Unreadable on anything else."""
+    """Read a version: `2.14.0_ddn85`, or `lustre: 2.10.8` of older clients; raises Unreadable on any other text."""
     match = re.match(r"(?:lustre: )?([0-9][\w.-]{0,60})\s", content + "\n")
     if match is None:
         raise Unreadable(f"not a version of Lustre: {content[:80]!r}")

@@ -74,7 +74,7 @@ def md(files: Files) -> Facts:
 
 WORKS = {"clear": False, "inactive": False, "suspended": False, "broken": False, "readonly": True, "read-auto": True,
          "clean": True, "active": True, "write-pending": True, "active-idle": True}  # fmt: skip
-"""Maps each state of an array in the kernel's documentation of md to whether data can be read."""
+"""Maps each state of an array that the kernel documents to whether the array's data can be read."""
 
 
 def works(content: str) -> bool:
@@ -86,20 +86,21 @@ def works(content: str) -> bool:
 
 
 def devices(content: str) -> int:
-    """Read `4`, or `4 (3)` while an array is reshaped from three; raises Unreadable on anything else."""
+    """Read the number of members: `4`, or `4 (3)` while an array is reshaped from three members to four."""
     return whole(line(content).partition(" (")[0])
 
 
 def is_container(metadata: Reading) -> bool:
     """Whether an array is a container of other arrays, from the version of its metadata.
 
-    A container only has metadata for the arrays in it, which are separate arrays (external:/md127/0).
+    A container has only metadata, for the arrays in it; the metadata version of such an array is, for example,
+    `external:/md127/0`.
     """
     return isinstance(metadata, str) and metadata.startswith("external:") and not metadata.startswith("external:/")
 
 
 def having(word: str, states: Iterable[Reading]) -> int | Unknown:
-    """Count the members whose state (`in_sync`, `faulty,write_error`) has this word; unknown if a state is unknown."""
+    """Count the members whose state (`faulty,write_error`) contains `word`; unknown if a member's state is unknown."""
     rows = list(states)
     if any(isinstance(state, Unknown) for state in rows):
         return Unknown(Reason.NOT_COLLECTED, "a member's state is unknown")

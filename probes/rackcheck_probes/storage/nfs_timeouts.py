@@ -17,7 +17,7 @@ PLACE = "/proc/self/mountstats"
     },
 )
 def nfs_timeouts(files: Files) -> Facts:
-    """Yield the timeouts of each mount's operations, added up; mounts created by logins are left out."""
+    """Yield each NFS mount's timeouts, added up over all its operations; mounts created by logins are left out."""
     for mount in mountstats.nfs_mounts(files.text(PLACE)):
         if not mount.point.startswith(OF_LOGINS):
             yield f"mount/{spell_key(mount.point)}.nfs.timeouts", mount.timeouts

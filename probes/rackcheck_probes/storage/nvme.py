@@ -19,7 +19,7 @@ TEXTS = {
         text("The controller's type: io, discovery, admin; absent on kernels that do not report it."),
     ),
 }
-"""By fact: the file in the controller's folder, and the fact's kind."""
+"""Maps each fact to the file in the controller's folder, and to the fact's kind."""
 NAMES = (*(name for name, _ in TEXTS.values()), "address", "numa_node")
 
 

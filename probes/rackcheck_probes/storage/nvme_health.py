@@ -19,7 +19,7 @@ COUNTS: dict[str, nvme.LogField] = {
     "time_too_hot": (("warning_temp_time",), float),
     "time_critical": (("critical_comp_time",), float),
 }
-"""By fact: the field's names in different versions of nvme-cli, and its conversion; a data unit is 512000 bytes."""
+"""Maps each fact to a field's names in versions of nvme-cli, and to a conversion; a data unit is 512000 bytes."""
 
 
 @probe(

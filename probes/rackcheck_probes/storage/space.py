@@ -7,10 +7,10 @@ LOCAL = (
     "bcachefs btrfs devtmpfs erofs exfat ext2 ext3 ext4 f2fs hfsplus iso9660 jfs ntfs3 overlay reiserfs squashfs tmpfs"
     " udf vfat xfs zfs"
 )
-"""Filesystem types that need no server or user program; others are not queried, because a dead server blocks the query.
+"""Types of filesystem without a server or user program; other types are not queried: a dead server blocks a query.
 
-With `-l`, df recognises only some of the network types, and others only if their source contains a colon
-(ME_REMOTE in gnulib's lib/mountlist.c).
+The option `-l` of df is not enough: df recognises some types of network filesystem by name, and all others only if
+their source contains a colon (ME_REMOTE in gnulib's lib/mountlist.c).
 """
 OF = "".join(f" -t {kind}" for kind in LOCAL.split())
 

@@ -21,7 +21,7 @@ from rackcheck import (
 KNOWN, VERSION = "/proc/filesystems", "/sys/module/zfs/version"
 STATES = "/proc/spl/kstat/zfs/*/state"
 MUTE = re.compile(r"0\.[0-7]\.")
-"""Versions of ZFS whose kernel module does not show the states of pools; only the tools of ZFS do."""
+"""Matches versions of ZFS whose kernel module does not show the states of pools: only ZFS's tools show them."""
 
 
 # Unverified on hardware: the files are those that Prometheus's node_exporter reads; their first version is from memory.
@@ -34,7 +34,7 @@ MUTE = re.compile(r"0\.[0-7]\.")
     },
 )
 def zfs(files: Files) -> Facts:
-    """Read each pool's state if the kernel supports the filesystem."""
+    """Read each ZFS pool's state; raises Unreadable if the loaded version of ZFS does not show the states of pools."""
     loaded = any(row.split()[-1:] == ["zfs"] for row in read.rows(files.text(KNOWN)))
     release = files.read(VERSION)
     if loaded and (not isinstance(release.reading, str) or MUTE.match(release.reading)):

@@ -25,7 +25,7 @@ COUNTS = ("read", "write", "checksum")
     },
 )
 def zfs_members(answer: str) -> Facts:
-    """Read each pool's table; a row is a member (disk) if the next row is not indented more deeply."""
+    """Read the table of each ZFS pool; a row is a member (disk) if the row below it is not indented more deeply."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the output was truncated")

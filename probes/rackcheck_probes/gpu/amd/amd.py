@@ -13,7 +13,7 @@ AMD, GPU = "0x1002", re.compile(r"0x03[0-9a-f]{4}|0x1200[0-9a-f]{2}")
 """AMD's vendor id, and the PCI classes of displays and of processing accelerators, such as an MI300X."""
 
 DEVICE = "/sys/bus/pci/drivers/amdgpu/{}"
-"""Folder of a GPU that is bound to the driver, by PCI address: a symbolic link in sysfs, which globs follow."""
+"""Template for the folder of a GPU that is bound to amdgpu: a symbolic link by PCI address, which globs follow."""
 
 GPUS = (BUS.format("vendor"), BUS.format("class"), DEVICE.format("*") + "/vendor")
 """Globs of the files that identify the GPUs: on the PCI bus, and among the devices bound to the driver."""
@@ -45,11 +45,11 @@ class SysfsFact:
 
 
 SysfsTable = Mapping[str, SysfsFact]
-"""Maps the end of each fact's path, after `gpu.amd/KEY.`, to how the fact is read."""
+"""Maps the end of each fact's path, after `gpu.amd/KEY.`, to the file that the fact is read from."""
 
 
 def gives(table: SysfsTable) -> dict[str, Kind]:
-    """Return the facts that a probe with this table provides."""
+    """Return the facts that a probe provides with `table`: each fact's path, and its kind."""
     return {f"gpu.amd/*.{leaf}": shown.kind for leaf, shown in table.items()}
 
 
@@ -59,7 +59,7 @@ def question(table: SysfsTable) -> Read:
 
 
 def of_gpus(files: Files, table: SysfsTable) -> Facts:
-    """Read the same files of every GPU; a file that the driver does not provide is absent."""
+    """Read the files in `table` of every AMD GPU; the fact of a file that the driver does not provide is absent."""
     for item, folder, running in gpus(files):
         for leaf, shown in table.items():
             yield f"{item}.{leaf}", files.read(f"{folder}/{shown.file}", shown.convert) if running else NOT_RUN

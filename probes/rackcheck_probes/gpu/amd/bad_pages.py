@@ -17,7 +17,7 @@ FLAGS = {"R": "retired", "P": "pending", "F": "failed"}
     },
 )
 def amd_bad_pages(files: Files) -> Facts:
-    """Count each GPU's pages by state."""
+    """Count each GPU's bad memory pages by state: retired, pending or failed."""
     for item, folder, running in gpus(files):
         found = files.read(f"{folder}/ras/gpu_vram_bad_pages", bad_pages) if running else Sourced(NOT_RUN, folder)
         for letter, word in FLAGS.items():

@@ -18,7 +18,7 @@ BLOCKS = DEVICE.format("*") + "/fw_version/*_fw_version"
     },
 )
 def amd_firmware(files: Files) -> Facts:
-    """Read each block's version."""
+    """Read the firmware version of each block of each GPU."""
     for address, block in files.found(BLOCKS):
         place = f"{DEVICE.format(address)}/fw_version/{block}_fw_version"
         item = f"gpu.amd/{spell_key(address)}.firmware/{spell_key(block)}"

@@ -1,4 +1,4 @@
-"""Sensors of AMD GPUs: each GPU has one folder of sensor files, which the kernel numbers."""
+"""Sensors of AMD GPUs: each GPU has one folder of sensor files, whose number the kernel assigns."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ SENSORS = DEVICE.format("*") + "/hwmon/hwmon*/{}"
 
 
 def question(names: Iterable[str]) -> Read:
-    """Request the same sensor files of every GPU."""
+    """Request the sensor files with these names of every AMD GPU."""
     return Read(*GPUS, *(SENSORS.format(name) for name in names))
 
 

@@ -12,7 +12,7 @@ GONE = Unknown(Reason.NOT_COLLECTED, "the compute driver does not list the GPU")
 
 
 def kfd_links(files: Files) -> Iterator[kfd.KfdLink]:
-    """Read every link that the kernel shows."""
+    """Yield every link that the compute driver (KFD) lists."""
     for glob in LINKS:
         for number, index in files.found(glob):
             yield kfd.link(files.text(glob.replace("*", number, 1).replace("*", index, 1)))

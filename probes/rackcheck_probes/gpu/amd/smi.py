@@ -26,7 +26,7 @@ from rackcheck.parse.host.gpu import amdsmi
     },
 )
 def amd_smi(answer: str) -> Facts:
-    """Read each GPU's JSON object in the output of amd-smi, which contains the GPU's PCI address."""
+    """Read the JSON object that amd-smi prints for each GPU; the object contains the GPU's PCI address."""
     for address, gpu in amdsmi.by_address(answer):
         item = f"gpu.amd/{spell_key(address)}"
         yield f"{item}.index", amdsmi.number(gpu, "gpu")

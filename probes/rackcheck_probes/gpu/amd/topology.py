@@ -8,11 +8,11 @@ NODES = "/sys/class/kfd/kfd/topology/nodes/{}"
 FILES = (*GPUS, NODES.format("*") + "/properties")
 
 NodesByKind = dict[str, dict[int, kfd.KfdNode]]
-"""Maps each GPU's PCI address to its compute nodes by number; empty for a GPU that the compute driver does not list."""
+"""Maps each GPU's PCI address to its KFD nodes by number; empty for a GPU that the compute driver does not list."""
 
 
 def parts(files: Files) -> NodesByKind:
-    """Group the compute nodes by the GPU that they are a part of."""
+    """Group the KFD nodes by the GPU that each is a part of."""
     running = bound(files)
     found: NodesByKind = {address: {} for address in running}
     for (number,) in files.found(NODES.format("*") + "/properties"):
