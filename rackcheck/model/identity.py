@@ -40,7 +40,7 @@ _TMFIFO = "001acaffff"
 
 _SAYS_NONE = re.compile(
     r"(?:says (?:nothing|(['\"]).*\1)|is null or missing|is (?:the placeholder )?(['\"]).*\2"
-    r"|the maker left it as (['\"]).*\3|lists none"
+    r"|the (?:maker left it as|manufacturer left the placeholder) (['\"]).*\3|lists none"
     r"|(?:this BMC|/\S+) (?:has|lists) no [\w /]+|no \w+ of this BMC has [\w /]+)\Z",
     re.DOTALL,
 )

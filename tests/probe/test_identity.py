@@ -27,7 +27,7 @@ LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")
 DENIED = Unknown(Reason.DENIED, "needs root: a password is required")
 GONE = Unknown(Reason.UNREACHABLE, "connection refused")
 NULL = Unknown(Reason.NOT_COLLECTED, "SerialNumber is null or missing")
-BLANK = Unknown(Reason.NOT_COLLECTED, "the maker left it as 'To be filled by O.E.M.'")
+BLANK = Unknown(Reason.NOT_COLLECTED, "the manufacturer left the placeholder 'To be filled by O.E.M.'")
 NO_BMC = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
 
 Facts = Mapping[str, Reading]
@@ -198,7 +198,7 @@ def test_an_address_is_one_however_it_is_parted() -> None:
         (Reason.NOT_COLLECTED, "SerialNumber says nothing", True),
         (Reason.NOT_COLLECTED, "UUID says 'null'", True),
         (Reason.NOT_COLLECTED, "UUID is 'null'", True),
-        (Reason.NOT_COLLECTED, "dmidecode 0x0001: Serial Number: the maker left it as 'Default string'", True),
+        (Reason.NOT_COLLECTED, "dmidecode 0x0001: Serial Number: the manufacturer left the placeholder 'Default string'", True),
         (Reason.NOT_COLLECTED, "this BMC lists no GPU", True),
         (Reason.NOT_COLLECTED, "this BMC has no Fabrics", True),
         (Reason.NOT_COLLECTED, "no system of this BMC has EthernetInterfaces", True),

@@ -350,7 +350,7 @@ def test_a_gpu_with_two_sets_of_sensors_reports_neither() -> None:
     at = "0000:05:00.0"
     files = {f"{device(at)}/hwmon/hwmon{n}/power1_cap": "750000000\n" for n in (4, 5)}
     reading = readings_of("amd_power", gpus(at) | files)[of(at, "power.limit")]
-    assert reading == Unknown(Reason.NOT_COLLECTED, "2 sensor folders of one GPU, expected 1")
+    assert reading == Unknown(Reason.NOT_COLLECTED, "the GPU has 2 sensor folders, expected 1")
 
 
 def test_labels_decide_which_sensor_is_which() -> None:

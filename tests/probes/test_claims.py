@@ -288,7 +288,7 @@ def test_a_mask_of_taint_is_a_number() -> None:
 
 def test_a_system_in_a_container_reports_it() -> None:
     assert held("init", {"/proc/1/comm": "systemd\n"})["os.container"] == Absent(
-        "none of /run/systemd/container, /run/.containerenv, /.dockerenv"
+        "no /run/systemd/container or /run/.containerenv or /.dockerenv"
     )
     assert held("init", {"/run/systemd/container": "systemd-nspawn\n"})["os.container"] == "systemd-nspawn"
 

@@ -48,7 +48,7 @@ def test_a_clock_that_one_side_did_not_report_is_unknown(text: str) -> None:
 
 
 def test_a_question_without_our_time_is_reported_as_such() -> None:
-    assert node(" \n") == Unknown(Reason.NOT_COLLECTED, "the script ran without the auditing machine's time")
+    assert node(" \n") == Unknown(Reason.NOT_COLLECTED, "the auditing machine's time was not passed to the command")
 
 
 def reading_of(path: str) -> Reading:

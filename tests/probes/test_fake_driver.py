@@ -240,7 +240,7 @@ def test_a_node_without_python_and_nvidia_smi_reports_it(tmp_path: Path) -> None
     (path / "nvidia-smi").unlink()
     given = readings(ask(GPU, {"PATH": str(path)}))
     assert given["gpu"] == () or given["gpu"] == Unknown(
-        Reason.TOOL_MISSING, "no python3 on the node to call NVML with"
+        Reason.TOOL_MISSING, "neither python3 (to call NVML) nor nvidia-smi is on the node"
     )
 
 

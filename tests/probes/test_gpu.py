@@ -105,7 +105,7 @@ def test_a_gpu_on_the_bus_without_a_driver_is_unknown_not_none() -> None:
 
 def test_a_gpu_on_the_bus_of_a_node_without_python_is_unknown_not_none() -> None:
     given = facts(GPU, answering(GPU, f"{BUS}driver loaded\nno python3\n"))
-    assert given["gpu"] == Unknown(Reason.TOOL_MISSING, "no python3 on the node to call NVML with")
+    assert given["gpu"] == Unknown(Reason.TOOL_MISSING, "neither python3 (to call NVML) nor nvidia-smi is on the node")
     assert facts(GPU, answering(GPU, "bus read\nno python3\n"))["gpu"] == ()
 
 
@@ -115,7 +115,7 @@ def test_a_bus_that_could_not_be_read_leaves_the_gpus_unknown() -> None:
 
 def test_gpus_on_the_bus_that_the_driver_could_not_start_are_unknown_not_none() -> None:
     given = driver_readings(BUS, {"driver": value("580.105.08"), "gpus": []})
-    assert given["gpu"] == Unknown(Reason.NOT_READY, "NVIDIA GPUs on the PCI bus, but the driver could start none")
+    assert given["gpu"] == Unknown(Reason.NOT_READY, "the driver lists no GPU, but the PCI bus has NVIDIA GPUs")
     assert given["driver.version"] == "580.105.08"
 
 

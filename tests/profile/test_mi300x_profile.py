@@ -143,7 +143,7 @@ WRONG: Mapping[str, tuple[Mapping[str, Reading], set[str]]] = {
         {"gpu.undivided", "gpu.divided_alike", "gpu.memory_divided_alike"},
     ),
     "a link is gone": ({at(1, "xgmi.peers"): 6, at(4, "xgmi.peers"): 6}, {"xgmi.peers"}),
-    "a GPU is in no hive": ({at(1, "xgmi.hive"): Absent("in no hive")}, {"xgmi.one_hive"}),
+    "a GPU is in no hive": ({at(1, "xgmi.hive"): Absent("the driver reports no XGMI group")}, {"xgmi.one_hive"}),
     "a GPU lost data": ({at(1, "ecc.uncorrected"): 1}, {"gpu.no_uncorrected"}),
     "a page waits": ({at(1, "bad_pages.pending"): 1}, {"gpu.no_bad_pages_pending"}),
     "a page could not be retired": ({at(1, "bad_pages.failed"): 1}, {"gpu.no_bad_pages_failed"}),

@@ -46,7 +46,7 @@ def screens(docs: Documents) -> dict[str, Screen]:
     gives={
         **{f"bios.{name}": known.kind for name, known in TABLE.items() if not known.apart},
         "bios.pending": collection(
-            "changes at the next boot: vendor-neutral settings, and attributes that map to no such setting"
+            "changes at the next boot: vendor-neutral settings, and attributes without such a setting"
         ),
         "bios.pending/*": text("value after the next boot"),
         "bios.attribute": collection("every attribute that the BIOS reports to the BMC"),

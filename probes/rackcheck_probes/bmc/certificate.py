@@ -48,7 +48,9 @@ def days_left(ends: object, seen: Resource) -> int:
     """Return the whole days from a TLS handshake until the BMC's certificate expires; negative if it has expired."""
     when = seen.body.get("Seen")
     if when is None:
-        raise Unreadable("was read at a time that this run did not store", Reason.NOT_COLLECTED)
+        raise Unreadable(
+            "cannot be counted in days: the time of the TLS handshake is not stored in this run", Reason.NOT_COLLECTED
+        )
     try:
         return (_moment(ends) - _moment(when)).days
     except TypeError as error:

@@ -39,7 +39,9 @@ def _zoned(text: str, manager: Resource) -> datetime:
 
 def _between(time: datetime, manager: Resource) -> float:
     if manager.heard is None:
-        raise Unreadable("arrived at a time that this run did not store", Reason.NOT_COLLECTED)
+        raise Unreadable(
+            "cannot be compared: the arrival time of the response is not stored in this run", Reason.NOT_COLLECTED
+        )
     try:
         return round((time - datetime.fromisoformat(manager.heard)).total_seconds(), 2)
     except (ValueError, TypeError) as error:

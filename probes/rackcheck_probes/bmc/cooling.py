@@ -11,7 +11,7 @@ def share(value: object) -> float:
     """Return a fan's speed in percent; raises Unreadable outside 0 to 100, as on BMCs that report rpm as percent."""
     number = measured(value)
     if not 0 <= number <= 100:
-        raise Unreadable(f"not a percentage of full speed: {number:g} %")
+        raise Unreadable(f"is not between 0 and 100 % of full speed: {number:g} %")
     return number
 
 

@@ -19,7 +19,7 @@ ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEAT
     gives={
         "firmware.component": collection("firmware that the BMC lists; some BMCs also list previous and backup copies"),
         "firmware.component/*.version": version("opaque", "version as the BMC spells it"),
-        "firmware.component/*.name": text("name of the component; some BMCs only number the Ids"),
+        "firmware.component/*.name": text("name of the component; on some BMCs, the Ids are only numbers"),
         "firmware.component/*.updateable": flag("can be updated through the BMC"),
         "firmware.component/*.function": text(
             "function of the component; other if nothing identifies it", words=FUNCTIONS
@@ -28,7 +28,7 @@ ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEAT
             "the properties that identify the function, with the words that match"
         ),
         "firmware.component/*.role": text(
-            "installed, or the reason why the copy is kept; repeated if the version is listed twice", words=ROLES
+            "installed, or why the copy is kept; repeated for a second entry of the installed version", words=ROLES
         ),
         **{f"firmware.{row.name}": collection(f"installed firmware by function: {row.help}") for row in TABLE.counted},
         **{f"firmware.{row.name}/*": view(version("opaque", "installed version")) for row in TABLE.counted},

@@ -45,7 +45,7 @@ def _running(resource: Resource) -> Sourced | None:
 def _word(value: object) -> str:
     word = text_of(value)
     if word not in {"Enabled", "Disabled"}:
-        raise Unreadable(f"neither Enabled nor Disabled: {clean(word)!r}")
+        raise Unreadable(f"is neither Enabled nor Disabled: {clean(word)!r}")
     return word.casefold()
 
 

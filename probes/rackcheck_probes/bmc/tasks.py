@@ -45,7 +45,7 @@ def state_of(value: object) -> str:
     """Return the state of a task; raises Unreadable on a state that the Task schema does not define."""
     word = text_of(value)
     if word not in DONE | OPEN:
-        raise Unreadable(f"not a task state: {clean(word, 60)!r}")
+        raise Unreadable(f"is not a task state: {clean(word, 60)!r}")
     return word
 
 
@@ -53,5 +53,5 @@ def percent(value: object) -> float:
     """Return the progress of a task in percent; raises Unreadable outside 0 to 100."""
     number = measured(value)
     if not 0 <= number <= 100:
-        raise Unreadable(f"not a task percentage: {number:g} %")
+        raise Unreadable(f"is not between 0 and 100 %: {number:g} %")
     return number

@@ -23,6 +23,6 @@ def init(files: Files) -> Facts:
     yield "os.init", Sourced(hidden, FIRST) if isinstance(first.reading, Absent) else first
     hint = next(filter(files.has, HINTS), None)
     if hint is None:
-        yield "os.container", Absent(f"none of {', '.join(HINTS)}")
+        yield "os.container", Absent(f"no {' or '.join(HINTS)}")
     else:
         yield "os.container", files.read(hint, lambda content: HINTS[hint] or read.line(content))

@@ -19,7 +19,7 @@ from rackcheck.parse.host.kernel_log.xid_lines import codes, every_sxid, every_x
 from rackcheck_probes.os.journal import EARLY
 
 MOST = 500
-CUT = "the oldest line is not from the start of that boot"
+CUT = "the lines that were read do not reach back to the start of that boot"
 PANIC = tuple(kind for kind in FAULTS if kind.leaf == "panics")
 CHECKS = tuple(kind for kind in MACHINE_CHECKS if kind.leaf == "uncorrected")
 
@@ -66,7 +66,10 @@ def journal_before(answer: str) -> Facts:
     yield "log.previous_boot.sxids", cut or unread_too or blobs or codes(switches)
     last = dmesg.message(rows[-1][: dmesg.LONGEST]) if rows else ""
     error = xid(last)
-    yield "log.previous_boot.last", clean(error.text if error else last) if rows else Absent("no such line")
+    yield (
+        "log.previous_boot.last",
+        clean(error.text if error else last) if rows else Absent("no kernel warning or error"),
+    )
     if len(rows) >= MOST:
         raise Unreadable(f"only the newest {MOST} lines were read", Reason.NOT_READ_FURTHER)
     yield "log.previous_boot.lines", cut or len(rows)

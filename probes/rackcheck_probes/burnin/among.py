@@ -35,7 +35,7 @@ GpuKey = tuple[str, str]
         ),
         "burnin.gpu/*.among.rate": text("Rate, compared with the value expected for its node and slot", MEASURED, SLOW),
         "burnin.gpu/*.among.rate_far": text(
-            "Rate, compared with a wider limit, which random variation alone does not exceed", MEASURED, SLOW
+            "Rate, compared with a wider limit that random variation alone does not exceed", MEASURED, SLOW
         ),
         "burnin.gpu/*.among.rate_effect": quantity("%", "Deviation from the expected rate", MEASURED),
         "burnin.gpu/*.among.heat": text(
@@ -70,7 +70,7 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
         yield from _results(gpus, facts, alone=len(gpus) < 2 and not silent)
         yield from _best(gpus, len(holes), facts)
         if len(gpus) < FLEET and not silent:
-            few = f"{len(gpus)} GPUs of this model: a spread needs at least {FLEET}"
+            few = f"{len(gpus)} GPUs of this model; the minimum for a comparison is {FLEET}"
             yield from _nothing(gpus, Absent(few))
             continue
         yield from _rates(gpus, holes, facts)
@@ -115,7 +115,11 @@ def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Read
     for gpu, value in values.items():
         own = facts[gpu]["tensor.rate"]
         if value is None:
-            why = own if isinstance(own, Unknown) else Unknown(Reason.NOT_TESTED, "the GPU reports no work per clock")
+            why = (
+                own
+                if isinstance(own, Unknown)
+                else Unknown(Reason.NOT_TESTED, "the GPU's rate or clock was not measured")
+            )
             yield _fact(gpu, "work_best", why)
         elif value < least * (1 - APART):
             message = f"work per clock: {(1 - value / least) * 100:.1f} % below the upper quartile of {len(gpus)} GPUs"
@@ -123,7 +127,9 @@ def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Read
         elif value >= most * (1 - APART):
             yield _fact(gpu, "work_best", "fine")
         else:
-            yield _fact(gpu, "work_best", Unknown(Reason.NOT_TESTED, f"{silent} GPUs of its model report nothing"))
+            yield _fact(
+                gpu, "work_best", Unknown(Reason.NOT_TESTED, f"up to {silent} GPUs of its model have no measurement")
+            )
 
 
 def _per_clock(facts: dict[str, Reading]) -> float | None:
@@ -170,7 +176,11 @@ def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *,
         elif alone:
             word = Absent("the only GPU of its model")
         else:
-            word = reading if isinstance(reading, Unknown) else Unknown(Reason.NOT_TESTED, "no GPU did the same work")
+            word = (
+                reading
+                if isinstance(reading, Unknown)
+                else Unknown(Reason.NOT_TESTED, "no other GPU of its model did the same work")
+            )
         yield _fact(gpu, "result", word)
 
 
@@ -199,7 +209,7 @@ def _word(held: PeerComparison, outcome: StragglerOutcome, word: str) -> Reading
 
 
 def _missing(held: PeerComparison) -> Unknown:
-    return Unknown(Reason.NOT_TESTED, held.why or "its peers report too little")
+    return Unknown(Reason.NOT_TESTED, held.why or "too few GPUs of its model have measurements to compare with")
 
 
 def _nothing(gpus: Sequence[GpuKey], why: Reading) -> ItemFacts:

@@ -34,7 +34,7 @@ def burnin(burn: Burn) -> Facts:
         yield "burnin.simulated", burn.hello.get("simulated") is True
     if isinstance(seed, int):
         yield "burnin.seed", seed
-    early = f"it was stopped: {burn.why}" if burn.ended else "it reported no verdict"
+    early = f"the burn-in was stopped: {burn.why}" if burn.ended else "the burn-in reported no verdict"
     yield "burnin.end", "whole" if burn.whole else Unknown(Reason.NOT_TESTED, early)
     times = [stage.t for stage in burn.stages] + [row[-1].t for row in burn.samples.values()]
     if times:

@@ -66,10 +66,10 @@ def burnin_cpu(burn: Burn) -> Facts:
 
 def _left(burn: Burn) -> Unknown | None:
     """Return why a processor or NUMA node that the burn-in may use was not tested; None if all were tested."""
-    for name, kind, stage in (("cpus", "cpu", "fingerprint"), ("numa", "numa", "ram")):
+    for name, kind, stage, parts in (("cpus", "cpu", "fingerprint", "CPUs"), ("numa", "numa", "ram", "NUMA nodes")):
         value = burn.hello.get(name)
         if value is None:
-            return Unknown(Reason.NOT_TESTED, f"the burn-in does not report which {name} it may use")
+            return Unknown(Reason.NOT_TESTED, f"the burn-in does not list the {parts} that it may use")
         for index in value:
             if not any(work.done for work in burn.of_stage(stage, f"{kind}/{index}")):
                 return untested(burn, list(burn.of_stage(stage, f"{kind}/{index}")))

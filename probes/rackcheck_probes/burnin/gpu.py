@@ -36,7 +36,7 @@ FEWEST, EDGE = 10, 3
 WARMED = 10.0
 """Minimum temperature rise in degrees that can be compared between GPUs, because sensors report whole degrees."""
 
-NO_LINK = "NVML counts no NVLink of this GPU"
+NO_LINK = "NVML reports 0 NVLinks for this GPU"
 
 COVERED = 0.9
 """Minimum share of memory that must be tested for a clean result; the burn-in tests 95 % of the free memory."""
@@ -194,25 +194,28 @@ class _Gpu:
         if isinstance(power, float) and isinstance(limit, int | float) and limit > 0:
             yield "tensor.of_limit", power / limit * 100
         else:
-            yield "tensor.of_limit", Unknown(Reason.NOT_TESTED, "no power limit was reported")
+            yield "tensor.of_limit", Unknown(Reason.NOT_TESTED, "power or power limit was not reported")
         reasons = column(found, "reasons")
         yield "tensor.capped", mean([100.0 if int(bits) & CAPPED else 0.0 for bits in reasons])
         states = column(found, "pstate")
         yield "tensor.pstate", int(max(states)) if states else Unknown(Reason.NOT_TESTED, "no P-state was reported")
         each = power / rate * 1e12 if isinstance(power, float) and isinstance(rate, float) and rate > 0 else None
-        yield "tensor.energy", each if each is not None else Unknown(Reason.NOT_TESTED, "no power was reported")
+        yield (
+            "tensor.energy",
+            each if each is not None else Unknown(Reason.NOT_TESTED, "power or rate was not reported"),
+        )
         yield "tensor.rise", self._rise(work, power)
 
     def _rise(self, work: list[Stage], power: Reading) -> Reading:
         """Return the warming per watt over the tensor work before its first pause: equal work makes GPUs comparable."""
         temps = column(rows(self.burn, self.of, [stretch(work)]), "temp")
         if len(temps) < FEWEST or not isinstance(power, float) or power <= 0:
-            return Unknown(Reason.NOT_TESTED, "temperature or power was not reported")
+            return Unknown(Reason.NOT_TESTED, f"fewer than {FEWEST} temperature samples, or no power samples")
         warmed = sum(temps[-EDGE:]) / EDGE - sum(temps[:EDGE]) / EDGE
         return (
             warmed / power
             if warmed >= WARMED
-            else Unknown(Reason.NOT_TESTED, f"the GPU warmed by only {warmed:.1f} degrees")
+            else Unknown(Reason.NOT_TESTED, f"the GPU warmed by {warmed:.1f} degrees; the minimum is {WARMED:g}")
         )
 
     def _slowest(self) -> Reading | Sourced:
@@ -259,7 +262,9 @@ class _Gpu:
         if isinstance(share, float) and share >= COVERED:
             return None
         message = f"{share * 100:.1f} %" if isinstance(share, float) else "an unknown share"
-        return Unknown(Reason.NOT_TESTED, f"{message} of the GPU's memory was tested")
+        return Unknown(
+            Reason.NOT_TESTED, f"{message} of the GPU's memory was tested; the minimum is {COVERED * 100:g} %"
+        )
 
     def _throttled(self) -> Reading:
         bits = [int(value) for value in column(self.burn.samples.get(self.of, ()), "reasons")]

@@ -54,7 +54,11 @@ def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading
     )
     if isinstance(found, Refused):
         later = found.longer and burn.hello.get("tier") == Tier.VALIDATE
-        why = Absent(f"a soak shows it: {found.why}") if later else Unknown(Reason.NOT_TESTED, found.why)
+        why = (
+            Absent(f"only the tier soak is long enough: {found.why}")
+            if later
+            else Unknown(Reason.NOT_TESTED, found.why)
+        )
         return [(name, why) for name in names]
     bare = Unknown(Reason.NOT_TESTED, "no BMC reported the air temperature")
     resistance = found.resistance if found.resistance is not None else bare
@@ -66,10 +70,11 @@ def _below(taken: Sequence[Record], found: ThermalFit) -> Reading:
     """Return the slowdown temperature minus the predicted one; unknown if the difference is within the uncertainty."""
     items = [row for row in taken if row.number("temp") is not None and row.number("below") is not None]
     if not items:
-        return Unknown(Reason.NOT_TESTED, "the driver does not report the margin to its slowdown")
+        return Unknown(Reason.NOT_TESTED, "the driver does not report the margin to the slowdown temperature")
     slowdown = median((row.number("temp") or 0.0) + (row.number("below") or 0.0) for row in items)
     below = slowdown - found.ahead
     if abs(below) > found.give:
         return below
-    message = f"{found.ahead:.0f} ± {found.give:.0f} C predicted in ten minutes; the slowdown is at {slowdown:.0f} C"
+    ahead = f"predicted after ten minutes: {found.ahead:.0f} ± {found.give:.0f} C"
+    message = f"{ahead}; the slowdown at {slowdown:.0f} C is in this range"
     return Unknown(Reason.NOT_TESTED, message)

@@ -69,7 +69,7 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
     seen = _observed(burn, of, about, work)
     limit = _limit(kind, seen, about, work)
     if limit is None:
-        absent = Absent("no source gives this limit for the GPU, or a value that the limit depends on was not reported")
+        absent = Absent("rackcheck cannot compute this limit for the GPU, or a value for it was not reported")
         yield "limit", absent
         yield "reached", absent
     else:

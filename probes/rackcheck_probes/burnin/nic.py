@@ -25,13 +25,15 @@ def burnin_nic(burn: Burn) -> Facts:
         samples = burn.samples.get(f"nic/{name}", ())
         up = column(samples, "up")
         downed = moved(burn, f"nic/{name}", "link_downed")
-        few = Unknown(Reason.NOT_TESTED, "the value was not reported before and after the load")
+        few = Unknown(Reason.NOT_TESTED, "the port's state was not sampled from start to end of the load")
         yield f"{at}.was_up", bool(up[0]) if up else few
         fell = any(up) and not all(up[up.index(1.0) :]) if 1.0 in up else False
         went = fell or (isinstance(downed, int) and downed > 0)
         down = next((row.t for row in samples if row.number("up") == 0), None)
         message = (
-            f"burn-in: {name} was down {down:.1f} s after the burn-in began" if went and down is not None else "burn-in"
+            f"burn-in: {name} was down when sampled {down:.1f} s after the start"
+            if went and down is not None
+            else "burn-in"
         )
         seen = _to_the_end(burn, samples)
         yield f"{at}.stayed", Sourced(not went, message) if went or (len(up) > 1 and seen) else few

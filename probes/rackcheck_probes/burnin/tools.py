@@ -31,7 +31,7 @@ def burnin_tools(burn: Burn) -> Facts:
     for path in found:
         at, _, leaf = path.rpartition(".")
         if at.startswith("burnin.ib_write_bw.nic/") and leaf in _ENDS and f"{at}.{_ENDS[leaf]}" not in found:
-            yield f"{at}.{_ENDS[leaf]}", Absent(f"{leaf} was measured")
+            yield f"{at}.{_ENDS[leaf]}", Absent(f"{leaf} was measured instead")
     if "burnin.tool" not in found:
         yield "burnin.tool", () if doubt is None else doubt
     asked = {record.get("name") for record in burn.tools}

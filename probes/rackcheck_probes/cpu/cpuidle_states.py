@@ -33,6 +33,6 @@ def cpuidle_states(files: Files) -> Facts:
         yield f"{item}.disabled_cpus", tuple(percpu.ranges(state.off).split(",")) if state.off else ()
         if not everywhere:
             deepest = state.name, latency
-    none = Absent("no CPU has an idle state that it may use")
+    none = Absent("no idle state is enabled on any CPU")
     yield "cpu.idle.deepest", deepest[0] if deepest else none
     yield "cpu.idle.deepest_latency", deepest[1] if deepest else none

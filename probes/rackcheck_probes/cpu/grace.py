@@ -26,7 +26,7 @@ POWERS = {"CPU": "power.cpu", "SysIO": "power.sysio", "Module": "power.module", 
 @probe(
     Shell(COMMAND),
     gives={
-        "cpu.grace": collection("Grace CPUs by the number of their socket; none with another processor."),
+        "cpu.grace": collection("Grace CPUs by socket number; empty on a node with other processors."),
         "cpu.grace/*.temperature": quantity("C", "The CPU's temperature.", Class.MEASUREMENT),
         "cpu.grace/*.temperature_warning": quantity(
             "C", "The temperature from which the CPU is slowed; absent if not reported."

@@ -49,7 +49,9 @@ def cpu_heat(answer: str) -> Facts:
     if not rows or rows[-1] != "end":
         raise Unreadable("the list of CPU sensors is incomplete")
     if rows == ["end"]:
-        raise Unreadable("no CPU sensor has a driver: the CPUs' temperature is not available", Reason.TOOL_MISSING)
+        raise Unreadable(
+            "the kernel lists no CPU sensors, so the CPUs' temperature is not available", Reason.TOOL_MISSING
+        )
     found: dict[str, Package] = {}
     for package in packages(rows[:-1]):
         found[package.device] = package

@@ -37,7 +37,9 @@ def cpu_power(files: Files) -> Facts:
     """Read each power zone's limits by their names in the kernel, such as `long_term`; AMD's zones have no limits."""
     zones = rapl.zones(files)
     if not zones:
-        raise Unreadable("no power zone has a driver: the CPUs' limits are not available", Reason.TOOL_MISSING)
+        raise Unreadable(
+            "the kernel lists no power zones (RAPL), so the CPUs' limits are not available", Reason.TOOL_MISSING
+        )
     for zone in zones:
         item = f"cpu.power/intel-rapl:{zone.number}"
         yield f"{item}.domain", files.read(NAME.replace("*", zone.number))

@@ -35,8 +35,8 @@ COMPARED: dict[str, tuple[str, str, Same]] = {
         "bmc.differs.gpu.listed": listing("GPUs, by serial number, that only the driver or only the BMC lists."),
         "bmc.differs.gpu.vbios": listing("GPUs whose VBIOS version differs between driver and BMC."),
         "bmc.differs.gpu.power_limit": listing("GPUs whose power limit differs by 1 W or more between driver and BMC."),
-        "bmc.differs.gpu.ecc": listing("GPUs with memory ECC according to only the driver or only the BMC."),
-        "bmc.differs.gpu.mig": listing("GPUs that are partitioned according to only the driver or only the BMC."),
+        "bmc.differs.gpu.ecc": listing("GPUs whose memory ECC is on according to only one of driver and BMC."),
+        "bmc.differs.gpu.mig": listing("GPUs that are partitioned according to only one of driver and BMC."),
         "bmc.differs.gpu.pcie_width": listing("GPUs whose number of PCIe lanes in use differs between driver and BMC."),
     },
 )  # fmt: skip

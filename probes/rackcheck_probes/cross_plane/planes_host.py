@@ -34,7 +34,7 @@ def same_version(left: Reading, right: Reading) -> bool | Unknown:
         return True
     short, long = sorted((folded(left), folded(right)), key=len)
     if re.search(rf"(?<!\w){re.escape(short)}(?!\w)", long):
-        return Unknown(Reason.NOT_COLLECTED, f"one plane reports {short}, the other more: {long}")
+        return Unknown(Reason.NOT_COLLECTED, f"one version is part of the other: {short} and {long}")
     return False
 
 
@@ -97,7 +97,7 @@ def same_order(left: Reading, right: Reading) -> bool | Unknown:
         return isinstance(left, Absent) and isinstance(right, Absent)
     odd = next((entry for entry in theirs if not re.fullmatch("boot[0-9a-f]{4}", entry)), None)
     if odd is not None:
-        return Unknown(Reason.NOT_COLLECTED, f"BMC boot entry {odd} is not numbered like UEFI's: Boot0003")
+        return Unknown(Reason.NOT_COLLECTED, f"BMC boot entry {odd} has no UEFI number such as Boot0003")
     both = set(ours) & set(theirs)
     return ours[0] == theirs[0] and [e for e in ours if e in both] == [e for e in theirs if e in both]
 
@@ -120,7 +120,7 @@ def total(readings: Iterable[Reading]) -> Reading:
 @join(
     needs=("cpu.model", "bmc.cpu", "bmc.cpu/*.model", "bmc.cpu/*.cores_enabled"),
     gives={
-        "bmc.cpu.cores_enabled": integer("Cores of all CPUs that firmware left enabled."),
+        "bmc.cpu.cores_enabled": integer("Cores that firmware left enabled, of all CPUs together."),
         "bmc.differs.cpu.model": listing("CPUs whose model differs between BMC and kernel."),
     },
 )

@@ -28,7 +28,7 @@ def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
         return True
     if PLAIN.fullmatch(str(left).strip()) and PLAIN.fullmatch(str(right).strip()):
         return False
-    return Unknown(Reason.NOT_COLLECTED, f"driver {left}, BMC {right}: these may be different components")
+    return Unknown(Reason.NOT_COLLECTED, f"driver {left} and BMC {right} may be versions of different components")
 
 
 @join(
@@ -37,7 +37,7 @@ def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
         "bmc.nic", "bmc.nic/*.firmware", "bmc.nic/*.port", "bmc.nic/*.port/*.addresses",
     ),
     gives={
-        "bmc.differs.nic.mac": listing("Ethernet addresses of ports that the BMC lists and no interface has."),
+        "bmc.differs.nic.mac": listing("Ethernet addresses that the BMC lists for a port but that no interface has."),
         "bmc.differs.nic.firmware": listing("Interfaces whose firmware differs between driver and BMC."),
     },
 )  # fmt: skip

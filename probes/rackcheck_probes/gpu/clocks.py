@@ -19,7 +19,7 @@ FACTS = {
         f"clock.application_{part}": NvmlFact(
             f"app_{part}",
             MHZ,
-            quantity("MHz", f"The applications clock of {PARTS[part]}: the set or the default value."),
+            quantity("MHz", f"The applications clock of {PARTS[part]}: the configured value, else the default."),
         )
         for part in ("graphics", "memory")
     },

@@ -21,5 +21,5 @@ def fabric_manager(answer: str) -> Facts:
     starts = [START.fullmatch(row) for row in read.rows(answer)]
     last = starts[-1] if starts else None
     if last is None:
-        raise Unreadable(f"not a start of the Fabric Manager: {answer[-80:]!r}")
+        raise Unreadable(f"not a start message of the Fabric Manager: {answer[-80:]!r}")
     yield "driver.fabric_manager", last["version"]

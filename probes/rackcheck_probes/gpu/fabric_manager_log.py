@@ -43,9 +43,14 @@ NEWEST = 4 << 20
 def fabric_manager_log(answer: str) -> Facts:
     """Count the errors and warnings that were logged after the last start of the Fabric Manager."""
     value = log(answer)
-    unread = Unknown(Reason.NOT_READ_FURTHER, f"no start in the newest {NEWEST} of {value.size} bytes")
+    unread = Unknown(
+        Reason.NOT_READ_FURTHER, f"no start in the log's newest {NEWEST} bytes; the log has {value.size} bytes"
+    )
     yield "log.fabric_manager.errors", value.errors if value.started else unread
     yield "log.fabric_manager.warnings", value.warnings if value.started else unread
     yield "log.fabric_manager.fatal", value.fatal if value.started else unread
     yield "log.fabric_manager.sxids", tuple(str(code) for code in value.sxids) if value.started else unread
-    yield "log.fabric_manager.last", value.last or (Absent("no such line") if value.started else unread)
+    yield (
+        "log.fabric_manager.last",
+        value.last or (Absent("no error or warning since the last start") if value.started else unread),
+    )

@@ -51,7 +51,8 @@ def gpu(answer: str) -> Facts:
     yield from of_driver(answer, DRIVER)
     reply = answered(answer)
     if reply.lacking:
-        raise Unreadable("NVIDIA GPUs on the PCI bus, but the driver could start none", Reason.NOT_READY)
+        also = "but the PCI bus has NVIDIA GPUs" if reply.bus else "and the PCI bus was not read"
+        raise Unreadable(f"the driver lists no GPU, {also}", Reason.NOT_READY)
     yield from of_gpus(answer, FACTS)
     for index, (path, _, _) in enumerate(reply.each()):
         yield f"{path}.index", Sourced(index, reply.by)

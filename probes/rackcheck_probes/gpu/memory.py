@@ -9,10 +9,10 @@ FACTS = {
     "memory.used": NvmlFact("memory_used", SIZE, quantity("GiB", USED, Class.MEASUREMENT)),
     "memory.reserved": NvmlFact("memory_reserved", SIZE, quantity("GiB", RESERVED, Class.MEASUREMENT)),
     "bar1.total": NvmlFact(
-        "bar1", SIZE, quantity("GiB", "The window through which the host accesses the GPU's memory.")
+        "bar1", SIZE, quantity("GiB", "The size of BAR1, through which the host accesses the GPU's memory.")
     ),
     "bar1.used": NvmlFact(
-        "bar1_used", SIZE, quantity("GiB", "The part of the memory window that is in use now.", Class.MEASUREMENT)
+        "bar1_used", SIZE, quantity("GiB", "The part of BAR1 that is in use now.", Class.MEASUREMENT)
     ),
     "confidential.memory": NvmlFact("cc_memory", SIZE, quantity("GiB", "Memory reserved for confidential computing.")),
 }

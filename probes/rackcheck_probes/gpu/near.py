@@ -71,7 +71,9 @@ def gpu_near(inputs: Inputs) -> Facts:
     near: dict[str, dict[str, Reading]] = {"gpu": {}, "nic": {}}
     pairs = len(values["gpu"]) * len(values["nic"])
     if pairs > PAIRS:
-        hidden = dict.fromkeys(values, Unknown(Reason.TOO_LARGE, f"{pairs} pairs of a GPU and a NIC"))
+        hidden = dict.fromkeys(
+            values, Unknown(Reason.TOO_LARGE, f"{pairs} pairs of GPU and NIC; the maximum is {PAIRS}")
+        )
     for kind, other, leaf in (("gpu", "nic", "nearest_nic"), ("nic", "gpu", "nearest_gpu")):
         for name, address in values[kind].items():
             item = f"{kind}/{spell_key(name)}"

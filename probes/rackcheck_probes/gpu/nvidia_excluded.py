@@ -19,7 +19,7 @@ def nvidia_excluded(files: Files) -> Facts:
     for (address,) in files.found(PLACE):
         text = read.key_values(files.text(PLACE.replace("*", address))).get("GPU Excluded")
         if text is None:
-            raise Unreadable(f"{address}: no value of GPU Excluded")
+            raise Unreadable(f"{address} has no line `GPU Excluded`")
         if read.flag(text, yes="Yes", no="No"):
             excluded.append(address)
     yield "driver.excluded", Sourced(tuple(excluded), PLACE)

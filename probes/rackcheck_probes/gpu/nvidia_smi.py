@@ -19,7 +19,7 @@ echo "$s $a $b\""""
     Shell(QUESTION, seconds=30),
     gives={
         "driver.smi.status": integer(
-            "The exit status of nvidia-smi: 0, 14 for a broken infoROM, 15 for a lost GPU.",
+            "The exit status of nvidia-smi: 0 for success, 14 for a broken infoROM, 15 for a lost GPU.",
             Class.MEASUREMENT,
         ),
         "driver.smi.seconds": quantity("s", "How long nvidia-smi takes to print its table.", Class.MEASUREMENT),
@@ -33,6 +33,6 @@ def nvidia_smi(answer: str) -> Facts:
         raise Unreadable(why, reason)
     match = re.fullmatch(r"([0-9]{1,3}) ([0-9]{1,12}\.[0-9]{2}) ([0-9]{1,12}\.[0-9]{2})\n", answer)
     if match is None or float(match[3]) < float(match[2]):
-        raise Unreadable(f"not a status and two times: {rows[:1]!r:.80}")
+        raise Unreadable(f"expected an exit status and two times, got: {rows[:1]!r:.80}")
     yield "driver.smi.status", int(match[1])
     yield "driver.smi.seconds", round(float(match[3]) - float(match[2]), 2)

@@ -84,7 +84,10 @@ def reply_of(rows: list[str]) -> Any:
         reason, detail = UNASKED[rows[-1]]
         return {"unknown": reason.value, "detail": detail}
     if "no python3" in rows:
-        return {"unknown": Reason.TOOL_MISSING.value, "detail": "no python3 on the node to call NVML with"}
+        return {
+            "unknown": Reason.TOOL_MISSING.value,
+            "detail": "neither python3 (to call NVML) nor nvidia-smi is on the node",
+        }
     if SMI in rows:
         xml, (word, _, status) = rows[rows.index(SMI) + 1 : -1], rows[-1].partition(" ")
         if word != "ended":
@@ -199,7 +202,7 @@ def answered(text: str) -> DriverReply:
                 raise Unreadable(detail, WHY.get(reason, Reason.NOT_COLLECTED))
             return DriverReply(by, none=True)
         case {"gpus": list(gpus)} if len(gpus) > MOST:
-            raise Unreadable(f"{len(gpus)} GPUs; at most {MOST} are read", Reason.TOO_LARGE)
+            raise Unreadable(f"the driver lists {len(gpus)} GPUs; the maximum is {MOST}", Reason.TOO_LARGE)
         case {"gpus": list(gpus)} as values:
             return DriverReply(by, values, tuple(gpus), bus, lacking=not gpus and not none_on_bus)
         case other:

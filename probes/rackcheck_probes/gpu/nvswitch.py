@@ -21,7 +21,9 @@ def bios(content: str) -> str:
         "nvswitch": collection(
             "NVSwitches by PCI address; none if the switches are not devices of the node.", alike=()
         ),
-        "nvswitch/*.bios": version("hex-dotted", "The switch's firmware; absent if the driver has not read it."),
+        "nvswitch/*.bios": version(
+            "hex-dotted", "The switch's firmware version; absent if the driver has not read it."
+        ),
     },
 )
 def nvswitch(files: Files) -> Facts:
@@ -30,4 +32,4 @@ def nvswitch(files: Files) -> Facts:
         place = PLACE.replace("*", address)
         sourced = files.read(place, bios)
         none = files.contents.get(place, "").strip().endswith(": N/A")
-        yield f"nvswitch/{spell_key(address)}.bios", Absent("the driver has not read it") if none else sourced
+        yield f"nvswitch/{spell_key(address)}.bios", Absent("the driver has not read the version") if none else sourced

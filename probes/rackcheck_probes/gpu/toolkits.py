@@ -22,7 +22,7 @@ PLACES: tuple[tuple[str, str, str, Callable[[str], str]], ...] = (
         "os.cuda": collection("CUDA toolkits by their folder in /usr/local; `cuda` is what programs find by default."),
         "os.cuda/*.version": version("dotted", "The toolkit's version."),
         "os.rocm": collection("ROCm by its folder in /opt; `rocm` is what programs find by default."),
-        "os.rocm/*.version": version("dotted", "ROCm's version, without the number of the build."),
+        "os.rocm/*.version": version("dotted", "ROCm's version, without the build number."),
     },
 )
 def toolkits(files: Files) -> Facts:

@@ -20,7 +20,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
             "log.kernel.aer/*",
             {
                 "corrected": "Lines with a corrected PCIe error of this function.",
-                "nonfatal": "Lines with an uncorrected, not fatal PCIe error of this function.",
+                "nonfatal": "Lines with an uncorrected non-fatal PCIe error of this function.",
                 "fatal": "Lines with a fatal PCIe error of this function.",
                 "by_firmware": "Lines with a PCIe error that firmware handled first; these lines lack the severity.",
             },

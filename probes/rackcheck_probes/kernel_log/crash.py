@@ -11,7 +11,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     gives=dmesg.counts(
         "log.kernel.crash",
         {
-            "panics": "Panics; a panic in the ring comes from an earlier kernel, or from this kernel going down.",
+            "panics": "Panics; such a line is from an earlier kernel, or from this kernel as it goes down.",
             "oopses": "Kernel faults that the kernel survived.",
             "bugs": "Failed consistency checks of the kernel.",
             "warnings": "Warnings with a call trace.",

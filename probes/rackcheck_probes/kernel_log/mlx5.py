@@ -21,7 +21,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
                 "hot": "Lines about a cable's module being too hot.",
                 "module_errors": "Other errors of a cable's module.",
                 "unplugged": "Lines about a cable's module being unplugged.",
-                "refused_registers": "Refused register accesses, as by monitoring tools on restricted functions.",
+                "refused_registers": "Refused register accesses, e.g. by monitoring tools on restricted functions.",
             },
         ),
     },

@@ -10,9 +10,9 @@ KINDS = (
         "not_responding",
         " not responding",
         r"nfs: server \S{1,255} not responding",
-        "Lines that report that a server does not answer.",
+        "Lines about a server that does not answer.",
     ),
-    line("recovered", " OK", r"nfs: server \S{1,255} OK", "Lines that report that a server answers again."),
+    line("recovered", " OK", r"nfs: server \S{1,255} OK", "Lines about a server that answers again."),
     line(
         "locks_lost",
         "Lock reclaim failed",

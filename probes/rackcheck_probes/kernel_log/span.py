@@ -4,7 +4,7 @@ from rackcheck import Absent, Class, Facts, integer, probe, quantity
 from rackcheck.parse.host.kernel_log import dmesg
 from rackcheck_probes.kernel_log.kernel_log import DMESG
 
-NO_TIME = Absent("the lines have no seconds since boot")
+NO_TIME = Absent("the log lines contain no times since boot")
 
 
 @probe(

@@ -10,7 +10,7 @@ from rackcheck.parse.host.kernel_log.xid_lines import by_place, xids
 from rackcheck_probes.kernel_log.kernel_log import DMESG
 from rackcheck_probes.kernel_log.xid_table import TABLE
 
-FOUR = "DCGM's health watch, Azure's node health check, its health agent, Imbue's health checks"
+FOUR = "DCGM's health watch, Azure's node health check, Azure's health agent, Imbue's health checks"
 
 
 @probe(

@@ -30,5 +30,8 @@ def numa(files: Files) -> Facts:
     ):
         place = CPUS.replace("*", number)
         empty = files.has(place) and not files.contents.get(place, "refused").strip()
-        yield f"numa.node/{number}.cpus", Sourced(Absent("memory only"), place) if empty else files.read(place)
+        yield (
+            f"numa.node/{number}.cpus",
+            Sourced(Absent("the node has only memory"), place) if empty else files.read(place),
+        )
         yield f"numa.node/{number}.memory", files.read(MEMORY.replace("*", number), total)

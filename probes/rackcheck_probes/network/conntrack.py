@@ -8,7 +8,9 @@ COUNT, MOST = (f"/proc/sys/net/netfilter/nf_conntrack_{name}" for name in ("coun
 @probe(
     Read(COUNT, MOST),
     gives={
-        "os.conntrack.count": integer("Connections tracked now; absent if none are tracked.", Class.MEASUREMENT),
+        "os.conntrack.count": integer(
+            "Connections tracked now; absent without the module nf_conntrack.", Class.MEASUREMENT
+        ),
         "os.conntrack.use": quantity("%", "Share of the connection limit in use.", Class.MEASUREMENT),
     },
 )

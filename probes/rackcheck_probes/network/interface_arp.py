@@ -35,7 +35,9 @@ MARK = f"{HARDWARE}/mtu"
 @probe(
     Read(MARK, *(PLACE.format("*", leaf) for leaf in LARGER)),
     gives={
-        f"nic.interface/*.{leaf}": integer(f"{help_} The larger value of the interface and `all` is in force.")
+        f"nic.interface/*.{leaf}": integer(
+            f"{help_} The effective value: the larger of the interface's own and that of `all`."
+        )
         for leaf, help_ in LARGER.items()
     },
 )

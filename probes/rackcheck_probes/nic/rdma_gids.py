@@ -52,7 +52,7 @@ def rdma_gids(answer: str) -> Facts:
     for device, port, entries in gid_table.tables(answer):
         item = f"nic/{spell_key(device)}.port/{spell_key(port)}"
         yield f"{item}.gid", tuple(entry.index for entry in entries)
-        missing = Unknown(Reason.NOT_COLLECTED, "the kernel reports no type of this entry")
+        missing = Unknown(Reason.NOT_COLLECTED, "the kernel does not report the type of this entry")
         for entry in entries:
             yield f"{item}.gid/{entry.index}.address", entry.address
             yield f"{item}.gid/{entry.index}.type", entry.kind or missing

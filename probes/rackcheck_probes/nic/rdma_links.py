@@ -53,7 +53,7 @@ def links(answer: str) -> Iterator[RdmaLink]:
 def _link(value: Any) -> RdmaLink:
     name, port = (value.get("ifname"), value.get("port")) if isinstance(value, dict) else (None, None)
     if not isinstance(name, str) or not name or not isinstance(port, int) or isinstance(port, bool):
-        raise Unreadable(f"a link without name and port: {str(value)[:80]}")
+        raise Unreadable(f"a link without a valid name or port: {str(value)[:80]}")
     interface = value.get("netdev", Absent("no network interface"))
     odd = Unknown(Reason.UNPARSABLE, f"not a name: {str(interface)[:80]}")
     return RdmaLink(name, port, interface if isinstance(interface, str | Absent) else odd)

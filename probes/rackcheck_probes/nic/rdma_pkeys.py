@@ -63,5 +63,5 @@ def ports(answer: str) -> Iterator[PkeyPort]:
 def _port(row: str) -> PkeyPort:
     match = _ROW.fullmatch(row)
     if match is None:
-        raise Unreadable(f"not a port and its keys: {row[:80]!r}")
+        raise Unreadable(f"expected a port and its keys, got: {row[:80]!r}")
     return PkeyPort(match[1], match[2], tuple(sorted(set(match[3].split()))))

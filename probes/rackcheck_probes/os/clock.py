@@ -35,8 +35,8 @@ def clock(answer: str) -> Facts:
     """Read the auditing machine's time and the node's time, two numbers in one line."""
     rows = "\n".join(read.rows(answer)).split()
     if not rows:
-        raise Unreadable("the script ran without the auditing machine's time", Reason.NOT_COLLECTED)
+        raise Unreadable("the auditing machine's time was not passed to the command", Reason.NOT_COLLECTED)
     if len(rows) != 2:
-        raise Unreadable(f"not two times: {answer[:80]!r}")
+        raise Unreadable(f"expected two times, got: {answer[:80]!r}")
     sent, there = map(seconds, rows)
     yield "time.offset", round(there - sent, 2) or 0.0  # turns -0.0 into 0.0

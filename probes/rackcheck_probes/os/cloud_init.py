@@ -15,7 +15,7 @@ def errors(content: str) -> int:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unreadable(f"not a result of cloud-init: {content[:80]!r}") from None
     if not isinstance(found, list):
-        raise Unreadable("errors is not a list")
+        raise Unreadable("`errors` in cloud-init's result is not a list")
     return len(found)
 
 

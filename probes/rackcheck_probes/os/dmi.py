@@ -17,7 +17,7 @@ NAMES = {
 def filled(content: str) -> str:
     """Return a text of the DMI table as the manufacturer wrote it; raises Unreadable on a placeholder."""
     if content.strip().casefold() in ("", *BLANKS):
-        raise Unreadable(f"the maker left it as {content.strip()!r}", Reason.NOT_COLLECTED)
+        raise Unreadable(f"the manufacturer left the placeholder {content.strip()!r}", Reason.NOT_COLLECTED)
     return read.line(content)
 
 

@@ -57,5 +57,5 @@ def chassis(content: str) -> str:
     """Return the name of a chassis type; raises Unreadable on the type `Unknown` and on an undefined number."""
     number = whole(content)
     if not 0 < number < len(CHASSIS) or number == 2:
-        raise Unreadable(f"chassis type {number}", Reason.NOT_COLLECTED)
+        raise Unreadable(f"chassis type {number} is undefined or means unknown", Reason.NOT_COLLECTED)
     return CHASSIS[number]

@@ -32,6 +32,8 @@ def journal_priorities(answer: str) -> Facts:
     """Count the entries of each priority; raises Unreadable if the entries do not reach back to the journal's start."""
     entries = journalctl.entries(answer)
     if not any(entry.begins for entry in entries):
-        raise Unreadable("this boot's journal, or the part that was read, lacks its beginning", Reason.NOT_READ_FURTHER)
+        raise Unreadable(
+            "the entries that were read do not reach back to the start of this boot", Reason.NOT_READ_FURTHER
+        )
     for number, leaf in LEAVES.items():
         yield f"log.boot.priority.{leaf}", sum(entry.priority == number for entry in entries)

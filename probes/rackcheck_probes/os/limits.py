@@ -17,7 +17,7 @@ LIMITS = {
 
 def kind(name: str, meaning: str, side: str) -> Kind:
     """Return the kind of the fact for a soft or hard limit of the auditing session."""
-    help_ = f"{meaning}, {side} limit, in the auditing user's session."
+    help_ = f"{meaning}: {side} limit in the auditing user's session."
     return integer(help_, unlimited=True) if name in {"nofile", "nproc"} else quantity("KiB", help_, unlimited=True)
 
 

@@ -35,6 +35,6 @@ def packages(answer: str) -> Facts:
     held = tuple(sorted({package.name for package in found.packages if package.held}))
     broken = tuple(sorted({package.name for package in found.packages if package.broken}))
     yield "os.packages.held", held if by_dpkg else Absent("rpm has no holds")
-    yield "os.packages.broken", broken if by_dpkg else Absent("rpm keeps no such state")
+    yield "os.packages.broken", broken if by_dpkg else Absent("rpm does not record incomplete installations")
     for key, versions in dpkg.versions(found.packages, found.native).items():
         yield f"package/{spell_key(key)}.version", " ".join(sorted(set(versions)))

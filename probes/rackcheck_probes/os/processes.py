@@ -27,7 +27,7 @@ NAMES = 20
     ),
     gives={
         "os.processes.count": integer("Processes, including the kernel's own.", Class.MEASUREMENT),
-        "os.processes.zombies": integer("Processes that ended but are not reaped.", Class.MEASUREMENT),
+        "os.processes.zombies": integer("Processes that ended but were not reaped by their parent.", Class.MEASUREMENT),
         "os.processes.uninterruptible": integer(
             "Processes that wait for a device or a server and cannot be killed; a few short waits are normal.",
             Class.MEASUREMENT,

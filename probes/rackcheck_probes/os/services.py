@@ -22,7 +22,7 @@ PROPERTIES = ("Id", "Names", "LoadState", "ActiveState", "SubState", "UnitFileSt
             "The service's state in detail: running, exited, dead, auto-restart.", Class.MEASUREMENT
         ),
         "service/*.enabled": text(
-            "Whether the service starts at boot: enabled, disabled, static, masked; absent without a file."
+            "Whether the service starts at boot: enabled, disabled, static, masked; absent without a unit file."
         ),
     },
 )

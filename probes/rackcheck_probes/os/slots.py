@@ -26,4 +26,4 @@ def slots(answer: str) -> Facts:
         at = structure.fields.get("Bus Address", "").lower()
         # Bus ff is what a board writes for an empty slot, and segment ff for one that is not PCI.
         given = re.fullmatch(r"(?!00ff:)[0-9a-f]{4}:(?!ff)[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", at)
-        yield f"{item}.pci", at if given else Absent(f"Bus Address: {at[:40] or 'not reported'}")
+        yield f"{item}.pci", at if given else Absent(f"Bus Address names no PCI device: {at[:40] or 'not reported'}")

@@ -15,7 +15,7 @@ FOLDERS = ("/etc/slurm", "/etc/slurm-llnl", "/run/slurm/conf", f"{TREE}/etc")
 FILES = {"slurm.conf": CONFIG, "cgroup.conf": CGROUP, "gres.conf": ("AutoDetect",)}
 
 MISSING: dict[str, Reading] = {
-    "no slurmd": Absent(f"no slurmd in PATH and {TREE}"),
+    "no slurmd": Absent(f"no slurmd in PATH or {TREE}"),
     "hidden slurmd": Unknown(Reason.DENIED, f"no slurmd in PATH, and {TREE} is not accessible"),
     "fails slurmd": Unknown(Reason.NOT_COLLECTED, "slurmd -V failed"),
 }
@@ -56,7 +56,7 @@ def leaf(name: str) -> str:
             for name in CGROUP
         },
         "scheduler.slurm.auto_detect": text(
-            "How Slurm detects the GPUs: nvml, rsmi, off; if absent, gres.conf lists them."
+            "How Slurm detects the GPUs: nvml, rsmi, off; absent if gres.conf does not set it."
         ),
     },
 )

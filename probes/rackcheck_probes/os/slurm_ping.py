@@ -26,6 +26,6 @@ def slurm_ping(answer: str) -> Facts:
         raise Unreadable("the output was truncated")
     found = [match for row in rows if (match := ROW.fullmatch(row))]
     if not found:
-        raise Unreadable("no controller")
+        raise Unreadable("scontrol ping lists no controller")
     yield "scheduler.slurm.controllers.up", sum(match[1] == "UP" for match in found)
     yield "scheduler.slurm.controllers.count", len(found)

@@ -42,7 +42,7 @@ KNOWN: dict[str, Kind] = {
     "sysctl.kernel.perf_event_paranoid": integer("Who may use performance counters: -1 all, 4 only root."),
     "sysctl.kernel.sched_rt_runtime_us": integer("Microseconds per period that realtime tasks may run; -1 all."),
     "sysctl.fs/file-max": integer("Open files that the whole system may have."),
-    "sysctl.fs.nr_open": integer("Open files that one process may be allowed."),
+    "sysctl.fs.nr_open": integer("The highest limit of open files that a process may be given."),
     "sysctl.fs.inotify.max_user_watches": integer("Watches on files that one user may have."),
     "sysctl.net.core.somaxconn": integer("The longest queue of connections waiting to be accepted."),
     "sysctl.net.core.rmem_max": integer("The largest receive buffer a program may request, in bytes."),
@@ -116,7 +116,7 @@ KNOWN: dict[str, Kind] = {
     "sysctl.kernel.modules_disabled": integer("Whether modules can no longer be loaded: 1 yes."),
     "sysctl.kernel.io_uring_disabled": integer("Who may use io_uring: 0 all, 1 a group, 2 none."),
     "sysctl.kernel.yama.ptrace_scope": integer(
-        "Who may trace or read a process of the same user: 0 all, 1 parents; MPI copies this way."
+        "Who may trace or read a process of the same user (MPI copies this way): 0 all, 1 only its parents."
     ),
     "sysctl.kernel.unprivileged_userns_clone": integer(
         "Whether users may make namespaces, as rootless containers do: 1 yes."
@@ -129,8 +129,8 @@ KNOWN: dict[str, Kind] = {
     "sysctl.fs/aio-max-nr": integer("Asynchronous requests that the whole system may have."),
     "sysctl.fs.inotify.max_user_instances": integer("Inotify instances that one user may have."),
     "sysctl.fs.suid_dumpable": integer("Whether privileged programs dump core: 0 no, 2 for root only."),
-    "sysctl.net.core.rmem_default": integer("The receive buffer of a socket that requests none, in bytes."),
-    "sysctl.net.core.wmem_default": integer("The send buffer of a socket that requests none, in bytes."),
+    "sysctl.net.core.rmem_default": integer("The receive buffer, in bytes, of a socket that requests no size."),
+    "sysctl.net.core.wmem_default": integer("The send buffer, in bytes, of a socket that requests no size."),
     "sysctl.net.core.optmem_max": integer("The largest ancillary buffer of a socket, in bytes."),
     "sysctl.net.core.netdev_budget": integer("Maximum number of packets in one round of polling."),
     "sysctl.net.core.netdev_budget_usecs": integer("Maximum duration of one round of polling, in microseconds."),
@@ -178,9 +178,11 @@ KNOWN: dict[str, Kind] = {
     "sysctl.net.bridge/bridge-nf-call-iptables": integer(
         "Whether bridged packets pass iptables, as Kubernetes needs: 1 yes."
     ),
-    "sysctl.net.netfilter.nf_conntrack_max": integer("Connections that the firewall may track; more are dropped."),
-    "sysctl.sunrpc.tcp_slot_table_entries": integer("NFS requests in flight that a connection starts with."),
-    "sysctl.sunrpc.tcp_max_slot_table_entries": integer("NFS requests that may be in flight on a connection."),
+    "sysctl.net.netfilter.nf_conntrack_max": integer(
+        "Connections that the firewall may track; further connections are dropped."
+    ),
+    "sysctl.sunrpc.tcp_slot_table_entries": integer("NFS requests that may be in flight on a new connection."),
+    "sysctl.sunrpc.tcp_max_slot_table_entries": integer("Maximum number of NFS requests in flight on a connection."),
     "sysctl.kernel.core_pattern": setting("Where core dumps go; a leading bar pipes them to a program."),
 }
 

@@ -15,7 +15,9 @@ TARGET, FAILED, END = "-- target --", "-- failed --", "-- end --"
     ),
     gives={
         "os.systemd.version": version("opaque", "systemd's version, as the distribution built it."),
-        "os.systemd.state": text("The whole system: running, degraded (a unit failed), starting.", Class.MEASUREMENT),
+        "os.systemd.state": text(
+            "State of the whole system: running, degraded (a unit failed), starting.", Class.MEASUREMENT
+        ),
         "os.systemd.failed": listing("Units that failed, by their full name.", Class.MEASUREMENT),
         "os.systemd.target": text("The target that the system boots into: multi-user.target, graphical.target."),
         "os.systemd.limits.memlock": quantity(

@@ -11,7 +11,9 @@ LOAD, LIMITS = "/proc/loadavg", ("/proc/sys/kernel/pid_max", "/proc/sys/kernel/t
     Read(LOAD, *LIMITS),
     gives={
         "os.threads.use": quantity(
-            "%", "Share of the thread limit in use, by pid_max and threads-max.", Class.MEASUREMENT
+            "%",
+            "Share of the thread limit in use; the limit is the lower of pid_max and threads-max.",
+            Class.MEASUREMENT,
         )
     },
 )
@@ -21,5 +23,5 @@ def threads(files: Files) -> Facts:
     match = re.fullmatch(r"(?:[0-9.]{1,20} ){3}[0-9]{1,9}/([0-9]{1,9}) [0-9]{1,10}", read.line(text))
     most = min(read.whole(files.text(place)) for place in LIMITS)
     if match is None or most <= 0:
-        raise Unreadable(f"not the threads and their limit: {text[:80]!r}, {most}")
+        raise Unreadable(f"expected a number of threads and a limit above 0, got: {text[:80]!r}, {most}")
     yield "os.threads.use", 100 * int(match[1]) / most

@@ -20,4 +20,4 @@ def tuned(files: Files) -> Facts:
         place = f"{FOLDER}/{name}"
         # tuned empties the file when it is set to change nothing.
         empty = place in files.contents and not files.contents[place].strip()
-        yield f"os.tuned.{leaf}", Sourced(Absent("tuned has none"), place) if empty else files.read(place)
+        yield f"os.tuned.{leaf}", Sourced(Absent("the file is empty"), place) if empty else files.read(place)

@@ -11,11 +11,11 @@ from rackcheck_probes.pcie.control import LSPCI
         "pcie/*.aer.uncorrectable": listing(
             "Uncorrectable errors in the error registers: DLP, CmpltTO.", Class.COUNTER
         ),
-        "pcie/*.aer.unmasked": listing("Uncorrectable errors in the registers that are not masked.", Class.COUNTER),
+        "pcie/*.aer.unmasked": listing("Unmasked uncorrectable errors in the error registers.", Class.COUNTER),
         "pcie/*.aer.fatal": listing("Unmasked uncorrectable errors that count as fatal.", Class.COUNTER),
         "pcie/*.aer.correctable": listing("Correctable errors in the error registers: RxErr, BadTLP.", Class.COUNTER),
         "pcie/*.aer.correctable_unmasked": listing(
-            "Correctable errors in the registers that are not masked.", Class.COUNTER
+            "Unmasked correctable errors in the error registers.", Class.COUNTER
         ),
         "pcie/*.aer.uncorrectable_masked": listing("Uncorrectable errors that the function masks."),
         "pcie/*.aer.correctable_masked": listing("Correctable errors that the function masks."),

@@ -30,5 +30,5 @@ def pcie_answers(answer: str) -> Facts:
     for row in rows(answer):
         match = ROW.fullmatch(row)
         if match is None:
-            raise Unreadable(f"not a function and 16 bytes: {clean(row, 80)!r}")
+            raise Unreadable(f"expected a PCI address and 16 bytes, got: {clean(row, 80)!r}")
         yield f"pcie/{spell_key(match[1])}.answers", set(match[2].split()) != {"ff"}

@@ -14,7 +14,7 @@ REGISTERS = {"ats": (ATS, "ATSCtl"), "pri": (PRI, "PRICtl"), "pasid": (PASID, "P
         "pcie/*.ats.enabled": flag("Whether the function caches translations of the IOMMU; absent if unsupported."),
         "pcie/*.pri.enabled": flag("Whether the function may request missing pages; absent if unsupported."),
         "pcie/*.pasid.enabled": flag(
-            "Whether the function works in address spaces of processes; absent if unsupported."
+            "Whether the function can use address spaces of processes (PASID); absent if unsupported."
         ),
     },
 )

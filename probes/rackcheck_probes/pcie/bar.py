@@ -32,7 +32,7 @@ def pcie_bar(files: Files) -> Facts:
     for (address,) in files.found(f"{DEVICES}/*/class"):
         item, place = f"pcie/{spell_key(address)}", f"{DEVICES}/{address}/resource"
         found = windows(files, place)
-        why = found if isinstance(found, Unknown) else Absent("no memory")
+        why = found if isinstance(found, Unknown) else Absent("no memory BAR")
         bars = () if isinstance(found, Unknown) else found
         sizes = {n: size / (1 << 30) for n, (size, flags) in enumerate(bars) if flags & pci.IS_MEMORY}
         for number in range(pci.BARS):

@@ -29,4 +29,7 @@ def pcie_slots(files: Files) -> Facts:
         device = address.rpartition(".")[0]
         # With hot-plug firmware, a slot may only name the bus.
         slot = names.get(device) or names.get(device.rpartition(":")[0])
-        yield f"pcie/{spell_key(address)}.slot.name", Sourced(slot[0], slot[1]) if slot else Absent("in no named slot")
+        yield (
+            f"pcie/{spell_key(address)}.slot.name",
+            Sourced(slot[0], slot[1]) if slot else Absent("firmware names no slot for this function"),
+        )

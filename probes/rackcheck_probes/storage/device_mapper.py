@@ -22,5 +22,5 @@ def device_mapper(files: Files) -> Facts:
         empty = place in files.contents and not files.contents[place].strip()
         uuid = files.read(place, lambda content: read.line(content).partition("-")[0])
         yield f"{item}.name", files.read(f"{folder}/dm/name")
-        yield f"{item}.kind", Sourced(Absent("it has no UUID"), place) if empty else uuid
+        yield f"{item}.kind", Sourced(Absent("the mapping has no UUID"), place) if empty else uuid
         yield f"{item}.suspended", files.read(f"{folder}/dm/suspended", read.bit)

@@ -52,7 +52,7 @@ def unmounted(answer: str) -> tuple[str, ...] | None:
     none = items[:1] == ["no fstab"]
     matches = [_ROW.fullmatch(row) for row in items[none:-1]]
     if items[-1:] != ["end"] or None in matches:
-        raise Unreadable(f"not the rows of fstab and of mounts: {answer[:80]!r}")
+        raise Unreadable(f"the output is truncated or has an unexpected row: {answer[:80]!r}")
     found = [match for match in matches if match]
     mounted = {_place(match["mounted"]) for match in found if match["mounted"]}
     wanted = [_place(m["point"]) for m in found if m["boot"] == "auto" and m["type"] != "swap" and m["point"][0] == "/"]

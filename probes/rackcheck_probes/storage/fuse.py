@@ -18,7 +18,7 @@ ROW = re.compile(r"[0-9]{1,20} [0-9]{1,20} ([0-9]{1,7}):([0-9]{1,7}) \S+ (/\S*) 
             Class.MEASUREMENT,
         ),
         "mount/*.fuse.congestion_threshold": integer(
-            "Number of waiting requests from which the kernel treats the filesystem as congested."
+            "Number of waiting requests at which the kernel treats the filesystem as congested."
         ),
     },
 )

@@ -30,7 +30,7 @@ def gpfs(answer: str) -> Facts:
         raise Unreadable(f"expected one header of mmgetstate and one row: {answer[:80]!r}")
     table = dict(zip(fields[0], map(unquote, fields[1]), strict=True))
     if "state" not in table or "quorum" not in table:
-        raise Unreadable("mmgetstate without state or quorum")
+        raise Unreadable("the output of mmgetstate lacks the column state or quorum")
     lost = Unknown(Reason.NOT_COLLECTED, "GPFS reports this node's state as unknown")
     yield "storage.gpfs.state", lost if table["state"] == "unknown" else table["state"]
     yield "storage.gpfs.quorum", read.whole(table["quorum"])

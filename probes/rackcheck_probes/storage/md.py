@@ -57,7 +57,7 @@ def md(files: Files) -> Facts:
         item, folder, states = f"storage.md/{spell_key(array)}", FOLDER.format(array), members.get(array, [])
         level = f"{folder}/level"
         holds = is_container(files.read(f"{folder}/metadata_version").reading)
-        container = Sourced(Absent("a container of arrays"), level)
+        container = Sourced(Absent("the array is a container of other arrays"), level)
         yield f"{item}.works", container if holds else files.read(f"{folder}/array_state", works)
         yield f"{item}.state", files.read(f"{folder}/array_state")
         yield f"{item}.level", container if holds and not files.contents.get(level, "").strip() else files.read(level)

@@ -16,7 +16,7 @@ TYPES = {"nfs", "nfs4"}
         "mount/*.nfs.read_size": quantity("KiB", "The largest read request (rsize)."),
         "mount/*.nfs.write_size": quantity("KiB", "The largest write request (wsize)."),
         "mount/*.nfs.hard": flag(
-            "Whether requests wait for an unresponsive server; on a soft mount, they fail and data is lost."
+            "Whether requests wait for an unresponsive server; on a soft mount, they fail and data may be lost."
         ),
         "mount/*.nfs.timeout": quantity("s", "How long a request waits before it is sent again (timeo)."),
         "mount/*.nfs.server": text("The server's address; absent if the kernel does not show it."),

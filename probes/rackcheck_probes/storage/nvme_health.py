@@ -26,11 +26,11 @@ COUNTS: dict[str, nvme.LogField] = {
     Shell("nvme smart-log -o json /dev/{}", each=CONTROLLERS, root=True, seconds=30),
     gives={
         "nvme/*.health.critical_warning": integer(
-            "Critical warning bits: 1 spare, 2 temperature, 4 reliability, 8 read-only, 16 backup of its cache.",
+            "Critical warning bits: 1 spare, 2 temperature, 4 reliability, 8 read-only, 16 backup of the cache.",
             Class.MEASUREMENT,
         ),
         "nvme/*.health.spare": quantity("%", "Spare blocks that are left.", Class.MEASUREMENT),
-        "nvme/*.health.spare_threshold": quantity("%", "The share of spare below which the drive warns."),
+        "nvme/*.health.spare_threshold": quantity("%", "The share of spare blocks below which the drive warns."),
         "nvme/*.health.used": quantity(
             "%", "Wear: the used share of the drive's rated life; may exceed 100.", Class.MEASUREMENT
         ),

@@ -38,7 +38,7 @@ def zfs(files: Files) -> Facts:
     loaded = any(row.split()[-1:] == ["zfs"] for row in read.rows(files.text(KNOWN)))
     release = files.read(VERSION)
     if loaded and (not isinstance(release.reading, str) or MUTE.match(release.reading)):
-        raise Unreadable("this version of ZFS shows the state of pools only in its own tools", Reason.NOT_COLLECTED)
+        raise Unreadable("pools were not read: ZFS is older than 0.8, or its version is unknown", Reason.NOT_COLLECTED)
     yield "storage.zfs.version", release if loaded else Sourced(Absent("ZFS is not loaded"), KNOWN)
     for (pool,) in files.found(STATES):
         yield f"storage.zpool/{spell_key(pool)}.state", files.read(STATES.replace("*", pool))

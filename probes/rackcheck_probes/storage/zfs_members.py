@@ -19,7 +19,9 @@ COUNTS = ("read", "write", "checksum")
         "storage.zpool/*.member": collection("The pool's disks and files by their names in the pool, without spares."),
         "storage.zpool/*.member/*.state": text("ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL."),
         **{
-            f"storage.zpool/*.member/*.errors.{leaf}": integer(f"Errors of {leaf}s since last cleared.", Class.COUNTER)
+            f"storage.zpool/*.member/*.errors.{leaf}": integer(
+                f"{leaf.capitalize()} errors since last cleared.", Class.COUNTER
+            )
             for leaf in COUNTS
         },
     },

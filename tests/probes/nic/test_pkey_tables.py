@@ -21,7 +21,7 @@ def test_a_port_has_its_keys_in_order_and_each_once() -> None:
 def test_a_key_that_could_not_be_read_is_no_lack_of_one_and_ports_before_it_stand() -> None:
     ports = pkey_tables.ports("mlx5_0/ports/1 0xffff\nmlx5_1/ports/1 0xffff ?\n")
     assert next(ports).device == "mlx5_0"
-    with pytest.raises(Unreadable, match=r"not a port and its keys: 'mlx5_1"):
+    with pytest.raises(Unreadable, match=r"expected a port and its keys, got: 'mlx5_1"):
         next(ports)
 
 

@@ -28,7 +28,7 @@ def test_a_link_without_an_interface_has_none_and_an_odd_one_is_unknown() -> Non
 def test_links_before_one_without_a_name_and_a_port_stand(link: str) -> None:
     links = rdma_link.links(f'[{{"ifname": "mlx5_0", "port": 1}}, {link}]')
     assert next(links).device == "mlx5_0"
-    with pytest.raises(Unreadable, match="a link without name and port"):
+    with pytest.raises(Unreadable, match="a link without a valid name or port"):
         next(links)
 
 

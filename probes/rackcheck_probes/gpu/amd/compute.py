@@ -22,4 +22,4 @@ def amd_compute(files: Files) -> Facts:
         yield f"{item}.compute_nodes", len(nodes)
         yield f"{item}.compute_units", sum(node.units for node in nodes) if nodes else gone
         yield f"{item}.architecture", (nodes[0].target or Absent("not reported")) if nodes else gone
-        yield f"{item}.xgmi.hive", f"{hive:016x}" if hive else Absent("in no hive")
+        yield f"{item}.xgmi.hive", f"{hive:016x}" if hive else Absent("the driver reports no XGMI group")

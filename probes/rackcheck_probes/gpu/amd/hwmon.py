@@ -25,6 +25,6 @@ def folders(files: Files, names: Iterable[str]) -> Iterator[tuple[str, str | Abs
         if not running:
             yield item, NOT_RUN
         elif len(places) > 1:
-            yield item, Unknown(Reason.NOT_COLLECTED, f"{len(places)} sensor folders of one GPU, expected 1")
+            yield item, Unknown(Reason.NOT_COLLECTED, f"the GPU has {len(places)} sensor folders, expected 1")
         else:
             yield item, next(iter(places), Absent("the driver provides no sensors"))

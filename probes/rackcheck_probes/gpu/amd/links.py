@@ -7,7 +7,7 @@ from rackcheck.parse.host.gpu import kfd
 from rackcheck_probes.gpu.amd.topology import FILES, NODES, parts
 
 LINKS = tuple(NODES.format("*") + f"/{which}_links/*/properties" for which in ("io", "p2p"))
-NONE_LISTED = Unknown(Reason.NOT_COLLECTED, "the compute driver lists no links at all")
+NONE_LISTED = Unknown(Reason.NOT_COLLECTED, "the compute driver lists no link of any GPU")
 GONE = Unknown(Reason.NOT_COLLECTED, "the compute driver does not list the GPU")
 
 
@@ -45,4 +45,7 @@ def amd_links(files: Files) -> Facts:
             yield f"{at}.type", link.kind
             yield f"{at}.weight", link.weight
             for leaf, megabytes in (("bandwidth", link.most), ("bandwidth_min", link.least)):
-                yield f"{at}.{leaf}", megabytes / 1000 if megabytes else Absent("not known to the kernel")
+                yield (
+                    f"{at}.{leaf}",
+                    megabytes / 1000 if megabytes else Absent("the kernel does not report the bandwidth"),
+                )

@@ -10,7 +10,7 @@ FACTS = {
     "memory.visible": SysfsFact(
         "mem_info_vis_vram_total",
         gibibytes,
-        quantity("GiB", "The part of the GPU's memory that the host can access through the GPU's window."),
+        quantity("GiB", "The part of the GPU's memory that the host can access through a PCI BAR."),
     ),
     "memory.vendor": SysfsFact("mem_info_vram_vendor", read.line, text("The memory's vendor: samsung, hynix, micron.")),
     "utilization.gpu": SysfsFact(

@@ -15,12 +15,12 @@ from rackcheck.parse.host.gpu import amdsmi
         "gpu.amd/*.index": integer("The GPU's number in amd-smi.", Class.IDENTITY),
         "gpu.amd/*.market_name": text("The GPU's market name: AMD Instinct MI300X.", Class.IDENTITY),
         "gpu.amd/*.asic_serial": text("The chip's own serial number.", Class.IDENTITY),
-        "gpu.amd/*.module": integer("The GPU's position on its baseboard; absent without a position."),
+        "gpu.amd/*.module": integer("The GPU's position on its baseboard; absent if amd-smi reports none."),
         "gpu.amd/*.ecc.blocks_enabled": listing("The GPU's blocks whose errors are counted: umc, gfx, sdma."),
         "gpu.amd/*.ecc.poison": text(
             "Whether corrupt data is marked as poisoned, so that no program uses it: ENABLED, DISABLED."
         ),
-        "gpu.amd/*.bad_pages.threshold": integer("Number of retired pages from which the GPU must be replaced."),
+        "gpu.amd/*.bad_pages.threshold": integer("Number of retired pages at which the GPU must be replaced."),
         "gpu.amd/*.xgmi.policy": text("How XGMI links save power: plpd_disallow, plpd_default, plpd_optimized."),
         "gpu.amd/*.process_isolation": text("Whether programs are isolated on the GPU: Enabled, Disabled."),
     },
