@@ -160,12 +160,12 @@ def planes_dimm(inputs: Inputs) -> Facts:
 
 
 def _beyond(values: Mapping[str, Reading], others: Mapping[str, Reading]) -> Iterable[str]:
-    """Yield one memory module of each serial number that occurs more often in `values` than in `others`."""
+    """Yield the memory modules whose serial number occurs more often in `values` than in `others`."""
     left = Counter(folded(serial) for serial in others.values() if not isinstance(serial, Absent))
     for place, serial in values.items():
         if isinstance(serial, Absent):
             continue
-        if left[folded(serial)] == 0:
+        if left[folded(serial)] <= 0:
             yield f"{place} {serial}"
         left[folded(serial)] -= 1
 
