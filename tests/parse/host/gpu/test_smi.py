@@ -613,9 +613,9 @@ def test_the_dtd_that_is_named_is_not_fetched(tmp_path: Path) -> None:
     [
         ("<a/>" * (10 << 18), "characters of XML"),
         ("<a/>" * (elements.MOST_ELEMENTS + 1), "elements"),
-        ("<a>" * 100_000, "in each other"),
+        ("<a>" * 100_000, "levels of elements"),
         (f"<a>{'x' * (5 << 20)}</a>", "characters in one 'a'"),
-        ("<process_name>" * 300_000, "in each other"),
+        ("<process_name>" * 300_000, "levels of elements"),
         ("<gpu/>" * 300, "300 GPUs printed"),
     ],
 )
