@@ -96,7 +96,7 @@ def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
 def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
     """Judge one node by the values of the others; n/a if other rules already pin every fact."""
     if not found.places:
-        return Verdict(rule.id, Status.NA, "every one of its facts has a rule of its own")
+        return Verdict(rule.id, Status.NA, "each of its facts is already judged by another rule")
     evidence = [
         taken(_evidence(path, shared, tree, found.votes[text]), pins) for text, (shared, path) in found.places.items()
     ]
@@ -134,7 +134,7 @@ def _reading(shared: AgreedFact, path: Path, tree: Tree) -> Reading:
     if owner is None:
         return tree.reading(path, shared.plane)
     hidden = tree.select(owner, shared.plane).unknown
-    return hidden if hidden is not None else Absent("no more of them")
+    return hidden if hidden is not None else Absent("no further items")
 
 
 def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int) -> Vote:
