@@ -62,7 +62,7 @@ class Vote:
         order = sorted(self.counts, key=lambda key: (-self.counts[key], self.words[key]))
         text = ", ".join(f"{self.words[key]} on {self.counts[key]}" for key in order[:VALUES_SHOWN])
         more = f", and {len(order) - VALUES_SHOWN} more values" if len(order) > VALUES_SHOWN else ""
-        return f"of {self.expected} nodes {text}{more}" if text else f"none of {self.expected} nodes reports a value"
+        return f"of {self.expected} nodes: {text}{more}" if text else f"none of {self.expected} nodes reports a value"
 
 
 @dataclass(frozen=True)

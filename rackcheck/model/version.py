@@ -255,8 +255,8 @@ def _rpm_part(text: str) -> Iterator[int]:
 # ---- schemes ---------------------------------------------------------------------------------------------------------
 
 SCHEMES: dict[str, Callable[[str], VersionKey]] = {
-    "dotted": reader(_dotted, "is not numbers separated by dots"),
-    "hex-dotted": reader(_hex_dotted, "is not hexadecimal numbers separated by dots"),
+    "dotted": reader(_dotted, "is not a dotted number"),
+    "hex-dotted": reader(_hex_dotted, "is not a dotted hexadecimal number"),
     "prefixed": reader(_prefixed, "is not a text with exactly one dotted number"),
     "date": reader(_date, "is not an unambiguous date"),
     "kernel": reader(_kernel, "is not a kernel release"),

@@ -185,7 +185,7 @@ def _bad_answers(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, faults={**station.bmc.faults, uri: wrong}))
 
 
-@_fault("slow-bmc", "every reply of the BMC takes `milliseconds`", milliseconds="500")
+@_fault("slow-bmc", "every reply of the BMC takes `milliseconds` ms", milliseconds="500")
 def _slow_bmc(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, latency=number(given, "milliseconds", 0, SLOWEST) / 1000))
 
@@ -219,7 +219,7 @@ def _tool_missing(station: Station, given: FaultWords) -> Station:
 # ---- clocks ----------------------------------------------------------------------------------------------------------
 
 
-@_fault("node-clock", "the node's clock is `seconds` ahead of this machine's clock", seconds=None)
+@_fault("node-clock", "the node's clock is `seconds` seconds ahead of this machine's clock", seconds=None)
 def _node_clock(station: Station, given: FaultWords) -> Station:
     return replace(station, node=replace(station.node, skew=float(number(given, "seconds", -FARTHEST, FARTHEST))))
 

@@ -95,7 +95,7 @@ def _mig_devices(gpu: Element) -> SmiGpu | None:
     if not block.children:
         return {"value": 0} if block.text == "None" else _instead(block)
     if set(block.children) != {"mig_device"}:
-        return unknown(Reason.UNPARSABLE, "mig_devices contains other elements than mig_device")
+        return unknown(Reason.UNPARSABLE, "mig_devices contains elements other than mig_device")
     return {"value": len(block.every("mig_device"))}
 
 
@@ -200,7 +200,7 @@ def parse_xml(xml: str) -> dict[str, Any]:
     attached = _leaf(whole, "attached_gpus", number()) or {}
     count = attached.get("value", -1)
     if not 0 <= count <= MOST_GPUS or not len(found) <= (count and MOST_GPUS):
-        raise Unreadable(f"{len(found)} GPUs printed, but attached_gpus is no valid count: {attached!r:.80}")
+        raise Unreadable(f"{len(found)} GPUs printed, but attached_gpus is not a valid count: {attached!r:.80}")
     system = {key: _leaf(whole, f"{key}_version", text) for key in ("driver", "cuda")}
     gpus = [_gpu(gpu) for gpu in found]
     if len(gpus) != count:

@@ -40,7 +40,7 @@ def versions(text: str) -> dict[str, Reading]:
     """Read the versions of `ethtool -i`; drivers without a version print N/A or an empty text."""
     values = dict(ethtool.pairs(text))
     if "driver" not in values:
-        raise Unreadable(f"no line of the driver: {clean(text, 80)!r}")
+        raise Unreadable(f"ethtool printed no driver: {clean(text, 80)!r}")
     return {
         leaf: Absent(f"the driver reports no {key}") if values.get(key, "") in _NO_VERSION else values[key]
         for leaf, key in VERSIONS.items()

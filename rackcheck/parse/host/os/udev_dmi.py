@@ -30,7 +30,7 @@ class Memory:
         """Return the distinct values of one property of all modules; unknown if a module lacks the property."""
         names = {module.get(key, "?") for module in self.modules}
         if "?" in names:
-            return Unknown(Reason.NOT_COLLECTED, f"udev did not record {key} of all modules")
+            return Unknown(Reason.NOT_COLLECTED, f"udev recorded no {key} for one or more modules")
         return tuple(sorted(names, key=natural))
 
     def sizes(self) -> list[float] | Unknown:
@@ -41,7 +41,7 @@ class Memory:
         found = [whole(module["SIZE"]) / (1 << 30) for module in self.modules if "SIZE" in module]
         if len(found) == len(self.modules):
             return found
-        return Unknown(Reason.NOT_COLLECTED, "udev did not record the size of all modules")
+        return Unknown(Reason.NOT_COLLECTED, "udev recorded no size for one or more modules")
 
 
 def memory(content: str, place: str) -> Memory:

@@ -444,7 +444,7 @@ def test_a_gpu_that_is_counted_and_not_printed_makes_all_unknown() -> None:
     more = changed(recorded("a100"), counted, "<attached_gpus>2</attached_gpus><error_string>No handle</error_string>")
     assert {one["detail"] for one in smi.parse_xml(more)["gpus"]} == {"nvidia-smi: 1 of 2 GPUs printed: No handle"}
     none = changed(recorded("a100"), counted, "<attached_gpus>0</attached_gpus>")
-    with pytest.raises(Unreadable, match="1 GPUs printed, but attached_gpus is no valid count"):
+    with pytest.raises(Unreadable, match="1 GPUs printed, but attached_gpus is not a valid count"):
         smi.parse_xml(none)
     assert smi.parse_xml("<nvidia_smi_log><attached_gpus>0</attached_gpus></nvidia_smi_log>") == {"gpus": []}
 
