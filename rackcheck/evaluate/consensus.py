@@ -65,7 +65,7 @@ class Vote:
         order = sorted(self.counts, key=lambda key: (-self.counts[key], self.words[key]))
         text = ", ".join(f"{self.words[key]} on {self.counts[key]}" for key in order[:VALUES_SHOWN])
         more = f", and {len(order) - VALUES_SHOWN} more values" if len(order) > VALUES_SHOWN else ""
-        return f"of {self.expected} nodes {text}{more}" if text else f"none of {self.expected} nodes reports a value"
+        return f"of {self.expected} nodes: {text}{more}" if text else f"none of {self.expected} nodes reports a value"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
 def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
     """Judge one node by the votes of all nodes; n/a if every fact of the rule has a rule of its own."""
     if not found.places:
-        return Verdict(rule.id, Status.NA, "every one of its facts has a rule of its own")
+        return Verdict(rule.id, Status.NA, "each of its facts is already judged by another rule")
     evidence = [
         taken(_evidence(path, shared, tree, found.votes[text]), pins) for text, (shared, path) in found.places.items()
     ]
@@ -140,7 +140,7 @@ def _reading(shared: AgreedFact, path: Path, tree: Tree) -> Reading:
     if owner is None:
         return tree.reading(path, shared.plane)
     hidden = tree.select(owner, shared.plane).unknown
-    return hidden if hidden is not None else Absent("no more of them")
+    return hidden if hidden is not None else Absent("no further items")
 
 
 def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int) -> Vote:

@@ -215,7 +215,7 @@ def _with_count(
     telling = tuple(e for e in found if e.status is status)[:SHOWN]
     if status is Status.PASS:
         allowed = sum(e.status is Status.FAIL for e in found)
-        reason = f"{allowed} of {len(found)} may fail and do" if allowed else ""
+        reason = f"{allowed} of {len(found)} fail, as the rule allows" if allowed else ""
         return Verdict(rule.id, status, reason, (*telling, *waived))
     if status is Status.WARN:
         telling = tuple(e for e in found if e.status is Status.WARN)[:SHOWN]

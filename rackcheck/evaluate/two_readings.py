@@ -34,7 +34,7 @@ def compared(test: Test, first: Value, path: Path, clause: Clause, tree: Tree) -
 def second(path: Path, clause: Clause, tree: Tree) -> Reading:
     """Return the second reading of a fact."""
     if tree.later is None:
-        return Unknown(Reason.NOT_COLLECTED, "it was read once")
+        return Unknown(Reason.NOT_COLLECTED, "the fact was read only once")
     return tree.later.tree.reading(path, clause.plane)
 
 

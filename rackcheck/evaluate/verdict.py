@@ -117,7 +117,7 @@ def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
         return None
     gate = judge_leaf(rule.when, Path(()), tree)
     if gate.status is Status.UNKNOWN:
-        return Verdict(rule.id, Status.UNKNOWN, f"whether it applies: {clause_text(gate)}", (gate,))
+        return Verdict(rule.id, Status.UNKNOWN, f"it is unknown whether the rule applies: {clause_text(gate)}", (gate,))
     if gate.status is not Status.PASS:
         return Verdict(rule.id, Status.NA, f"{gate.item} is {seen(gate)}", (gate,))
     return None

@@ -202,7 +202,7 @@ class _Found:
 
     def take(self, record: Mapping[str, Any]) -> None:
         if self.ended and record.get("k") != "verdict" and record.get("of") != "bmc":
-            raise ValueError("after the verdict")
+            raise ValueError("a record follows the verdict")
         match record.get("k"):
             case "hello":
                 self._greet(record)
@@ -211,7 +211,7 @@ class _Found:
             case "stage":
                 stage = Stage(*fields.fields(record))
                 if stage.word("status") not in {"done", "not tested"} or not stage.stage:
-                    raise ValueError("a stage must be done or not tested")
+                    raise ValueError("a stage needs a name, and the status done or not tested")
                 idle = stage.done and next((name for name in DID if stage.number(name) == 0), "")
                 self.stages.append(_undone(stage, idle) if idle else stage)
             case "sample":

@@ -197,7 +197,9 @@ class Documents:
                     wanted |= more.uris
                     continue
                 if _is_collection(member.body):
-                    failed = failed or Unknown(Reason.UNPARSABLE, f"{uri} is a collection, and listed as a member")
+                    failed = failed or Unknown(
+                        Reason.UNPARSABLE, f"{uri} is listed as a member, but is itself a collection"
+                    )
         except Missing as more:
             wanted |= more.uris
         except Unreadable as error:

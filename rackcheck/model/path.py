@@ -143,7 +143,7 @@ def _segment(match: re.Match[str], text: str) -> Segment:
     if match["quoted"] is not None:
         key = unquote(match["quoted"], errors="surrogateescape")
         if not key or f'"{match["quoted"]}"' != spell_key(key):
-            raise BadPath(f"the key in {text!r} is not spelt the shortest way: {spell_key(key)}")
+            raise BadPath(f"the key in {text!r} must be written as {spell_key(key)}")
         return Segment(word, key)
     if match["bare"] is not None:
         if match["bare"] != EVERY and not _BARE_KEY.match(match["bare"]):

@@ -80,7 +80,7 @@ def switch(address: str, upstream: PcieTable) -> Reading:
     # Above a downstream port is its switch's upstream port; above other functions is a downstream port or the root
     # port.
     step = 1 if len(above) % 2 else 0
-    return above[step] if len(above) > step else Absent("below no switch")
+    return above[step] if len(above) > step else Absent("no switch is above the function")
 
 
 def least(one: Reading, other: Reading) -> Reading:
@@ -90,7 +90,7 @@ def least(one: Reading, other: Reading) -> Reading:
         if found is not None:
             return found
     if not _number(one) or not _number(other):
-        return Unknown(Reason.UNPARSABLE, f"no numbers: {one!r}, {other!r}")
+        return Unknown(Reason.UNPARSABLE, f"not two numbers: {one!r}, {other!r}")
     return min(one, other)  # type: ignore[type-var]  # both are numbers here
 
 
@@ -121,7 +121,7 @@ def bandwidth(speed: Reading, width: Reading) -> Reading:
         or isinstance(width, bool)
         or not isinstance(width, int)
     ):
-        return Unknown(Reason.UNPARSABLE, f"no link of PCI Express: {speed!r} GT/s, {width!r} lanes")
+        return Unknown(Reason.UNPARSABLE, f"not a PCI Express link: {speed!r} GT/s, {width!r} lanes")
     return speed * width * CODING[float(speed)]
 
 
@@ -184,7 +184,7 @@ def climbed(address: str, upstream: PcieTable) -> tuple[tuple[str, ...], Unknown
         if isinstance(step, Unknown):
             return tuple(found), step
         if not isinstance(step, str) or step == address or step in found or len(found) >= DEEPEST:
-            return tuple(found), Unknown(Reason.UNPARSABLE, f"the ports above {address} lead nowhere")
+            return tuple(found), Unknown(Reason.UNPARSABLE, f"the ports above {address} do not lead to a root bus")
         found[step] = None
         at = step
 
@@ -199,7 +199,9 @@ def _below(rows: Iterable[tuple[Hop, Reading, Reading, float]]) -> Reading:
             continue  # a link with the lowest possible number cannot be below it
         odd = next((reading for reading in (now, most) if not _number(reading)), None)
         if odd is not None:
-            return odd if isinstance(odd, Unknown) else Unknown(Reason.UNPARSABLE, f"no number of a link: {odd!r}")
+            return (
+                odd if isinstance(odd, Unknown) else Unknown(Reason.UNPARSABLE, f"not a link's speed or width: {odd!r}")
+            )
         if now < most:  # type: ignore[operator]  # numbers
             found.append(str(hop))
     return tuple(found)

@@ -98,7 +98,7 @@ class Resource:
             raise Unreadable(f"{self.uri} has more than {MEMBERS} {name}", Reason.NOT_READ_FURTHER)
         odd = [part for part in found if not isinstance(part, Mapping)]
         if odd:
-            raise Unreadable(f"{self.uri}: one of its {name} is {clean(repr(odd[0]))}")
+            raise Unreadable(f"{self.uri}: an item of {name} is not an object: {clean(repr(odd[0]))}")
         check_count(self, name, len(found))
 
 
@@ -109,7 +109,7 @@ def check_count(resource: Resource, name: str, value: int) -> None:
     """
     count = counted(resource, name)
     if count is not None and count > value:
-        raise Unreadable(f"{resource.uri} counts {count} {name} and lists {value}")
+        raise Unreadable(f"{resource.uri} reports a count of {count} {name}, but lists {value}")
 
 
 def counted(resource: Resource, name: str) -> int | None:
@@ -122,7 +122,7 @@ def counted(resource: Resource, name: str) -> int | None:
         return None
     number = measured(value)
     if number < 0 or number != int(number):
-        raise Unreadable(f"{resource.uri} counts {number:g} {name}")
+        raise Unreadable(f"{resource.uri} reports an invalid count of {name}: {number:g}")
     return int(number)
 
 

@@ -204,11 +204,11 @@ def _apart(one: Sequence[Reading], two: Sequence[Reading]) -> bool:
 
 
 def _silence(why: str, others: Sequence[str], has: Mapping[str, bool | None], *, unseen: bool) -> Unknown | None:
-    for answer, words in ((True, "return it"), (None, "may have it, which is not known")):
+    for answer, words in ((True, "return it"), (None, "may return it (unknown)")):
         found = [other for other in others if other in has and has[other] is answer]
         if found:
             more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
             named = ", ".join(clean(other, DETAIL) for other in found[:NAMED])
             count = f"{len(found)} of {len(others)} siblings {words}"
             return Unknown(Reason.NOT_COLLECTED, f"{why}, and {count}: {named}{more}")
-    return Unknown(Reason.NOT_COLLECTED, f"{why}, and not all of its siblings are known") if unseen else None
+    return Unknown(Reason.NOT_COLLECTED, f"{why}, and the list of its siblings may be incomplete") if unseen else None

@@ -255,10 +255,10 @@ def _rpm_part(text: str) -> Iterator[int]:
 # ---- schemes ---------------------------------------------------------------------------------------------------------
 
 SCHEMES: dict[str, Callable[[str], VersionKey]] = {
-    "dotted": reader(_dotted, "is not dotted numbers"),
-    "hex-dotted": reader(_hex_dotted, "is not dotted hexadecimal"),
-    "prefixed": reader(_prefixed, "is not one dotted number with words beside it"),
-    "date": reader(_date, "is not a date that can be read one way only"),
+    "dotted": reader(_dotted, "is not a dotted number"),
+    "hex-dotted": reader(_hex_dotted, "is not a dotted hexadecimal number"),
+    "prefixed": reader(_prefixed, "is not a text with exactly one dotted number"),
+    "date": reader(_date, "is not an unambiguous date"),
     "kernel": reader(_kernel, "is not a kernel release"),
     "deb": reader(_deb, "is not a version of a Debian package"),
     "rpm": reader(_rpm, "is not a version of an RPM package"),

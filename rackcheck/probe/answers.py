@@ -27,7 +27,7 @@ def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown
     asked = list(questions)
     text = raw.decode("utf-8", "surrogateescape")
     if f"\n{mark}!timeout\n" in text:
-        missing = Unknown(Reason.TOOL_MISSING, "timeout, head or tail is not on this node")
+        missing = Unknown(Reason.TOOL_MISSING, "this node lacks timeout, head or tail")
         return Split(merge(_unanswered(q, missing) for q in asked), whole=True)
     answers = dict(_frames(text, mark))
     ended = dict(_ends(text, mark))
@@ -42,9 +42,13 @@ def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown
 def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Unknown:
     """Return why a question of an ended lane has no answer: the lane's limits were used up, or its shell failed."""
     if status in LATE:
-        return Unknown(Reason.TIMEOUT, f"no answer within {max(asked[i].seconds for i in lane):g} s, with others")
+        return Unknown(
+            Reason.TIMEOUT, f"no answer within {max(asked[i].seconds for i in lane):g} s, shared with other commands"
+        )
     if status in {0, CUT}:
-        return Unknown(Reason.TOO_LARGE, f"more than {sum(asked[i].cap for i in lane)} bytes, with others")
+        return Unknown(
+            Reason.TOO_LARGE, f"more than {sum(asked[i].cap for i in lane)} bytes, shared with other commands"
+        )
     return Unknown(Reason.NOT_COLLECTED, f"its shell ended with status {status}")
 
 
@@ -109,7 +113,7 @@ def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
     if trouble is not None and contents:
         contents.popitem()  # the last file may be cut
     if trouble is None and len(output.err.encode("utf-8", "surrogateescape")) >= kept(question) - 1:
-        trouble = Unknown(Reason.TOO_LARGE, "more errors than were kept")
+        trouble = Unknown(Reason.TOO_LARGE, "not all error messages were kept")
     for path, _ in complaints:
         contents.pop(path, None)
     if trouble is None:

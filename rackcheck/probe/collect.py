@@ -92,7 +92,9 @@ class _Reading:
                 raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
             reading, source = (value.reading, value.source) if isinstance(value, Sourced) else (value, self.source)
             if len(text) > PATH:
-                raise Unreadable(f"a name of {len(text)} characters: {clean(text, 60)}", Reason.TOO_LARGE)
+                raise Unreadable(
+                    f"a fact path of {len(text)} characters; the maximum is {PATH}: {clean(text, 60)}", Reason.TOO_LARGE
+                )
             path = paths.parse(text)
             if path.starred:
                 raise Unreadable(f"an item with the name {EVERY}: {text}")

@@ -82,7 +82,7 @@ class Ending:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._left = Unknown(Reason.NOT_COLLECTED, "its inputs do not determine it")
+        self._left = Unknown(Reason.NOT_COLLECTED, "cannot be derived from its inputs")
 
     def __enter__(self) -> Self:
         return self

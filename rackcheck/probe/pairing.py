@@ -37,7 +37,7 @@ def distance(address: Reading, found: Reading, others: Mapping[str, Reading], pl
     if not isinstance(found, tuple):
         return found
     if not found:
-        return Absent("there are none")
+        return Absent("no device to measure the distance to")
     near = nearness(str(address), str(others[found[0]]), places)
     return near if isinstance(near, Unknown) else near.value
 
@@ -70,10 +70,10 @@ def rail(nic: str, gpus: Reading, nics: Mapping[str, Reading], index: Mapping[st
     if not isinstance(gpus, tuple):
         return gpus
     if len(gpus) != 1:
-        return Absent("no single GPU is nearest")
+        return Absent("no GPU is nearer than all others")
     mine = nics.get(gpus[0], Absent("no such GPU"))
     if not isinstance(mine, tuple):
         return mine
     if mine != (nic,):
-        return Absent("not that GPU's only nearest NIC")
+        return Absent("it is not the only nearest NIC of its nearest GPU")
     return index.get(gpus[0], Absent("no such GPU"))

@@ -48,7 +48,7 @@ def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered]) -
     once = {answer.plane for answer in answers} - second.keys()
     apart = {plane: answer.apart for plane, answer in second.items() if answer.apart is not None}
     tree = _tree(again.plan, node, second.values())
-    missing = {plane: Unknown(Reason.NOT_COLLECTED, "it was read once") for plane in once}
+    missing = {plane: Unknown(Reason.NOT_COLLECTED, "the fact was read only once") for plane in once}
     return Later(replace(tree, silent={**missing, **tree.silent, **first.silent}), apart)
 
 
@@ -303,11 +303,15 @@ class Judging:
         phases = sorted(phase.value for phase in self.job.phases)
         mine = [rule for rule in profile.own if rule.scope is Scope.NODE and rule.phase in self.job.phases]
         if not mine:
-            other = "; rackcheck burnin judges others" if any(r.phase is Phase.BURN_IN for r in profile.own) else ""
+            other = (
+                "; rackcheck burnin judges the rules of phase burn-in"
+                if any(r.phase is Phase.BURN_IN for r in profile.own)
+                else ""
+            )
             return f"no rule of {profile.name} is of phase {', '.join(phases)}: nothing was judged{other}"
         if not any("any" in rule.roles or node.role in rule.roles for rule in mine):
             message = f"no rule of {profile.name} is for role {node.role}: nothing was judged"
-            return f"{message}; rackcheck profile list shows others"
+            return f"{message}; rackcheck profile list shows other profiles"
         asked = " and ".join(sorted(plane.value for plane in self.job.planes))
         message = f"no rule of {profile.name} is for role {node.role} on the planes read ({asked}): nothing was judged"
         return f"{message}; choose other --planes, or more nodes"
@@ -323,7 +327,9 @@ class Judging:
         found = fit(profile.applies_to, tree, self._asked_of(node))
         if found.match is not Match.OTHER:
             return found
-        hint = "did you mean -i FILE or --rack NAME?" if node.is_local else "rackcheck profile list shows the others"
+        hint = (
+            "did you mean -i FILE or --rack NAME?" if node.is_local else "rackcheck profile list shows other profiles"
+        )
         words = f"{found.words}{_beside(profile, tree)}"
         return ProfileFit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({words}); {hint}")
 

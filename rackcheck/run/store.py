@@ -182,7 +182,7 @@ class Stored:
         path = self.folder / "raw" / f"{digest}.json.gz"
         data = _inflated(path)
         if hashlib.sha256(data).hexdigest() != digest:
-            raise UserError(f"{path} does not match the digest in its name: it was changed after the run")
+            raise UserError(f"{path} does not match the digest in its name: it was changed or damaged after the run")
         try:
             return stored_forms.capture(json.loads(data), plane)
         except _DAMAGED as error:
@@ -204,7 +204,7 @@ def _lines(path: Path) -> Iterator[bytes]:
         with safe_read.opened(path) as file:
             while line := file.readline(LARGEST + 1):
                 if len(line) > LARGEST:
-                    raise UserError(f"{path}: a line of more than {LARGEST >> 20} MiB")
+                    raise UserError(f"{path}: a line has more than {LARGEST >> 20} MiB")
                 yield line
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None

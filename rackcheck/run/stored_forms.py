@@ -50,7 +50,7 @@ def answered(doc: Mapping[str, Any], capture: Capture | None) -> Answered:
     _reasons([doc] if "unknown" in doc else [])
     plane, digest, reading = Plane(doc["plane"]), word(doc, "raw", ""), doc.get("reading", 1)
     if type(reading) is not int or reading not in (1, 2):
-        raise ValueError(f"a reading is 1 or 2, not {_shown(reading)}")
+        raise ValueError(f"`reading` must be 1 or 2, not {_shown(reading)}")
     return Answered(
         word(doc, "node"), plane, word(doc, "time"), trouble_from_json(doc), capture, digest, word(doc, "note", ""),
         reading, _apart(doc.get("apart")),

@@ -98,7 +98,7 @@ def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Outp
     try:
         plan = plan_of(bytes(payload))
     except ValueError as error:
-        return Output(2, "", f"a simulated node only reads the plan in a payload: {error}\n")
+        return Output(2, "", f"this simulated node found no valid plan in the payload: {error}\n")
     station = burning.station
     load = SimLoad(burning.parts, plan, station.ills, station.number, station.node.load_seed, time=time.time())
     return Output(0 if _paced(channel, load, station.node.load_pace) else 1, "")

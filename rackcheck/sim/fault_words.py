@@ -18,7 +18,7 @@ def number(given: FaultWords, word: str, low: int | None = None, high: int | Non
     within = "" if low is None else f" from {low} to {high}"
     found = int(given[word]) if re.fullmatch(r"-?[0-9]{1,12}", given[word]) else None
     if found is None or (low is not None and found < low) or (high is not None and found > high):
-        raise UserError(f"`{word}` is a whole number{within}, not {given[word]!r}")
+        raise UserError(f"`{word}` must be a whole number{within}, not {given[word]!r}")
     return found
 
 
@@ -26,7 +26,7 @@ def lanes(given: FaultWords, word: str, most: object) -> int:
     """Read the number of trained lanes of a PCIe link with at most `most` lanes; raises UserError if it is invalid."""
     widths = [width for width in (1, 2, 4, 8, 16) if not isinstance(most, int) or width <= most]
     if given[word] not in map(str, widths):
-        raise UserError(f"`{word}` is one of {', '.join(map(str, widths))}, not {given[word]!r}")
+        raise UserError(f"`{word}` must be one of {', '.join(map(str, widths))}, not {given[word]!r}")
     return int(given[word])
 
 
@@ -34,7 +34,7 @@ def path(given: FaultWords, word: str, known: Collection[str] | None = None) -> 
     """Read the absolute path of a file; raises UserError if it is not absolute, or is not in `known` (unless None)."""
     found = given[word]
     if not found.startswith("/"):
-        raise UserError(f"`{word}` is an absolute path, not {found!r}")
+        raise UserError(f"`{word}` must be an absolute path, not {found!r}")
     if known is not None and found not in known:
         folder = found.rpartition("/")[0]
         beside = [one for one in known if one.rpartition("/")[0] == folder]

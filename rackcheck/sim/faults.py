@@ -98,12 +98,12 @@ def _closed_node(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, ssh=Door.CLOSED))
 
 
-@_fault("unknown-name", "the node's host name has no address")
+@_fault("unknown-name", "the node's host name does not resolve")
 def _unknown_name(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, unresolved=True))
 
 
-@_fault("refused-login", "the node refuses our key")
+@_fault("refused-login", "the node refuses the SSH key")
 def _refused_login(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, ssh=Door.LOCKED))
 
@@ -128,7 +128,7 @@ def _hanging_bmc(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, hanging=True))
 
 
-@_fault("refused-bmc-login", "the BMC refuses our password")
+@_fault("refused-bmc-login", "the BMC refuses the password")
 def _refused_bmc_login(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, https=Door.LOCKED))
 
@@ -149,7 +149,7 @@ def _flapping_certificate(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, flapping=True))
 
 
-@_fault("few-connections", "the BMC accepts this many connections at once, and closes any further one", most="1")
+@_fault("few-connections", "the BMC accepts `most` connections at once, and closes any further one", most="1")
 def _few_connections(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, lines=number(given, "most", 1, LINES)))
 
@@ -162,13 +162,13 @@ def _few_connections(station: Station, given: FaultWords) -> Station:
 def _whole_collections(station: Station, given: FaultWords) -> Station:
     how = given["how"]
     if how not in WAYS:
-        raise UserError(f"`how` is one of {', '.join(WAYS)}, not {how!r}{did_you_mean(how, list(WAYS))}")
+        raise UserError(f"`how` must be one of {', '.join(WAYS)}, not {how!r}{did_you_mean(how, list(WAYS))}")
     return replace(station, bmc=replace(station.bmc, expand=how))
 
 
 @_fault(
     "bad-answers",
-    "the BMC's replies are wrong: of all resources but its root, or of one",
+    "the BMC's replies are wrong: for one resource, or for all except its root",
     how=None,
     uri="*",
     times="always",
@@ -176,7 +176,7 @@ def _whole_collections(station: Station, given: FaultWords) -> Station:
 def _bad_answers(station: Station, given: FaultWords) -> Station:
     how, uri = given["how"], given["uri"].rstrip("/")
     if how not in HOW:
-        raise UserError(f"`how` is one of {', '.join(HOW)}, not {how!r}{did_you_mean(how, list(HOW))}")
+        raise UserError(f"`how` must be one of {', '.join(HOW)}, not {how!r}{did_you_mean(how, list(HOW))}")
     wrong = HOW[how]
     if given["times"] != "always":
         wrong = replace(wrong, times=number(given, "times", 1, TIMES))
@@ -185,7 +185,7 @@ def _bad_answers(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, faults={**station.bmc.faults, uri: wrong}))
 
 
-@_fault("slow-bmc", "every reply of the BMC takes this long", milliseconds="500")
+@_fault("slow-bmc", "every reply of the BMC takes `milliseconds` ms", milliseconds="500")
 def _slow_bmc(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, latency=number(given, "milliseconds", 0, SLOWEST) / 1000))
 
@@ -219,12 +219,12 @@ def _tool_missing(station: Station, given: FaultWords) -> Station:
 # ---- clocks ----------------------------------------------------------------------------------------------------------
 
 
-@_fault("node-clock", "the node's clock is this many seconds ahead of ours", seconds=None)
+@_fault("node-clock", "the node's clock is `seconds` seconds ahead of this machine's clock", seconds=None)
 def _node_clock(station: Station, given: FaultWords) -> Station:
     return replace(station, node=replace(station.node, skew=float(number(given, "seconds", -FARTHEST, FARTHEST))))
 
 
-@_fault("bmc-clock", "the BMC's clock was never set and began in this year", year="2020")
+@_fault("bmc-clock", "the BMC's clock was never set, and started in `year`", year="2020")
 def _bmc_clock(station: Station, given: FaultWords) -> Station:
     import calendar  # noqa: PLC0415
     import time  # noqa: PLC0415

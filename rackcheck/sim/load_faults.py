@@ -40,7 +40,7 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultRead
             look(station, given)
             for ill in station.ills:
                 if ill.kind == name and ill.of == (f"{what}/{given[what]}" if what else "node"):
-                    raise UserError(f"{name} is on {station.name} {ill.of} already")
+                    raise UserError(f"{station.name} {ill.of} already has fault {name}")
             ill = Ill(name, f"{what}/{given[what]}" if what else "node", dict(given))
             return replace(station, ills=(*station.ills, ill))
 
@@ -56,7 +56,7 @@ def _second(given: FaultWords) -> None:
 
 def _address(given: FaultWords) -> None:
     if not re.fullmatch(r"0x[0-9a-f]{1,12}", given["address"]):
-        raise UserError(f"`address` is hexadecimal, as 0x3f2a41c00, not {given['address']!r}")
+        raise UserError(f"`address` must be hexadecimal, such as 0x3f2a41c00, not {given['address']!r}")
 
 
 @_fault("gpu-slow", "under load a GPU does less work per clock than its peers", gpu=None, percent="4")
@@ -72,7 +72,7 @@ def _gpu_bitflip(_: Station, given: FaultWords) -> None:
     _address(given)
     number(given, "bit", 0, 127)
     if given["how"] not in {"stuck", "transient"}:
-        raise UserError(f"`how` is one of stuck, transient, not {given['how']!r}")
+        raise UserError(f"`how` must be stuck or transient, not {given['how']!r}")
 
 
 @_fault(
@@ -107,7 +107,7 @@ def _gpu_nan(_: Station, given: FaultWords) -> None:
 def _gpu_wrong(_: Station, given: FaultWords) -> None:
     if given["unit"] not in UNITS:
         near = did_you_mean(given["unit"], list(UNITS))
-        raise UserError(f"`unit` is one of {', '.join(UNITS)}, not {given['unit']!r}{near}")
+        raise UserError(f"`unit` must be one of {', '.join(UNITS)}, not {given['unit']!r}{near}")
 
 
 @_fault("sm-slow", "under load one SM of a GPU is slower, and all others wait for it", gpu=None, sm=None, percent="20")
@@ -137,7 +137,7 @@ def _fan_stopped(_: Station, given: FaultWords) -> None:
     _second(given)
 
 
-@_fault("gpu-lost-under-load", "a GPU falls off the bus this many seconds into the load", gpu=None, second="4")
+@_fault("gpu-lost-under-load", "a GPU falls off the bus `second` seconds into the load", gpu=None, second="4")
 def _gpu_lost(_: Station, given: FaultWords) -> None:
     _second(given)
 
@@ -163,7 +163,7 @@ def _xid_only(_: Station, given: FaultWords) -> None:
     _second(given)
 
 
-@_fault("replay-storm", "under load the PCIe link of a GPU has this many replays per second", gpu=None, rate="50")
+@_fault("replay-storm", "under load the PCIe link of a GPU has `rate` replays per second", gpu=None, rate="50")
 def _replay_storm(_: Station, given: FaultWords) -> None:
     number(given, "rate", 1, 1_000_000)
 

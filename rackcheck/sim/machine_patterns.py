@@ -51,13 +51,15 @@ def _members(inside: str) -> list[tuple[str, ...]]:
     """Return the members of one bracket; a member has one text for each column."""
     columns = [[item for part in column.split(",") for item in _run(part.strip())] for column in inside.split("|")]
     if any(len(column) != len(columns[0]) for column in columns):
-        raise BadPattern(f"the columns of [{inside}] have {', '.join(str(len(c)) for c in columns)} members")
+        raise BadPattern(
+            f"the columns of [{inside}] have different numbers of members: {', '.join(str(len(c)) for c in columns)}"
+        )
     return list(zip(*columns, strict=True))
 
 
 def _run(part: str) -> list[str]:
     if not part:
-        raise BadPattern("a bracket with an empty member")
+        raise BadPattern("a bracket has an empty member")
     match = re.fullmatch(r"([0-9]{1,9})-([0-9]{1,9})", part)
     if match is None:
         return [part]

@@ -67,7 +67,7 @@ class Builder:
                     self._problems.append(Problem(place, f"more than {MOST} nodes"))
                     return found
                 if name in found:
-                    self._problems.append(Problem(place, f"{name} is here twice"))
+                    self._problems.append(Problem(place, f"{name} is defined twice"))
                 elif isinstance(own, YamlMapping) and not self._add(found, name, own, conduct, place):
                     break  # the other nodes of this set have the same error
         return found

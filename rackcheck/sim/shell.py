@@ -130,7 +130,7 @@ class SimShell:
             if trouble is not None:
                 return _as_unknown(trouble)
             if self._host.globs and glob not in self._host.globs:
-                err.append(f"head: error reading '{glob}': not part of what was recorded\n")
+                err.append(f"head: error reading '{glob}': not in the recording\n")
                 continue
             found = list(matching(self._paths, glob))
             if not found and glob not in self._host.refused:

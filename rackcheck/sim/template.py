@@ -129,13 +129,13 @@ def _head(path: Path) -> Template:
         if name not in HEAD:
             raise reader.wrong(key, f"no such key: `{name}`; there are {', '.join(HEAD)}")
         if not isinstance(value, yaml.ScalarNode):
-            raise reader.wrong(value, f"`{name}` is a text")
+            raise reader.wrong(value, f"`{name}` must be a text")
         given[name] = value.value
     missing = [name for name in HEAD if name not in given]
     if missing:
         raise reader.wrong(root, f"lacks {', '.join(f'`{name}`' for name in missing)}")
     if given["rackcheck"] != "1":
-        raise reader.wrong(root, f"rackcheck: 1 is the format this version reads, not {given['rackcheck']}")
+        raise reader.wrong(root, f"`rackcheck` must be 1, the format that this version reads, not {given['rackcheck']}")
     return Template(given["machine"], given["title"], given["hardware"])
 
 
@@ -147,7 +147,7 @@ def _host(reader: SheetReader, root: yaml.Node, template: Template) -> None:
         elif name == "refused":
             for at, path, node, _ in _paths(reader, value):
                 if not isinstance(node, yaml.ScalarNode) or node.value not in REFUSED:
-                    raise reader.wrong(node, f"the reason for a refused file is one of {', '.join(REFUSED)}")
+                    raise reader.wrong(node, f"the reason for a refused file must be one of {', '.join(REFUSED)}")
                 _add(reader, at, template.refused, path, REFUSED[node.value])
         elif name == "commands":
             for at, command, node in reader.pairs(value, "`commands`"):

@@ -199,7 +199,9 @@ def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> 
 
 def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> _Refused:
     message = clean(hiding.text(", ".join(error.allowed_types)))
-    return _Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host accepts {message}"))
+    return _Refused(
+        ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused: this host accepts only {message}")
+    )
 
 
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":

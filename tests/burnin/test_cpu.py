@@ -467,7 +467,7 @@ def test_a_core_that_others_hold_is_not_tested() -> None:
             other.wait()
     (fma,) = rows
     assert (fma["of"], fma["status"]) == (f"cpu/{core}", "not tested")
-    assert fma["why"] == f"contended: {fma['share']:.2f} of a core"
+    assert fma["why"] == f"contended: the work got {fma['share']:.2f} of a core"
     assert fma["share"] < 0.7
     assert "rate" not in fma
 

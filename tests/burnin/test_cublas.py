@@ -142,7 +142,7 @@ UNTESTED = {
     "FAKE_CUBLAS=wrong": "returns a wrong product",
     "FAKE_CUBLAS=status=15": "cublasLtMatmul returns status 15",
     "FAKE_CUBLAS=none": "has no algorithm for bf16 products",
-    "FAKE_CUBLAS=crash": "its process ended with 6",
+    "FAKE_CUBLAS=crash": "its process ended with wait status 6",
     "init=802": "fabric manager down",
     "gpus=1 context=0:46": "foreign process",
     "driver=11080": "does not work with a driver of CUDA 11",
@@ -190,7 +190,7 @@ def test_a_product_that_takes_for_ever_is_ended_too(machine: Machine, toolkit: P
 
 def test_too_little_time_is_reported_and_nothing_started(machine: Machine, toolkit: Path) -> None:
     (record,) = machine.tool(toolkit, until=2.0)
-    assert record["why"] == "stopped: 2 s were left"
+    assert record["why"] == "stopped: only 2 s were left"
 
 
 def test_of_several_copies_the_newest_that_the_driver_serves_is_taken(machine: Machine, tmp_path: Path) -> None:

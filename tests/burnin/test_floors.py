@@ -207,7 +207,7 @@ def test_an_unrequested_tool_is_no_gap_beside_a_requested_one(rule: str) -> None
 
 
 @pytest.mark.parametrize("rule", TOOL_OF)
-@pytest.mark.parametrize("why", ["tool missing", "denied: it may not be run", "hang: it had not ended", "stopped", ""])
+@pytest.mark.parametrize("why", ["tool missing", "denied: it may not be run", "hang: it did not end", "stopped", ""])
 def test_a_requested_tool_that_did_not_run_is_unknown(rule: str, why: str) -> None:
     gone = record(TOOL_OF[rule], "", status=None, why=why, version=None)
     assert status("h100-dgx", rule, gone) is Status.UNKNOWN

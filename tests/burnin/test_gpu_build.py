@@ -24,10 +24,13 @@ def test_no_driver_since_525_refuses_what_is_shipped(name: str) -> None:
 
 def test_a_newer_toolkit_is_refused() -> None:
     ptx, cubin = unpacked("ptx"), unpacked("sm_90")
-    assert refused("ptx", re.sub(rb"\.version 8\.0", b".version 8.1", ptx)) == "ptx: PTX 8.1, drivers of 525 read 8.0"
+    assert (
+        refused("ptx", re.sub(rb"\.version 8\.0", b".version 8.1", ptx))
+        == "ptx: PTX 8.1, drivers of series 525 read at most 8.0"
+    )
     assert refused("ptx", b"") == "ptx: no .version line"
-    assert refused("sm_90", cubin[:8] + b"\x08" + cubin[9:]) == "sm_90: ELF ABI version 8, drivers of 525 read 7"
-    assert refused("sm_90", ptx) == "sm_90: no ELF file"
+    assert refused("sm_90", cubin[:8] + b"\x08" + cubin[9:]) == "sm_90: ELF ABI version 8, drivers of series 525 read 7"
+    assert refused("sm_90", ptx) == "sm_90: not an ELF file"
 
 
 @pytest.mark.parametrize("name", ["sm_80", "sm_90"])

@@ -84,32 +84,35 @@ def test_each_reason_has_its_word_and_a_bit_without_one_its_number() -> None:
 
 def test_a_narrow_and_slow_link_explains_copies_and_nothing_else() -> None:
     seen = Observed(gen=4, gen_max=5, width=8, width_max=16)
-    assert explanations("pcie", seen) == ("the link ran as PCIe 4, its maximum is PCIe 5", "the link had 8 lanes of 16")
+    assert explanations("pcie", seen) == (
+        "the link ran as PCIe 4, its maximum is PCIe 5",
+        "the link used 8 of 16 lanes",
+    )
     assert explanations("compute", seen) == explanations("memory", seen) == explanations("nvlink", seen) == ()
 
 
 def test_a_low_cap_and_a_low_clock_with_its_reasons_explain_compute() -> None:
     seen = Observed(clock=1.4e9, clock_max=1.98e9, limit=500, limit_default=700, reasons=0x4)
     assert explanations("compute", seen) == (
-        "the power cap is 500 W, its default 700 W",
-        "the clock was 1400 MHz of 1980 MHz: software power cap",
+        "the power cap is 500 W, its default is 700 W",
+        "the clock was 1400 MHz, its maximum is 1980 MHz: software power cap",
     )
 
 
 def test_a_low_clock_without_reasons_states_that_none_was_reported() -> None:
     assert explanations("compute", Observed(clock=1.4e9, clock_max=1.98e9)) == (
-        "the clock was 1400 MHz of 1980 MHz, reason not reported",
+        "the clock was 1400 MHz, its maximum is 1980 MHz, reason not reported",
     )
     assert explanations("compute", Observed(clock=1.4e9, clock_max=1.98e9, reasons=0)) == (
-        "the clock was 1400 MHz of 1980 MHz",
+        "the clock was 1400 MHz, its maximum is 1980 MHz",
     )
 
 
 def test_memory_is_explained_by_its_clock_and_ecc_and_nvlink_by_links_that_are_down() -> None:
     seen = Observed(memory_clock=1.6e9, memory_clock_max=2.619e9, ecc=True, nvlinks=17, nvlinks_max=18)
     assert explanations("memory", seen) == (
-        "the memory clock was 1600 MHz of 2619 MHz",
-        "ECC is on, which costs bandwidth where memory stores its check bits among the data",
+        "the memory clock was 1600 MHz, its maximum is 2619 MHz",
+        "ECC is on, which costs bandwidth if check bits are stored among the data",
     )
     assert explanations("nvlink", seen) == ("17 of 18 NVLinks were up",)
 

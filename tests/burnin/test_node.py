@@ -165,5 +165,5 @@ def test_what_was_wrong_is_done_again_hot_and_cold(node: Node, fault: str, came:
     found.end(60)
     facts = tree(1, 1, BurnCapture(tuple(found.records))).leaves
     assert facts["burnin.gpu/1.again"].reading == came
-    assert f"it recurred: {came}" in facts["burnin.gpu/1.mismatches"].source
+    assert f"cooling: {came}" in facts["burnin.gpu/1.mismatches"].source
     assert facts["burnin.gpu/0.again"].reading == Absent("no fault was found")

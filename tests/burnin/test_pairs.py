@@ -120,7 +120,7 @@ def test_one_slow_link_among_equal_ones_is_the_links_and_not_its_ends() -> None:
 def test_three_ends_or_two_pairs_per_end_are_too_few_to_judge() -> None:
     found = solve({("a", "b"): 1.0, ("a", "c"): 1.0, ("b", "c"): 0.5})
     assert {one.outcome for one in (*found.ends.values(), *found.links.values())} == {NOT_TESTED}
-    assert found.ends["a"].why == "3 ends with a rate: at least 4 are needed to find which one is slow"
+    assert found.ends["a"].why == "3 ends have a rate: at least 4 are needed to find a slow one"
     found = solve(rates(1, matchings(ends(32), 2, 1), {"n0003": 0.5}))
     assert {one.outcome for one in found.ends.values()} == {NOT_TESTED}
     assert found.ends["n0003"].why.startswith("it is in 2 pairs")

@@ -135,9 +135,9 @@ def test_what_is_no_positive_number_is_not_tested_and_never_fine(nothing: float 
     gpus[40] = replace(gpus[40], clock=nothing)
     found = judge(gpus)
     assert [found.work_per_clock[n].outcome for n in (17, 40)] == [NOT_TESTED, NOT_TESTED]
-    assert {found.work_per_clock[n].why for n in (17, 40)} == {"it does not report work per clock"}
+    assert {found.work_per_clock[n].why for n in (17, 40)} == {"work per clock is not reported"}
     assert found.rate[17].outcome is NOT_TESTED
-    assert found.rate[17].why == "it does not report a rate"
+    assert found.rate[17].why == "a rate is not reported"
     assert found.rate[40].outcome is FINE
 
 

@@ -197,7 +197,7 @@ def test_an_old_driver_loses_only_values_it_cannot_report(old_node: Node) -> Non
     assert first["replays"] == 0
     assert old_node.errors("nvml", "lost") == []
     assert sampler.gpus.foreign(set()) == {}
-    assert "does not report whether other processes use it" in sampler.gpus.troubles[0]["why"]
+    assert "does not report whether other processes use the GPU" in sampler.gpus.troubles[0]["why"]
 
 
 def test_an_unloaded_driver_is_not_queried_and_no_trouble_without_a_gpu(node: Node) -> None:

@@ -95,7 +95,7 @@ def test_a_missing_tool_is_reported_as_missing(folder: Path) -> None:
 def test_an_unknown_tool_is_not_looked_for(folder: Path) -> None:
     put(folder, "evil", "touch ran")
     assert [r["why"] for r in run(["evil", "../evil", "sh -c evil"], folder)] == [
-        "unsupported: this version has no such tool"
+        "unsupported: this version of rackcheck has no such tool"
     ] * 3
 
 
@@ -215,7 +215,7 @@ def test_a_tool_that_hangs_is_reported_as_hanging(folder: Path, monkeypatch: pyt
 def test_a_tool_for_which_no_time_is_left_is_not_begun(folder: Path) -> None:
     put(folder, "dcgmi", "echo {}")
     (record,) = run(["dcgm-3"], folder, seconds=20.0)
-    assert re.fullmatch(r"stopped: \d+ s were left", record["why"])
+    assert re.fullmatch(r"stopped: only \d+ s were left", record["why"])
 
 
 def test_a_child_that_holds_the_pipe_does_not_hold_the_burn_in(folder: Path) -> None:

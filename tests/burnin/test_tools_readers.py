@@ -67,7 +67,7 @@ def test_a_tool_that_ended_with_trouble_passes_nothing_and_gives_no_rate(name: s
 
 @pytest.mark.parametrize("name", GOOD)
 @pytest.mark.parametrize(("why", "reason"), [
-    ("tool missing", Reason.TOOL_MISSING), ("stopped", Reason.NOT_TESTED), ("hang: it had not ended after 9 s", Reason.TIMEOUT),
+    ("tool missing", Reason.TOOL_MISSING), ("stopped", Reason.NOT_TESTED), ("hang: it did not end within 9 s", Reason.TIMEOUT),
     ("denied: it may not be run", Reason.DENIED), ("", Reason.NOT_TESTED),
 ])  # fmt: skip
 def test_a_tool_that_did_not_run_to_its_end_makes_all_of_its_facts_unknown(name: str, why: str, reason: Reason) -> None:

@@ -62,7 +62,7 @@ def test_without_a_quorum_no_node_is_right_or_wrong() -> None:
     trees = [tree(smt="enabled")] * 2 + [tree(smt="disabled")] * 2
     found = judged(rule(SMT), trees)
     assert {v.status for v in found} == {Status.UNKNOWN}
-    assert "no consensus: of 4 nodes disabled on 2, enabled on 2" in found[0].reason
+    assert "no consensus: of 4 nodes: disabled on 2, enabled on 2" in found[0].reason
 
 
 def test_the_quorum_is_of_the_expected_nodes_and_not_of_those_that_spoke() -> None:

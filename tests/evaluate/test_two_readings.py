@@ -109,7 +109,7 @@ def test_a_reason_states_both_readings_and_the_time_between(tmp_path: Path) -> N
 
 def test_stability_is_unknown_in_a_run_with_one_reading(tmp_path: Path) -> None:
     found = judged(tmp_path, "{ fact: mode, steady: true }", {"mode": "on"}, None)
-    assert (found.status, "it was read once" in found.reason) == (Status.UNKNOWN, True)
+    assert (found.status, "the fact was read only once" in found.reason) == (Status.UNKNOWN, True)
 
 
 def test_each_item_is_held_against_its_own_second_reading(tmp_path: Path) -> None:

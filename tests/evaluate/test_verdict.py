@@ -370,7 +370,7 @@ def test_an_unknown_item_that_may_warn_is_no_pass_even_where_it_may_fail(verdict
 
 def test_allowed_failures_are_reported(verdict: Judge) -> None:
     judged = verdict("{ each: gpu, fact: errors, at-least: 2, allow-failing: 1 }", gpus("errors", 3, 3, 1))
-    assert judged.reason == "1 of 3 may fail and do"
+    assert judged.reason == "1 of 3 fail, as the rule allows"
 
 
 @pytest.mark.parametrize(
@@ -462,7 +462,7 @@ def test_an_item_that_only_the_listing_names_is_unknown_not_absent(verdict: Judg
     [
         (False, "fail", "driver is 1"),
         (True, "n/a", "virtual is true"),
-        (TIMEOUT, "unknown", "whether it applies: virtual unknown (timeout"),
+        (TIMEOUT, "unknown", "it is unknown whether the rule applies: virtual unknown (timeout"),
         (Absent(), "n/a", "virtual is absent"),
     ],
 )

@@ -72,8 +72,11 @@ def test_keys_are_tried_before_the_password_and_a_password_alone_goes_alone(tmp_
     ("host", "text"),
     [
         (PasswordHost("other"), "login as audit refused; tried the password"),
-        (PasswordHost("sesame", "publickey"), "audit: this host accepts publickey"),
-        (PasswordHost("sesame", "keyboard-interactive", questions=2), "audit: this host accepts keyboard-interactive"),
+        (PasswordHost("sesame", "publickey"), "login as audit refused: this host accepts only publickey"),
+        (
+            PasswordHost("sesame", "keyboard-interactive", questions=2),
+            "login as audit refused: this host accepts only keyboard-interactive",
+        ),
     ],
 )
 def test_a_refused_password_is_denied_and_not_repeated(tmp_path: Path, host: PasswordHost, text: str) -> None:

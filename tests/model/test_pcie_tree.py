@@ -202,7 +202,7 @@ def test_nearness_uses_the_words_of_nvidia_smi(one: str, other: str, near: Near)
 
 
 def test_without_numa_nodes_two_host_bridges_are_neither_near_nor_far() -> None:
-    absent = PcieLocations(UP, BRIDGE, dict.fromkeys(UP, Absent("the firmware names no NUMA node")))
+    absent = PcieLocations(UP, BRIDGE, dict.fromkeys(UP, Absent("the firmware assigns no NUMA node")))
     assert isinstance(nearness("gpu", "far nic", absent), Unknown)
     assert nearness("gpu", "nic", absent) is Near.PXB
 

@@ -59,7 +59,9 @@ def test_who_hangs_in_a_lane_costs_those_behind_it_and_no_others(lane: str) -> N
     assert out(result, "echo before") == "before\n"
     assert out(result, "echo beside") == "beside\n"
     for command in commands[1 + LANES :]:
-        assert result.capture.commands[command] == Unknown(Reason.TIMEOUT, "no answer within 1 s, with others")
+        assert result.capture.commands[command] == Unknown(
+            Reason.TIMEOUT, "no answer within 1 s, shared with other commands"
+        )
 
 
 def test_a_flood_in_a_lane_is_never_a_short_answer() -> None:

@@ -273,7 +273,7 @@ def test_every_unreadable_file_is_reported_however_many_there_are(folder: Path) 
 def test_more_complaints_than_are_kept_leave_nothing_that_looks_absent(folder: Path) -> None:
     ask = Read(*denied(folder, 6000).globs, f"{folder}/none")
     files, trouble = run(ask, user=UNPRIVILEGED).capture.files_of(ask)
-    assert trouble == Unknown(Reason.TOO_LARGE, "more errors than were kept")
+    assert trouble == Unknown(Reason.TOO_LARGE, "not all error messages were kept")
     first = files.read(f"{folder}/denied-0000").reading
     assert isinstance(first, Unknown)
 
@@ -374,7 +374,7 @@ def capture_of(ask: Read, out: str, err: str, status: int = 0) -> NodeCapture:
     return split(frame.encode(), [ask], MARK, CUT).capture
 
 
-SILENCE = Unknown(Reason.NOT_COLLECTED, "head returned nothing for it")
+SILENCE = Unknown(Reason.NOT_COLLECTED, "head returned neither the file's contents nor an error")
 
 
 @pytest.mark.parametrize("status", [0, 1])
@@ -385,7 +385,7 @@ def test_a_file_or_glob_missing_from_heads_output_is_unknown_not_absent(status: 
     assert files.refused == {"/proc/x": SILENCE, "/sys/*/y": SILENCE}
     assert (files.read("/proc/x").reading, files.read("/etc/z").reading) == (SILENCE, "z")
     for ask_for in (files.has, lambda glob: list(files.found("/sys/*/y"))):
-        with pytest.raises(Unreadable, match="head returned nothing for it"):
+        with pytest.raises(Unreadable, match="head returned neither the file's contents nor an error"):
             ask_for("/proc/x")
 
 
@@ -454,7 +454,7 @@ def test_a_tool_that_is_not_there_is_missing_for_every_question_of_it(tmp_path: 
 def test_a_device_whose_name_would_be_an_option_is_skipped(tmp_path: Path) -> None:
     question = Shell("echo {}", each=devices(tmp_path, "-rf"))
     (reading,) = each(out(run(question), question.command)).values()
-    assert reading == Unknown(Reason.NOT_COLLECTED, "not run: the name begins with a dash")
+    assert reading == Unknown(Reason.NOT_COLLECTED, "not run: the device's name begins with a dash")
 
 
 @pytest.mark.parametrize("cut", [1, 4, 12, 20])

@@ -39,9 +39,7 @@ def test_secrets_of_the_command_line_never_leave_the_node(tmp_path: Path) -> Non
     ).stdout
     assert "s3cret" not in out
     given = answered("cmdline", out)
-    assert given["cmdline.argument/api_token.value"] == Unknown(
-        Reason.DENIED, "withheld: its name looks like a secret's"
-    )
+    assert given["cmdline.argument/api_token.value"] == Unknown(Reason.DENIED, "withheld: the name suggests a secret")
     assert given["cmdline.argument/api_token.present"] is True
     assert given["cmdline.argument/foo.value"] == "a b"
     assert given["cmdline.argument/quiet.present"] is True

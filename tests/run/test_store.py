@@ -68,7 +68,7 @@ def test_an_answer_changed_after_the_run_is_refused(run: Path) -> None:
     raw.write_bytes(gzip.compress(doctored))
     done = rackcheck("audit", "--from", run)
     assert (done.status, done.out) == (2, "")
-    assert "changed after the run" in done.err
+    assert "changed or damaged after the run" in done.err
 
 
 def test_a_damaged_head_is_one_clear_line(run: Path) -> None:

@@ -170,15 +170,15 @@ def test_a_fault_of_a_load_changes_what_a_node_writes_and_every_record_of_it_is_
     ("kind", "words", "text"),
     [
         ("gpu-slow", {"gpu": "8"}, "no GPU 8: the machine has 0 to 7"),
-        ("gpu-slow", {"gpu": "1", "percent": "100"}, "`percent` is a whole number from 1 to 99, not '100'"),
-        ("gpu-bitflip", {"gpu": "1", "address": "12"}, "`address` is hexadecimal, as 0x3f2a41c00, not '12'"),
-        ("gpu-bitflip", {"gpu": "1", "how": "often"}, "`how` is one of stuck, transient, not 'often'"),
+        ("gpu-slow", {"gpu": "1", "percent": "100"}, "`percent` must be a whole number from 1 to 99, not '100'"),
+        ("gpu-bitflip", {"gpu": "1", "address": "12"}, "`address` must be hexadecimal, such as 0x3f2a41c00, not '12'"),
+        ("gpu-bitflip", {"gpu": "1", "how": "often"}, "`how` must be stuck or transient, not 'often'"),
         ("gpu-wrong", {"gpu": "1", "unit": "fp46"}, "not 'fp46'; did you mean fp64?"),
         ("nic-down-under-load", {"nic": "mlx5_44"}, "n1 has no RDMA port mlx5_44; did you mean mlx5_4?"),
         ("cpu-wrong", {"cpu": "224"}, "n1 has no processor 224: it has 0 to 223"),
         ("ram-bitflip", {"numa": "2"}, "n1 has no NUMA node 2: it has 0, 1"),
-        ("gpu-hang", {"gpu": "1", "second": "-1"}, "`second` is a whole number from 0 to 600, not '-1'"),
-        ("link-narrow-under-load", {"gpu": "1", "lanes": "32"}, "`lanes` is one of 1, 2, 4, 8, 16, not '32'"),
+        ("gpu-hang", {"gpu": "1", "second": "-1"}, "`second` must be a whole number from 0 to 600, not '-1'"),
+        ("link-narrow-under-load", {"gpu": "1", "lanes": "32"}, "`lanes` must be one of 1, 2, 4, 8, 16, not '32'"),
     ],
 )
 def test_an_impossible_fault_is_reported(kind: str, words: dict[str, str], text: str) -> None:
@@ -190,7 +190,7 @@ def test_an_impossible_fault_is_reported(kind: str, words: dict[str, str], text:
 def test_the_same_fault_is_not_laid_twice_on_one_thing() -> None:
     once = faults.lay(station(), "gpu-slow", {"gpu": "1"})
     assert len(faults.lay(once, "gpu-slow", {"gpu": "2"}).ills) == 2
-    with pytest.raises(UserError, match="gpu-slow is on n1 gpu/1 already"):
+    with pytest.raises(UserError, match="n1 gpu/1 already has fault gpu-slow"):
         faults.lay(once, "gpu-slow", {"gpu": "1"})
 
 
@@ -328,7 +328,7 @@ def test_a_wrong_payload_is_refused_with_words_and_never_run(tmp_path: Path) -> 
         assert heard(line, lambda _: False) == []
         status, output = line.ended()
         assert status == 2
-        assert "a simulated node only reads the plan in a payload" in output
+        assert "found no valid plan in the payload" in output
 
     text = f"open({str(tmp_path / 'ran')!r}, 'w')\n".encode()
     with rack(tmp_path) as up:

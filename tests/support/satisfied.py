@@ -150,7 +150,9 @@ def each(bench: Bench) -> Cases:
             if wrong is not None:
                 good = copied(good, first, _item(look, spare), wrong)
         if least and wrong is not None:
-            yield Case(f"{least} wrong, as many as may be", good, Status.PASS, f"{least} of {count} may fail and do")
+            yield Case(
+                f"{least} wrong, as many as may be", good, Status.PASS, f"{least} of {count} fail, as the rule allows"
+            )
         for word, changed, status, says in bench.broken(good, at, deciding if least < count else ()):
             yield Case(f"one item: {word or 'absent'} broken", changed, status, "" if least else says, word)
         if count > 1:

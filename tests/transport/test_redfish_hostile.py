@@ -48,7 +48,7 @@ def test_an_error_sent_with_status_200_is_no_resource(message: str, *, gone: boo
 def test_a_body_of_the_resource_beside_is_not_believed(named: str) -> None:
     with Mockup(bodies={**SMALL, TWO: {"@odata.id": named, "Id": "1"}}) as server:
         capture, _ = read(server)
-    assert "the body is of another resource" in trouble(capture, TWO).detail
+    assert "the body belongs to another resource" in trouble(capture, TWO).detail
 
 
 @pytest.mark.parametrize("named", [TWO, f"{TWO}/", TWO.upper(), "/redfish/v1/Managers/2", 7, None])
@@ -62,7 +62,7 @@ def test_a_redirect_to_the_resource_beside_is_not_believed() -> None:
     moved = ResourceFault(status=301, headers={"Location": ONE}, body=b"")
     with Mockup(bodies={**SMALL, ONE: {"@odata.id": ONE, "Id": "1"}}, faults={TWO: moved}) as server:
         capture, _ = read(server)
-    assert "the body is of another resource" in trouble(capture, TWO).detail
+    assert "the body belongs to another resource" in trouble(capture, TWO).detail
 
 
 @pytest.mark.parametrize(

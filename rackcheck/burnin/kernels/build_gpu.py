@@ -104,10 +104,14 @@ def refused(name: str, data: bytes) -> str | None:
         if found is None:
             return f"{name}: no .version line"
         version = (int(found[1]), int(found[2]))
-        return None if version <= PTX_AT_MOST else f"{name}: PTX {version[0]}.{version[1]}, drivers of 525 read 8.0"
+        return (
+            None
+            if version <= PTX_AT_MOST
+            else f"{name}: PTX {version[0]}.{version[1]}, drivers of series 525 read at most 8.0"
+        )
     if data[:4] != b"\x7fELF":
-        return f"{name}: no ELF file"
-    return None if data[8] == ELF_ABI else f"{name}: ELF ABI version {data[8]}, drivers of 525 read {ELF_ABI}"
+        return f"{name}: not an ELF file"
+    return None if data[8] == ELF_ABI else f"{name}: ELF ABI version {data[8]}, drivers of series 525 read {ELF_ABI}"
 
 
 def assembled(folder: Path, ptx: bytes, chip: str) -> str:

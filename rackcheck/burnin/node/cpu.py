@@ -179,7 +179,7 @@ class Cpu:
         if share >= CPU_OBTAINED:
             self.emit("stage", status="done", rate=times["work"] / seconds, **values)
         elif rated:
-            self.emit("stage", status="not tested", why="contended: %.2f of a core" % share, **values)
+            self.emit("stage", status="not tested", why="contended: the work got %.2f of a core" % share, **values)
         else:
             self.emit("stage", status="done", **values)
 

@@ -63,7 +63,11 @@ def cpu_ram(burn: "Cpu", stage: Dict[str, Any]) -> None:
         parts = [results[cpu] for cpu in cpus if cpu in results]
         whole = {key: sum(part[key] for part in parts) for key in ("wall", "cpu", "work", "found", "covered")}
         if not whole["covered"]:
-            why = "under-loaded: nothing was verified in the time" if quota else "no memory: %d B are free" % free
+            why = (
+                "under-loaded: nothing was verified before the time limit"
+                if quota
+                else "no memory: %d B are free" % free
+            )
             burn.undone("numa/" + node, "ram", why, test="march")
             continue
         whole["from"] = min(part["from"] for part in parts)

@@ -44,7 +44,7 @@ def run_cublas(
         began, of = clock(), "gpu/%d" % index
         left = until - began
         if stop.is_set() or left < CUBLAS_LEAST:
-            why = "stopped" if stop.is_set() else "stopped: %.0f s were left" % max(left, 0.0)
+            why = "stopped" if stop.is_set() else "stopped: only %.0f s were left" % max(left, 0.0)
             emit("tool", **_cublas_record(of, why=why))
             return
         why = (refused or {}).get(str(index), "")
@@ -114,7 +114,7 @@ def _cublas_apart(
     data, why = b"", ""
     while not why:
         if stop.is_set() or clock() >= until:
-            why = "stopped" if stop.is_set() else "hang: it had not ended within its time limit"
+            why = "stopped" if stop.is_set() else "hang: it did not end within its time limit"
         elif select.select([read], [], [], 0.05)[0]:
             more = os.read(read, 65536)
             data += more
@@ -128,7 +128,7 @@ def _cublas_apart(
     try:
         value = json.loads(data.decode("ascii"))
     except ValueError:
-        return {"why": "lost: its process ended with %d" % status}
+        return {"why": "lost: its process ended with wait status %d" % status}
     return dict(value)
 
 

@@ -121,5 +121,5 @@ def _why(error: OSError) -> str:
     if error.errno == errno.EEXIST:
         return "denied: a file of that name exists; it was not changed"
     if error.errno == errno.EINVAL:
-        return "unsupported: its filesystem does not read past the cache"
+        return "unsupported: its filesystem does not support direct I/O"
     return f"denied: {os.strerror(error.errno or 0)}"

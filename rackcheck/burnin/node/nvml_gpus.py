@@ -187,7 +187,7 @@ class Gpus:
             if running is None:
                 running = self.ask(index, nvml.nvmlDeviceGetComputeRunningProcesses_v2)
             if running is None:
-                why = "unsupported: NVML does not report whether other processes use it"
+                why = "unsupported: NVML does not report whether other processes use the GPU"
                 self.troubles.append({"of": f"gpu/{index}", "why": why})
             else:
                 who = [self._process(pid) for pid in sorted({each.pid for each in running} - set(mine))]

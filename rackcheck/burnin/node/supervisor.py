@@ -80,7 +80,7 @@ class Supervisor:
                 self.backlog = self.backlog[os.write(self.out, self.backlog) :]
             except BlockingIOError:
                 if len(self.backlog) > BACKLOG:
-                    self.abort("the controller does not read")
+                    self.abort("the controller does not read the output")
                 return
             except OSError:
                 self.backlog = b""
@@ -156,7 +156,7 @@ class Supervisor:
         """Handle a message of the sampler: the list of GPUs, or a GPU that is too hot and must stop."""
         if "gpus" in word:
             self.known = True
-            alone = "left alone: the plan has no work for GPUs" if not self.stages("gpu") else ""
+            alone = "not used: the plan has no work for GPUs" if not self.stages("gpu") else ""
             for index, why in sorted({**dict.fromkeys(word["gpus"], alone), **word["refused"]}.items()):
                 if why:
                     self.refused[index] = why

@@ -35,7 +35,7 @@ def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: floa
     def over() -> str:
         if stop.is_set() or clock() >= until:
             return "stopped" if stop.is_set() else "stopped: the burn-in's time limit was reached"
-        return f"hang: it had not ended after {most:.0f} s" if clock() >= begun + most else ""
+        return f"hang: it did not end within {most:.0f} s" if clock() >= begun + most else ""
 
     try:
         child = tool_start(argv)

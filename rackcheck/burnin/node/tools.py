@@ -48,7 +48,7 @@ def run_tools(
             continue
         tool = TOOLS.get(name)
         if tool is None:
-            _tool_untested(emit, name, "node", "unsupported: this version has no such tool")
+            _tool_untested(emit, name, "node", "unsupported: this version of rackcheck has no such tool")
             continue
         exe = find_tool(tool.command, folders)
         if exe is None:
@@ -65,7 +65,7 @@ def run_tools(
             number = version.group(1) if version else None
             left = until - clock()
             if stop.is_set() or left < tool.least:
-                why = "stopped" if stop.is_set() else f"stopped: {max(left, 0.0):.0f} s were left"
+                why = "stopped" if stop.is_set() else f"stopped: only {max(left, 0.0):.0f} s were left"
                 _tool_untested(emit, name, of, why, argv, number)
                 continue
             runs = tool_with_server if name == "ib_write_bw" else tool_run

@@ -18,10 +18,10 @@ def each(answer: str, *, ok: tuple[int, ...] = (0,)) -> Mapping[str, str | Unkno
         head = _HEAD.match(answer, at)
         end = _END.search(answer, head.end() - 1) if head is not None else None
         if head is None or end is None:
-            raise Unreadable(f"not a device with the output of its command: {clean(answer[at : at + 80])!r}")
+            raise Unreadable(f"not a device's name and its command's output: {clean(answer[at : at + 80])!r}")
         status, message = int(end[1]), answer[head.end() : end.start()]
         if status == 126 and not message:
-            found[head[1]] = Unknown(Reason.NOT_COLLECTED, "not run: the name begins with a dash")
+            found[head[1]] = Unknown(Reason.NOT_COLLECTED, "not run: the device's name begins with a dash")
         else:
             # The message shows which program refused: messages of sudo are in the output, like all other errors.
             found[head[1]] = message if status in ok else refusal(status, message, root=True, seconds=0)

@@ -29,7 +29,7 @@ class Element:
         """Return the only child with a name, None if there is none; raises Unreadable if there are several."""
         found = self.every(name)
         if len(found) > 1:
-            raise Unreadable(f"{len(found)} elements {clean(name)!r} in one {clean(self.name)!r}")
+            raise Unreadable(f"{len(found)} elements {clean(name)!r} in {clean(self.name)!r}, expected 1")
         return found[0] if found else None
 
 
@@ -44,7 +44,7 @@ class _Builder:
     def start(self, name: str, _attributes: dict[str, str]) -> None:
         self.elements += 1
         if self.elements > MOST_ELEMENTS or len(self.open) > MOST_DEPTH:
-            raise Unreadable(f"more than {MOST_ELEMENTS} elements, or more than {MOST_DEPTH} in each other")
+            raise Unreadable(f"more than {MOST_ELEMENTS} elements, or more than {MOST_DEPTH} levels of elements")
         parent, element = self.open[-1], Element(name)
         parent.text = parent.text.strip()
         parent.children.setdefault(name, []).append(element)

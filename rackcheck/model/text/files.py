@@ -9,7 +9,7 @@ from functools import lru_cache
 from rackcheck.model.fact import Absent, Reason, Sourced, Unknown, Unreadable, Value
 from rackcheck.model.text.values import line, natural
 
-SILENT = Unknown(Reason.NOT_COLLECTED, "head returned nothing for it")
+SILENT = Unknown(Reason.NOT_COLLECTED, "head returned neither the file's contents nor an error")
 """The reason for a file for which `head` returned neither contents nor an error."""
 
 

@@ -48,7 +48,7 @@ def line(text: str) -> str:
 def rows(text: str) -> list[str]:
     """Return the lines of an output; raises Unreadable if the last line has no line end, since the output was cut."""
     if text and not text.endswith("\n"):
-        raise Unreadable(f"cut in its last line: {clean(text.rpartition(chr(10))[2])!r}")
+        raise Unreadable(f"the last line is incomplete: {clean(text.rpartition(chr(10))[2])!r}")
     return text.split("\n")[:-1]
 
 
@@ -76,7 +76,7 @@ def chosen(text: str) -> str:
     """Return the bracketed word of `always [madvise] never`."""
     found = re.findall(r"\[([^\[\]\s]+)\]", text)
     if len(found) != 1:
-        raise Unreadable(f"no single [word]: {clean(text)!r}")
+        raise Unreadable(f"not exactly one [word] in brackets: {clean(text)!r}")
     return str(found[0])
 
 

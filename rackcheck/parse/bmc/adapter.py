@@ -42,4 +42,6 @@ def _agreed(rows: Sequence[Sourced]) -> Sourced:
     words = dict.fromkeys(str(each.reading) for each in rows)
     if mute is not None or len(words) == 1:
         return mute or rows[0]
-    return Sourced(Unknown(Reason.UNPARSABLE, f"its controllers differ: {clean(', '.join(words))}"), rows[0].source)
+    return Sourced(
+        Unknown(Reason.UNPARSABLE, f"its controllers run different versions: {clean(', '.join(words))}"), rows[0].source
+    )

@@ -89,7 +89,7 @@ def attributes(bios: Resource) -> Attributes:
         why = Reason.NOT_COLLECTED if found is None else Reason.UNPARSABLE
         raise Unreadable(f"{bios.uri}: Attributes is not an object: {clean(repr(found), 60)}", why)
     if len(found) > MOST:
-        raise Unreadable(f"{bios.uri}: {len(found)} attributes", Reason.TOO_LARGE)
+        raise Unreadable(f"{bios.uri}: {len(found)} attributes; the maximum is {MOST}", Reason.TOO_LARGE)
     return found
 
 
@@ -99,7 +99,9 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
     if all(other.reading == first.reading for other in others):
         return first
     shown = ", ".join(f"{clean(str(r.reading), 60)} ({r.source})" for r in (first, *others))
-    return Sourced(Unknown(Reason.UNPARSABLE, f"the systems of this BMC differ: {shown}"), first.source)
+    return Sourced(
+        Unknown(Reason.UNPARSABLE, f"the systems of this BMC report different values: {shown}"), first.source
+    )
 
 
 def read_setting(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> SettingReport:
@@ -152,7 +154,7 @@ def _differing(setting: Setting, rows: list[Any]) -> Reading:
     if setting.unit is None:
         return MIXED
     shown = ", ".join(sorted({setting.spell(m) for m in rows})[:3])
-    return Unknown(Reason.UNPARSABLE, f"the attributes of {setting.name} differ: {shown}")
+    return Unknown(Reason.UNPARSABLE, f"the attributes for {setting.name} have different values: {shown}")
 
 
 def waiting(known: BiosSettings, now: Attributes, then: Attributes, shown: Mapping[str, str] = NOTHING) -> Waiting:

@@ -43,7 +43,7 @@ def override(value: object) -> str:
     """Return whether an override of the boot order is set, and how long it lasts: a value of OVERRIDES."""
     text = text_of(value)
     if text not in OVERRIDES:
-        raise Unreadable(f"not one of {', '.join(OVERRIDES)}: {clean(text, 60)!r}")
+        raise Unreadable(f"is not one of {', '.join(OVERRIDES)}: {clean(text, 60)!r}")
     return text
 
 

@@ -49,7 +49,7 @@ def purpose(value: object) -> str:
     """
     found = {kind for kind, pattern in PURPOSES.items() if re.search(pattern, text_of(value))}
     if len(found) != 1:
-        raise Unreadable(f"{clean(str(value), 80)!r} does not name what it limits", Reason.NOT_COLLECTED)
+        raise Unreadable(f"{clean(str(value), 80)!r} does not show what it limits", Reason.NOT_COLLECTED)
     return found.pop()
 
 
@@ -57,7 +57,7 @@ def kept(value: object) -> str:
     """Derive from a control's name whether its set point survives a restart."""
     word = re.search(r"(?i)(non_?)?volatile", text_of(value))
     if word is None:
-        raise Unreadable(f"{clean(str(value), 80)!r} names neither volatile nor nonvolatile", Reason.NOT_COLLECTED)
+        raise Unreadable(f"{clean(str(value), 80)!r} contains neither volatile nor nonvolatile", Reason.NOT_COLLECTED)
     return "nonvolatile" if word[1] else "volatile"
 
 

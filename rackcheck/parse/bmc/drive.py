@@ -51,7 +51,7 @@ def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:
     mute = next((drive for drive in (*stored, *kept) if _number(drive) is None and not _empty(drive)), None)
     if mute is None:
         return [*stored, *kept], None
-    why = f"{mute.uri} reports no serial number: it may be a drive that is listed elsewhere"
+    why = f"{mute.uri} reports no serial number: it may be a drive that is listed twice"
     return stored, Unknown(Reason.NOT_COLLECTED, why)
 
 
@@ -94,5 +94,5 @@ def share(value: object) -> float:
     """Return the remaining life of a drive in %; 0 is unknown: the drive may be worn out, or may not report it."""
     left = some(value)
     if left > 100:
-        raise Unreadable(f"above 100 %: {left:g} %")
+        raise Unreadable(f"is above 100 %: {left:g} %")
     return left

@@ -134,7 +134,9 @@ def role(known: SignTable, component: Resource, installed: Collection[str] = ())
     if state == "Absent":
         return Absent("Status.State is Absent")
     if state in known.unsettled:
-        return Unknown(Reason.NOT_COLLECTED, f"Status.State is {state}, and no text states its purpose")
+        return Unknown(
+            Reason.NOT_COLLECTED, f"Status.State is {state}, and its Id, Name and Description do not show its purpose"
+        )
     if isinstance(name, Unknown):
         return name
     return state if isinstance(state, Unknown) and "Status" in component.body else INSTALLED

@@ -141,14 +141,14 @@ def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, R
         settled = {*wider, *(machine.name for machine in sure)}
         doubts = [(m, why) for m, why in doubts if m.name not in settled and any(map(identity.fitting, m.names))]
     for machine, why in doubts:
-        lost = Unknown(why.reason, f"it may be {machine.name}: {clean(why.detail)}")
+        lost = Unknown(why.reason, f"the machine may be {machine.name}: {clean(why.detail)}")
         return lost, lost
     if len(sure) == 1:
         return sure[0].name, tuple(_evidence(sure[0], identity))
     hints = sure or [machine for machine, _, _ in rows if any(map(identity.fitting, machine.names))]
     listed = tuple(f"{machine.name}: {each}" for machine in hints for each in _evidence(machine, identity))
     several = " or ".join(machine.name for machine in sure)
-    return Absent(f"several fit: {several}" if sure else "no machine of the table fits"), listed
+    return Absent(f"several known machines match: {several}" if sure else "no known machine matches"), listed
 
 
 def _judge(machine: KnownMachine, identity: ReportedIdentity) -> tuple[bool, Unknown | None]:

@@ -30,8 +30,8 @@ def target(value: object) -> str:
     """Return the last two segments of the link to a component: `Chassis/HGX_ERoT_BMC_0`."""
     if not isinstance(value, str) or not value.startswith("/") or BROKEN in value:
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
-        raise Unreadable(f"not a link: {clean(repr(value))}", reason)
+        raise Unreadable(f"is not a link: {clean(repr(value))}", reason)
     words = [word for word in value.partition("#")[0].split("/") if word]
     if len(words) < 2:
-        raise Unreadable(f"an incomplete link: {clean(value, 60)!r}")
+        raise Unreadable(f"is an incomplete link: {clean(value, 60)!r}")
     return "/".join(words[-2:])

@@ -53,7 +53,7 @@ def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
     root = next(iter(docs.at("")))
     if not systems and _is_link(root.body.get("PowerEquipment")):
         return Sourced("power_shelf", inside(root.uri, "PowerEquipment"))
-    return Unknown(Reason.NOT_COLLECTED, "neither processors nor switches nor power equipment: kind undetermined")
+    return Unknown(Reason.NOT_COLLECTED, "the BMC reports neither processors, switches nor power equipment")
 
 
 def _any(members: object) -> bool:

@@ -197,7 +197,7 @@ def _entry_count(page: Resource) -> int | None:
 def _count(page: Resource, held: int) -> int:
     value = counted(page, "Members")
     if _next(page) is not None and (value is None or value <= held):
-        raise Unreadable(f"{page.uri} has a next page and does not count its entries", Reason.NOT_READ_FURTHER)
+        raise Unreadable(f"{page.uri} has a next page, but reports no count of all entries", Reason.NOT_READ_FURTHER)
     return held if value is None else max(value, held)
 
 
@@ -212,7 +212,9 @@ def _last(docs: Documents, first: Resource, held: list[Resource], count: int) ->
     link = _next(first)
     base, query = (link.partition("?")[0], link[link.find("?") :]) if isinstance(link, str) else ("", "")
     if base.rstrip("/") != first.uri.rstrip("/") or not _SKIP.fullmatch(query):
-        raise Unreadable(f"{first.uri} counts {count} entries and lists {len(held)}", Reason.NOT_READ_FURTHER)
+        raise Unreadable(
+            f"{first.uri} reports a count of {count} entries, but lists {len(held)}", Reason.NOT_READ_FURTHER
+        )
     skipped = max(len(held), count - NEWEST)
     page = docs.fetched(f"{base}?$skip={skipped}", first)
     if page.unread is not None:
@@ -237,7 +239,7 @@ def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
     steps = [one < other for one, other in pairs if one is not None and other is not None and one != other]
     upward = sum(steps)
     if len(listed) > NEWEST and (len(steps) < len(listed) // 10 or not 4 * abs(2 * upward - len(steps)) >= len(steps)):
-        raise Unreadable("its entries do not show which are the newest", Reason.NOT_READ_FURTHER)
+        raise Unreadable("the times of its entries do not show which are the newest", Reason.NOT_READ_FURTHER)
     newest = first[:NEWEST] if 2 * upward < len(steps) else last[::-1][:NEWEST]
     times = {entry.uri: _time(entry) for entry in newest}
     known = {uri: time for uri, time in times.items() if time is not None}

@@ -36,9 +36,11 @@ class Metric:
     def value(self) -> Sourced:
         """The sensor's value; unknown if it is stale, or if the reports have several values of the sensor."""
         if not self.alone:
-            return Sourced(Unknown(Reason.NOT_COLLECTED, "the reports have several values of it"), self.entry.uri)
+            return Sourced(
+                Unknown(Reason.NOT_COLLECTED, "the metric reports have several values of this sensor"), self.entry.uri
+            )
         if _stale(self.entry.body):
-            return Sourced(Unknown(Reason.NOT_READY, "its report marks the value as stale"), self.entry.uri)
+            return Sourced(Unknown(Reason.NOT_READY, "the metric report marks the value as stale"), self.entry.uri)
         return self.entry.read("MetricValue", drawn if self.kind == "power" else measured)
 
 

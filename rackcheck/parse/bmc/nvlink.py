@@ -60,5 +60,5 @@ def slowest(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
 def _status(value: object) -> str:
     text = text_of(value)
     if text not in STATUSES:
-        raise Unreadable(f"not a link status: {clean(text, 60)!r}")
+        raise Unreadable(f"is not a link status: {clean(text, 60)!r}")
     return text

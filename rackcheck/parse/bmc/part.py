@@ -32,9 +32,9 @@ def listed(value: object) -> list[object]:
     """Return a list; raises Unreadable if the value is null, of another type, or too long a list."""
     if not isinstance(value, list):
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
-        raise Unreadable(f"not a list: {clean(repr(value))}", reason)
+        raise Unreadable(f"is not a list: {clean(repr(value))}", reason)
     if len(value) > MEMBERS:
-        raise Unreadable(f"a list of {len(value)}", Reason.TOO_LARGE)
+        raise Unreadable(f"has {len(value)} items; the maximum is {MEMBERS}", Reason.TOO_LARGE)
     return value
 
 
@@ -42,7 +42,7 @@ def whole(value: object) -> int:
     """Return a whole number that is not below zero."""
     number = measured(value)
     if number != int(number) or number < 0:
-        raise Unreadable(f"not a whole number: {number:g}")
+        raise Unreadable(f"is not a whole number: {number:g}")
     return int(number)
 
 

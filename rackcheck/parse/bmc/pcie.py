@@ -35,5 +35,5 @@ def generation(value: object) -> int:
     word = text_of(value)
     match = re.fullmatch(r"(?i)gen ?([1-9])", word)
     if match is None:
-        raise Unreadable(f"not a PCIe generation: {clean(word, 60)!r}")
+        raise Unreadable(f"is not a PCIe generation: {clean(word, 60)!r}")
     return int(match[1])

@@ -43,7 +43,7 @@ def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
         trouble = trouble or unread
     kept, trouble = read_ones(list(found.values()), trouble)
     if not kept and trouble is None:
-        trouble = Unknown(Reason.NOT_COLLECTED, "no system of this BMC names its chassis")
+        trouble = Unknown(Reason.NOT_COLLECTED, "no system of this BMC links to its chassis")
     return kept, trouble
 
 
@@ -59,4 +59,4 @@ def place(chassis: list[Resource], trouble: Unknown | None, fact: str) -> Unknow
     if mute is not None or len({each.reading for each in rows}) == 1:
         return mute or rows[0]
     shown = ", ".join(str(each.reading) for each in rows)
-    return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(shown)}")
+    return Unknown(Reason.UNPARSABLE, f"the chassis of the host have different values of {name}: {clean(shown)}")

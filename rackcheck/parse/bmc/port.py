@@ -17,7 +17,7 @@ def link(value: object) -> str:
     """Return the state of a link, in the same words for both schemas."""
     word = text_of(value)
     if word.casefold() not in LINKS:
-        raise Unreadable(f"not a link state: {clean(word, 60)!r}")
+        raise Unreadable(f"is not a link state: {clean(word, 60)!r}")
     return LINKS[word.casefold()]
 
 
@@ -50,6 +50,6 @@ def _address(value: object) -> str:
     word = text_of(value)
     digits = re.sub(r"[:.-]", "", word).casefold()
     if not _ADDRESS.fullmatch(digits):
-        raise Unreadable(f"not a hardware address: {clean(word, 60)!r}")
+        raise Unreadable(f"has an invalid hardware address: {clean(word, 60)!r}")
     step = 2 if len(digits) == 12 else 4
     return ":".join(digits[at : at + step] for at in range(0, len(digits), step))

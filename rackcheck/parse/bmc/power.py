@@ -106,7 +106,7 @@ def count(value: object) -> int:
     """Return a whole number; raises Unreadable on any other value."""
     number = amount(value)
     if number != int(number):
-        raise Unreadable(f"not a whole number: {number:g}")
+        raise Unreadable(f"is not a whole number: {number:g}")
     return int(number)
 
 
@@ -152,7 +152,8 @@ def cap(environment: Resource) -> Sourced:
     found = [kind for kind in sorted(DEVICES) if re.search(PURPOSES[kind], last)]
     if found:
         return Sourced(
-            Unknown(Reason.NOT_COLLECTED, f"a device's {' and '.join(found)}, not a power cap"), sourced.source
+            Unknown(Reason.NOT_COLLECTED, f"the value is a device's {' and '.join(found)}, not a power cap"),
+            sourced.source,
         )
     return sourced
 

@@ -127,4 +127,6 @@ def sorted_by_kind(
             found[str(what)].append((key, sensor))
     if not mute:
         return found, None
-    return found, Unknown(Reason.NOT_COLLECTED, f"{len(mute)} sensors report no kind of reading: {clean(mute[0])}")
+    return found, Unknown(
+        Reason.NOT_COLLECTED, f"{len(mute)} sensors do not report what they measure: {clean(mute[0])}"
+    )

@@ -33,7 +33,7 @@ def services(network: Resource) -> tuple[list[str], Unknown | None]:
         else:
             trouble = Unknown(Reason.UNPARSABLE, f"{network.uri}: invalid service name {clean(name, 60)!r}")
     if not found and trouble is None:
-        trouble = Unknown(Reason.NOT_COLLECTED, f"{network.uri} names no service")
+        trouble = Unknown(Reason.NOT_COLLECTED, f"{network.uri} lists no service")
     return found[:MEMBERS], trouble
 
 
@@ -41,7 +41,7 @@ def port(value: object) -> int:
     """Return a TCP or UDP port; raises Unreadable for 0, which means that there is none."""
     number = whole(value)
     if not 0 < number < 65536:
-        raise Unreadable(f"not a port: {number}", Reason.UNPARSABLE if number else Reason.NOT_COLLECTED)
+        raise Unreadable(f"is not a port number: {number}", Reason.UNPARSABLE if number else Reason.NOT_COLLECTED)
     return number
 
 
@@ -63,5 +63,5 @@ def _blank(value: object) -> bool:
 def _server(value: object) -> str:
     word = text_of(value)
     if len(word) > 253 or any(c.isspace() or not c.isprintable() for c in word):
-        raise Unreadable(f"not a server name: {clean(word, 60)!r}")
+        raise Unreadable(f"has an invalid server name: {clean(word, 60)!r}")
     return word

@@ -63,7 +63,7 @@ def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = tex
         return mute or Unknown(Reason.NOT_COLLECTED, f"no system of this BMC has {name}")
     if len({each.reading for each in rows}) > 1:
         shown = ", ".join(f"{system.id}: {each.reading}" for system, each in zip(found, rows, strict=True))
-        return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(shown)}")
+        return Unknown(Reason.UNPARSABLE, f"the systems of this BMC have different values of {name}: {clean(shown)}")
     return rows[0]
 
 
@@ -112,5 +112,5 @@ def whole(value: object) -> int:
     """Return a count that must be above zero: cores, threads, ranks."""
     number = measured(value)
     if number != int(number):
-        raise Unreadable(f"not a whole number: {number:g}")
+        raise Unreadable(f"is not a whole number: {number:g}")
     return int(some(number))

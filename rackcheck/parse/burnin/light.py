@@ -142,19 +142,19 @@ def explanations(of: str, seen: Observed) -> tuple[str, ...]:
 
 def _of_memory(seen: Observed) -> Iterator[str]:
     if _below(seen.memory_clock, seen.memory_clock_max):
-        yield f"the memory clock was {_mhz(seen.memory_clock)} of {_mhz(seen.memory_clock_max)}"
+        yield f"the memory clock was {_mhz(seen.memory_clock)}, its maximum is {_mhz(seen.memory_clock_max)}"
     if seen.ecc:
-        yield "ECC is on, which costs bandwidth where memory stores its check bits among the data"
+        yield "ECC is on, which costs bandwidth if check bits are stored among the data"
     yield from _of_compute(seen)
 
 
 def _of_compute(seen: Observed) -> Iterator[str]:
     if _below(seen.limit, seen.limit_default):
-        yield f"the power cap is {seen.limit:.0f} W, its default {seen.limit_default:.0f} W"
+        yield f"the power cap is {seen.limit:.0f} W, its default is {seen.limit_default:.0f} W"
     why = reasons(seen.reasons) if seen.reasons is not None else ()
     text = f": {', '.join(why)}" if why else "" if seen.reasons is not None else ", reason not reported"
     if _below(seen.clock, seen.clock_max):
-        yield f"the clock was {_mhz(seen.clock)} of {_mhz(seen.clock_max)}{text}"
+        yield f"the clock was {_mhz(seen.clock)}, its maximum is {_mhz(seen.clock_max)}{text}"
     elif why:
         yield f"the clock was reduced at times{text}"
 
@@ -163,7 +163,7 @@ def _of_pcie(seen: Observed) -> Iterator[str]:
     if seen.gen is not None and seen.gen_max is not None and seen.gen < seen.gen_max:
         yield f"the link ran as PCIe {seen.gen}, its maximum is PCIe {seen.gen_max}"
     if seen.width is not None and seen.width_max is not None and seen.width < seen.width_max:
-        yield f"the link had {seen.width} lanes of {seen.width_max}"
+        yield f"the link used {seen.width} of {seen.width_max} lanes"
 
 
 def _of_nvlink(seen: Observed) -> Iterator[str]:

@@ -111,7 +111,7 @@ def solve(rates: Mapping[LinkEnds, float | None]) -> Solved:
             lines.setdefault(end, []).append(pair)
     known = {end for pair, log in logs.items() if log is not HOLE for end in pair}
     if len(known) < ENDS:
-        why = f"{len(known)} ends with a rate: at least {ENDS} are needed to find which one is slow"
+        why = f"{len(known)} ends have a rate: at least {ENDS} are needed to find a slow one"
         missing = PairEffect(PairOutcome.NOT_TESTED, why=why)
         return Solved(None, dict.fromkeys(lines, missing), dict.fromkeys(rates, missing))
     level = _median(logs.values())
@@ -139,7 +139,7 @@ def _median(spans: Iterable[NumberRange]) -> NumberRange:
 def _end(effect: NumberRange, pairs: int, noise: NumberRange, spread: NumberRange) -> PairEffect:
     if pairs < FEWEST:
         return PairEffect(
-            PairOutcome.NOT_TESTED, why=f"it is in {pairs} pairs: at least {FEWEST} are needed to find which is slow"
+            PairOutcome.NOT_TESTED, why=f"it is in {pairs} pairs: at least {FEWEST} are needed to judge it"
         )
     root = math.sqrt(pairs)
     return _judged(effect, NumberRange(max(noise.low / root, spread.low), max(noise.high / root, spread.high)), Z_END)
@@ -149,7 +149,7 @@ def _link(left: NumberRange, noise: NumberRange, hole: bool, ends: Sequence[Pair
     if hole:
         return PairEffect(PairOutcome.NOT_TESTED, why="no rate was reported")
     few = [end for end in ends if end.effect is None]
-    return replace(few[0], why="one of its ends has no result") if few else _judged(left, noise, Z_LINK)
+    return replace(few[0], why="an end of this pair could not be judged") if few else _judged(left, noise, Z_LINK)
 
 
 def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
@@ -160,7 +160,7 @@ def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
     elif left.low >= line or left.low >= z * by.low:
         outcome = PairOutcome.FINE
     else:
-        return PairEffect(PairOutcome.NOT_TESTED, why="pairs without a rate could make it slow or fine")
+        return PairEffect(PairOutcome.NOT_TESTED, why="whether it is slow depends on pairs without a rate")
     if half is None:
         return PairEffect(outcome)
     return PairEffect(outcome, math.expm1(half), half / by.high if by.high > 0 else None)

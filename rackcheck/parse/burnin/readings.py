@@ -19,7 +19,7 @@ def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
     why = next((stage.why for stage in stages if not stage.done), "")
     if not why and not burn.whole:
         why = f"the burn-in ended early: {burn.why}" if burn.why else "the burn-in ended early"
-    return Unknown(Reason.NOT_TESTED, why or "the burn-in does not report it")
+    return Unknown(Reason.NOT_TESTED, why or "the burn-in reports no value")
 
 
 def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median") -> Reading:
@@ -28,7 +28,7 @@ def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median")
         return untested(burn, stages)
     found = [value for stage in stages if (value := stage.number(name)) is not None]
     if len(found) < len(stages):
-        return Unknown(Reason.NOT_TESTED, f"the burn-in does not report its {name}")
+        return Unknown(Reason.NOT_TESTED, f"the burn-in reports no {name}")
     return float(min(found) if pick == "lowest" else median(found))
 
 
@@ -49,7 +49,7 @@ def mismatches(
     missing = next((name for name in wanted if name not in verified), "")
     if not burn.whole or not all(stage.done for stage in (*stages, *beside)):
         return untested(burn, (*stages, *beside))
-    return Unknown(Reason.NOT_TESTED, f"the burn-in does not report {missing}") if missing else 0
+    return Unknown(Reason.NOT_TESTED, f"the burn-in reports no result of stage {missing}") if missing else 0
 
 
 def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[Record]:
@@ -167,13 +167,13 @@ def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") 
     seed = burn.hello.get("seed")
     more = f"; --seed {seed} repeats it" if isinstance(seed, int) else ""
     came = again(burn, found[0].of)
-    more += f"; repeated at once and after cooling, it recurred: {came}" if isinstance(came, str) else ""
+    more += f"; recurrence when repeated at once and after cooling: {came}" if isinstance(came, str) else ""
     return Sourced(reading, f"burn-in: {described(found[0])}{more}")
 
 
 def mean(values: Sequence[float]) -> Reading:
     """Return the mean; unknown if there are no values."""
-    return sum(values) / len(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken during it")
+    return sum(values) / len(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken during the load")
 
 
 def highest(values: Sequence[float]) -> Reading:

@@ -188,12 +188,12 @@ def _centre(levels: Sequence[NumberRange]) -> NumberRange:
 
 def _held(node: str, slot: str, left: NumberRange, spread: NumberRange, limit: Limit, missing: str) -> PeerComparison:
     if missing:
-        return _not_measured(node, slot, f"it does not report {missing}")
+        return _not_measured(node, slot, f"{missing} is not reported")
     outcome, far = _outcome(left, spread, limit), _outcome(left, spread, FAR)
     half, wide = left.middle, spread.middle
     effect = None if half is None else math.expm1(half)
     z = None if half is None or wide is None else half / spread.high
-    why = "missing values of its peers could make it slow or fine" if outcome is StragglerOutcome.NOT_TESTED else ""
+    why = "whether it is slow depends on peers without a value" if outcome is StragglerOutcome.NOT_TESTED else ""
     return PeerComparison(node, slot, outcome, far, effect, z, why)
 
 

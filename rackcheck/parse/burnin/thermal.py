@@ -116,7 +116,7 @@ def fit(samples: Sequence[TemperatureSample], inlet: float | None = None) -> The
         return Refused(f"power is not steady: {mean:.0f} W, standard deviation {pstdev(steady):.0f} W")
     rise = known[-1].temp - known[0].temp
     if rise < WARMING:
-        return Refused(f"it warmed by {rise:.1f} degrees: {WARMING:g} are needed for a time constant", longer=True)
+        return Refused(f"it warmed by {rise:.1f} degrees: at least {WARMING:g} are needed to fit a curve", longer=True)
     return _fitted(known, mean, inlet)
 
 

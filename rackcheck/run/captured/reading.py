@@ -182,14 +182,14 @@ def _bmc(room: Path) -> dict[str, Any]:
     for way, file in _mockup(room):
         uri = places.uri(way)
         if uri in bodies:
-            raise ValueError(f"{clean(uri, 200)} is there twice")
+            raise ValueError(f"{clean(uri, 200)} is stored twice")
         left -= file.stat().st_size
         if left < 0:
             raise ValueError(f"more than {LARGEST >> 20} MiB of one BMC")
         bodies[uri] = {"body": _json(file)}
     for uri, why in doc["unread"].items():
         if uri in bodies:
-            raise ValueError(f"{clean(uri, 200)} has a body, and is listed as unread")
+            raise ValueError(f"{clean(uri, 200)} has a body, but is listed as unread")
         bodies[uri] = {"detail": "", **why}
     return {"bodies": dict(sorted(bodies.items())), "times": doc["times"]}
 

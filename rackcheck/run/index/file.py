@@ -107,7 +107,7 @@ def _sqlite_message(error: sqlite3.Error, wait: float) -> str:
             return f"cannot be written: {error}; free some space, or {_ELSEWHERE}"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return f"cannot be opened for writing: {error}; {_ELSEWHERE}"
-    return f"is damaged: {error}; rackcheck runs rebuild builds it from the runs"
+    return f"is damaged: {error}; `rackcheck runs rebuild` builds it again from the runs"
 
 
 @contextmanager

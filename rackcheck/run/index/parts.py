@@ -70,7 +70,7 @@ def unpacked(data: bytes) -> Any:
     try:
         text = stretch.decompress(data, LARGEST)
         if not stretch.eof:
-            raise ValueError("it does not end within the size limit")
+            raise ValueError("the data is incomplete, or exceeds the size limit")
         return json.loads(text)
     except (zlib.error, RecursionError) as error:
         raise ValueError(str(error)) from None

@@ -269,4 +269,4 @@ def logical(db: sqlite3.Connection) -> Iterator[tuple[object, ...]]:
 
 
 def _damaged(what: str) -> Unusable:
-    return Unusable(f"the index is damaged: {what}; rackcheck runs rebuild builds it from the runs")
+    return Unusable(f"the index is damaged: {what}; `rackcheck runs rebuild` builds it again from the runs")

@@ -64,7 +64,11 @@ def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
             or "error" not in body
         ):
             return body
-        gone = "HTTP 404, sent with status 200" if GONE.search(answer.read[:QUOTED]) else "an error with status 200"
+        gone = (
+            "not found, reported with HTTP status 200"
+            if GONE.search(answer.read[:QUOTED])
+            else "an error, reported with HTTP status 200"
+        )
         return Unknown(Reason.NOT_COLLECTED, f"{gone}{message(answer, hiding)}")
     if status in MOVED:
         place = clean(scrub_text(hiding.text(answer.getheader("Location") or "nowhere")), 100)
@@ -145,7 +149,7 @@ def own(uri: str, body: Body | Unknown) -> Body | Unknown:
     asked, named = (re.split(r"[?#]", each)[0].rstrip("/").casefold().rpartition("/") for each in (uri, value))
     if asked[0] != named[0] or asked[2] == named[2]:
         return body
-    return Unknown(Reason.UNPARSABLE, f"the body is of another resource: {clean(value, 200)}")
+    return Unknown(Reason.UNPARSABLE, f"the body belongs to another resource: {clean(value, 200)}")
 
 
 def sessions(root: Body) -> str | None:

@@ -197,7 +197,9 @@ class Session:
                 return
             why = f"HTTP {status}"
             place = f"{place.rstrip('/')}/" if status in MOVED else place
-        self.left = Unknown(Reason.NOT_COLLECTED, f"the session was not closed and will expire: {why} to its DELETE")
+        self.left = Unknown(
+            Reason.NOT_COLLECTED, f"the session was not closed and will expire: its DELETE failed: {why}"
+        )
 
     def _client(self, times: int = 1, slow: int = 1) -> Client:
         """Return this thread's client, with the current session and the remaining time.

@@ -104,7 +104,7 @@ class PinnedTls(HTTPAdapter):
     ) -> Response:
         """Send one request and read its reply, up to the size limit; raises RequestFault for every kind of failure."""
         if not (request.url or "").startswith(self.origin) or request.method not in {"GET", "POST", "DELETE"}:
-            raise RequestFault(Reason.NOT_COLLECTED, "only this BMC is read, and nothing is changed")
+            raise RequestFault(Reason.NOT_COLLECTED, "request not sent: only this BMC is read, and nothing is changed")
         connect, read, whole = timeout
         flight = self.flights[threading.get_ident()] = _Flight(time.monotonic() + whole)
         try:

@@ -146,7 +146,7 @@ def test_a_machine_of_another_maker_is_known_by_the_family_of_its_baseboard() ->
 def test_two_machines_that_both_fit_are_none_and_both_are_listed() -> None:
     rows = [{"name": name, "names": {"system.Model": ["X"]}, "fits": {"root.Vendor": ["V"]}} for name in ("a", "b")]
     found, by = identify(table({"machines": rows}), Documents(machine({"Model": "X"}, Vendor="V")))
-    assert found == Absent("several fit: a or b")
+    assert found == Absent("several known machines match: a or b")
     assert isinstance(by, tuple)
     assert {each[:2] for each in by} == {"a:", "b:"}
 

@@ -52,7 +52,7 @@ class ToolRecord:
         if self.status is not None:
             return None
         word = self.why.partition(":")[0]
-        return Unknown(_REASONS.get(word, Reason.NOT_TESTED), clean(self.why) or "it did not run to its end")
+        return Unknown(_REASONS.get(word, Reason.NOT_TESTED), clean(self.why) or "the tool did not run to its end")
 
     @property
     def failed(self) -> Unknown | None:
@@ -66,7 +66,7 @@ class ToolRecord:
             (line for line in reversed([*self.out.splitlines(), *self.err.splitlines()]) if line.strip()), ""
         )
         return self.untested or Unknown(
-            Reason.NOT_TESTED, f"{self.name} ended with {self.status}: {clean(message, 120)}"
+            Reason.NOT_TESTED, f"{self.name} ended with exit status {self.status}: {clean(message, 120)}"
         )
 
     def dotted(self, version: str | None = None) -> Reading:
@@ -74,7 +74,11 @@ class ToolRecord:
         version = version or self.version
         if version is None:
             return self.untested or Unknown(Reason.NOT_COLLECTED, f"{self.name} printed no version")
-        return version if _DOTTED.fullmatch(version) else Unknown(Reason.UNPARSABLE, f"version {clean(version, 40)!r}")
+        return (
+            version
+            if _DOTTED.fullmatch(version)
+            else Unknown(Reason.UNPARSABLE, f"not a dotted version: {clean(version, 40)!r}")
+        )
 
 
 def answer(record: Mapping[str, Any]) -> ToolRecord:
@@ -83,11 +87,11 @@ def answer(record: Mapping[str, Any]) -> ToolRecord:
     status, cut = record.get("status"), record.get("cut", 0)
     argv, version = record.get("argv", []), record.get("version")
     if not all(isinstance(text, str) for text in texts.values()) or not isinstance(version, str | None):
-        raise Unreadable("a tool's record with a field that is not a text")
+        raise Unreadable("a field of the tool's record is not a text")
     if not isinstance(argv, list | tuple) or not all(isinstance(word, str) for word in argv):
-        raise Unreadable("a tool's record with arguments that are not texts")
+        raise Unreadable("the arguments in the tool's record are not a list of texts")
     if not isinstance(status, int | None) or isinstance(status, bool) or not isinstance(cut, int):
-        raise Unreadable("a tool's record with a status that is not a number")
+        raise Unreadable("the status or cut in the tool's record is not a whole number")
     return ToolRecord(argv=tuple(argv), version=version, status=status, cut=cut, **texts)
 
 
@@ -97,17 +101,17 @@ def document(record: ToolRecord) -> Mapping[str, Any]:
     The tool's banner may precede the object; nothing may follow it.
     """
     if record.cut:
-        raise Unreadable(f"{record.cut} bytes of {record.name}'s answer were cut", Reason.TOO_LARGE)
+        raise Unreadable(f"{record.name}'s output was cut off by {record.cut} bytes", Reason.TOO_LARGE)
     start = re.search(r"^\s{0,100}\{", record.out, re.MULTILINE)
     if start is None:
-        raise Unreadable(f"no JSON from {record.name}: {clean(record.out or record.err, 80)!r}")
+        raise Unreadable(f"{record.name} printed no JSON object: {clean(record.out or record.err, 80)!r}")
     decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
     try:
         found, end = decoder.raw_decode(record.out, start.end() - 1)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON from {record.name}: {clean(str(error), 120)}") from error
+        raise Unreadable(f"{record.name} printed invalid JSON: {clean(str(error), 120)}") from error
     if record.out[end:].strip() or not isinstance(found, dict):
-        raise Unreadable(f"more than one document from {record.name}: {clean(record.out[end:], 80)!r}")
+        raise Unreadable(f"{record.name} printed text after its JSON object: {clean(record.out[end:], 80)!r}")
     return found
 
 

@@ -34,7 +34,9 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     """
     tool_record = answer(record)
     if not tool_record.of.startswith("gpu/") or not _GPU.fullmatch(tool_record.item):
-        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it names no GPU"))
+        yield from nothing(
+            GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "the record of cublas is not for a GPU")
+        )
         return
     if tool_record.version is not None:
         yield "burnin.cublas.version", tool_record.dotted()
@@ -51,6 +53,6 @@ def _rate(record: ToolRecord) -> Reading:
         return Unknown(error.reason, clean(str(error)))
     if any(found.get(name) != value for name, value in WORK.items()):
         other = {name: found.get(name) for name in WORK}
-        return Unknown(Reason.NOT_TESTED, clean(f"a product of another kind: {other}"))
+        return Unknown(Reason.NOT_TESTED, clean(f"not the expected matrix product: {other}"))
     rate = number(found.get("rate"))
     return rate or Unknown(Reason.UNPARSABLE, f"invalid rate {clean(repr(found.get('rate')), 40)}")

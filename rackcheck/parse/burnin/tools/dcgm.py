@@ -139,5 +139,5 @@ def _list(value: object, what: str) -> list[Any]:
     if not isinstance(value, list):
         raise Unreadable(f"{what} of DCGM is not a list: {clean(repr(value), 60)}")
     if len(value) > MOST:
-        raise Unreadable(f"{len(value)} {what} of DCGM", Reason.TOO_LARGE)
+        raise Unreadable(f"{len(value)} {what} of DCGM; the maximum is {MOST}", Reason.TOO_LARGE)
     return value

@@ -19,8 +19,8 @@ _MEASURED = Class.MEASUREMENT
 
 OF_EACH: Mapping[str, Kind] = {
     "burnin.tool": collection("The tools that were to run on the node; fio:vda is fio's run on vda."),
-    "burnin.tool/*.status": integer("Its exit status; unknown if it did not run to its end.", _MEASURED),
-    "burnin.tool/*.seconds": quantity("s", "How long it ran.", _MEASURED),
+    "burnin.tool/*.status": integer("The tool's exit status; unknown if the tool did not run to its end.", _MEASURED),
+    "burnin.tool/*.seconds": quantity("s", "How long the tool ran.", _MEASURED),
     "burnin.tool/*.version": version("dotted", "The version that the tool printed."),
 }
 
@@ -88,4 +88,8 @@ def _together(one: Reading, other: Reading) -> Reading:
     for each in (one, other):
         if isinstance(each, Unknown):
             return each
-    return one if one == other else Unknown(Reason.UNPARSABLE, f"two different values: {one} and {other}")
+    return (
+        one
+        if one == other
+        else Unknown(Reason.UNPARSABLE, f"the tool's records have different values: {one} and {other}")
+    )

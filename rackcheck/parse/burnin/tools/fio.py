@@ -34,7 +34,9 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     """Yield the facts of a `tool` record of fio; raises Unreadable if its output cannot be parsed."""
     tool_record = answer(record)
     if not tool_record.item:
-        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it names no disk"))
+        yield from nothing(
+            GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "the record of fio is not for a disk")
+        )
         return
     yield "burnin.fio.disk", (tool_record.item,)
     at = f"burnin.fio.disk/{spell_key(tool_record.item)}"

@@ -56,11 +56,14 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     average = _last(lines, r"# Avg bus bandwidth\s{0,9}: (\S{1,40})", "its mean bus bandwidth")
     mean = decimal(average)
     if mean is None or not rows:
-        raise Unreadable(f"no mean of all_reduce_perf: {clean(average, 40)!r}, {len(rows)} rows")
+        raise Unreadable(f"all_reduce_perf printed no valid mean, or no rows: {clean(average, 40)!r}, {len(rows)} rows")
     nccl = _NCCL.search(tool_record.out)
     ranks = sum(1 for line in lines if _RANK.fullmatch(line))
-    yield "burnin.all_reduce.nccl", nccl[1] if nccl else Unknown(Reason.NOT_COLLECTED, "it prints no version of NCCL")
-    yield "burnin.all_reduce.gpus", ranks or Unknown(Reason.NOT_COLLECTED, "it prints no ranks")
+    yield (
+        "burnin.all_reduce.nccl",
+        nccl[1] if nccl else Unknown(Reason.NOT_COLLECTED, "all_reduce_perf printed no NCCL version"),
+    )
+    yield "burnin.all_reduce.gpus", ranks or Unknown(Reason.NOT_COLLECTED, "all_reduce_perf listed no ranks")
     yield "burnin.all_reduce.wrong", wrong
     yield "burnin.all_reduce.average", float(f"{mean * 1e9:.12g}")
     sizes: dict[int, float] = {}
@@ -98,7 +101,7 @@ def _wrong(rows: list[NcclRow], lines: list[str]) -> Reading:
 def _rows(lines: list[str]) -> Iterator[NcclRow]:
     head = next((line.lstrip("#").split() for line in lines if _HEAD.fullmatch(line)), None)
     if head is None or len(lines) > MOST:
-        raise Unreadable(f"no table of all_reduce_perf: {clean(' '.join(lines[:3]), 80)!r}")
+        raise Unreadable(f"all_reduce_perf printed no table, or too many lines: {clean(' '.join(lines[:3]), 80)!r}")
     halves = [at for at, name in enumerate(head) if name == "time"]
     if len(halves) != 2 or any(tuple(head[at : at + 3]) != _HALF for at in halves):
         raise Unreadable(f"unknown columns of all_reduce_perf: {clean(' '.join(head), 120)!r}")

@@ -34,7 +34,7 @@ GIVES: Mapping[str, Kind] = {
 WRONG = "Invalid value when checking the pattern"
 """nvbandwidth's message for a copy that did not arrive intact."""
 
-WAIVED = Unknown(Reason.NOT_TESTED, "nvbandwidth waived it")
+WAIVED = Unknown(Reason.NOT_TESTED, "nvbandwidth skipped the test (Waived)")
 """The reading of a copy that nvbandwidth left out because the node cannot make it: a single GPU has no peer."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
@@ -62,7 +62,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
         yield from _nothing(tool_record.failed)
         return
     if tool_record.cut:
-        raise Unreadable(f"{tool_record.cut} bytes of nvbandwidth's answer were cut", Reason.TOO_LARGE)
+        raise Unreadable(f"nvbandwidth's output was cut off by {tool_record.cut} bytes", Reason.TOO_LARGE)
     tests = (
         _from_json(tool_record)
         if re.search(r"^\s{0,100}\{", tool_record.out, re.MULTILINE)
@@ -71,7 +71,9 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     missing = [name for name in _test_names(tool_record) if name not in tests]
     # Text output does not name waived tests: if as many tests are waived as are missing, the missing ones were waived.
     waived = len(re.findall(r"^Waived:", tool_record.out, re.MULTILINE)) >= len(missing)
-    tests.update(dict.fromkeys(missing, WAIVED if waived else Unknown(Reason.NOT_TESTED, "it was not reported")))
+    tests.update(
+        dict.fromkeys(missing, WAIVED if waived else Unknown(Reason.NOT_TESTED, "nvbandwidth did not report the test"))
+    )
     yield "burnin.nvbandwidth.version", tool_record.dotted()
     unknown = [test for test in tests.values() if isinstance(test, Unknown) and test != WAIVED]
     if not unknown and all(test == WAIVED for test in tests.values()):
@@ -104,7 +106,7 @@ def _from_json(record: ToolRecord) -> dict[str, Copy | Unknown]:
     whole = document(record).get("nvbandwidth")
     cases = whole.get("testcases") if isinstance(whole, dict) else None
     if not isinstance(whole, dict) or not isinstance(cases, list) or len(cases) > MOST:
-        raise Unreadable(f"no tests of nvbandwidth: {clean(record.out, 80)!r}")
+        raise Unreadable(f"nvbandwidth reports no valid list of tests: {clean(record.out, 80)!r}")
     if "error" in whole:
         raise Unreadable(f"nvbandwidth: {clean(str(whole['error']), 120)}", Reason.NOT_TESTED)
     found: dict[str, Copy | Unknown] = {}
@@ -123,16 +125,16 @@ def _case(case: Mapping[str, Any]) -> Copy | Unknown:
         return Unknown(Reason.NOT_TESTED, clean(f"nvbandwidth: {case.get('status')} {case.get('error', '')}"))
     rows = case.get("bandwidth_matrix")
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        return Unknown(Reason.UNPARSABLE, "a test without a matrix")
+        return Unknown(Reason.UNPARSABLE, "the test has no matrix")
     if any(not isinstance(cell, str) for row in rows for cell in row):
-        return Unknown(Reason.UNPARSABLE, "a matrix with a cell that is not a text")
+        return Unknown(Reason.UNPARSABLE, "a cell of the test's matrix is not a text")
     return _copy(str(case.get("bandwidth_description", "")), rows, number(case.get("sum")))
 
 
 def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy | Unknown:
     """Convert a matrix from GB/s to B/s; unknown if a cell is invalid, or the cells do not add up to `total`."""
     if not description.rstrip().endswith("(GB/s)"):
-        return Unknown(Reason.UNPARSABLE, f"no rate in GB/s: {clean(description, 80)!r}")
+        return Unknown(Reason.UNPARSABLE, f"the test's unit is not GB/s: {clean(description, 80)!r}")
     if len(rows) > 256 or any(len(row) != len(rows[0]) or len(row) > 256 for row in rows):
         return Unknown(Reason.UNPARSABLE, "a matrix with rows of several lengths")
     square = len(rows) > 1 and len(rows) == len(rows[0])
@@ -149,7 +151,7 @@ def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy 
         return Unknown(Reason.NOT_TESTED, "no pair was measured")
     off = 0.0051 * len(cells) + 1e-5 * sum(cells.values())  # each cell is rounded to two places, or to six digits
     if total is None or abs(total - sum(cells.values())) > off:
-        return Unknown(Reason.UNPARSABLE, f"a matrix that does not add up to {total}")
+        return Unknown(Reason.UNPARSABLE, f"the rates in the matrix do not add up to {total}")
     return Copy({pair: float(f"{rate * 1e9:.12g}") for pair, rate in cells.items()})
 
 
@@ -161,7 +163,7 @@ def _from_text(out: str) -> dict[str, Copy | Unknown]:
     found: dict[str, Copy | Unknown] = {}
     lines = [line.rstrip() for line in out.splitlines()]
     if len(lines) > MOST:
-        raise Unreadable(f"{len(lines)} lines of nvbandwidth", Reason.TOO_LARGE)
+        raise Unreadable(f"nvbandwidth printed {len(lines)} lines; the maximum is {MOST}", Reason.TOO_LARGE)
     for at, line in enumerate(lines):
         begun = re.fullmatch(r"Running ([a-z][a-z0-9_]{0,79})\.", line)
         if begun is None:
@@ -177,7 +179,7 @@ def _from_text(out: str) -> dict[str, Copy | Unknown]:
         head, rows = (table[0], table[1:]) if table else ([], [])
         numbered = head == [str(n) for n in range(len(head))] and head != []
         if not numbered or [row[0] for row in rows] != [str(n) for n in range(len(rows))]:
-            found[name] = Unknown(Reason.UNPARSABLE, "a table without numbers of rows and columns")
+            found[name] = Unknown(Reason.UNPARSABLE, "the table's rows or columns are not numbered")
             continue
         cells = [row[1:] for row in rows]
         if any(len(row) != len(head) for row in cells):

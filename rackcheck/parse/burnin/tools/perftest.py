@@ -41,7 +41,9 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     """Yield the facts of a `tool` record of ib_write_bw; raises Unreadable if its output cannot be parsed."""
     tool_record = answer(record)
     if not tool_record.item:
-        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it names no NIC"))
+        yield from nothing(
+            GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "the record of ib_write_bw is not for a NIC")
+        )
         return
     at = f"burnin.ib_write_bw.nic/{spell_key(tool_record.item)}"
     leaf = "loopback" if tool_record.argv and tool_record.argv[-1] in _HERE else "rate"
@@ -61,7 +63,7 @@ def _row(record: ToolRecord) -> tuple[int, float]:
     heads = [at for at, line in enumerate(lines) if line.startswith("#bytes")]
     head = _HEAD.fullmatch(lines[heads[0]]) if len(heads) == 1 else None
     if head is None or head[1] != head[2] or head[1] not in _UNITS:
-        raise Unreadable(f"no table of ib_write_bw: {clean(record.out, 80)!r}")
+        raise Unreadable(f"ib_write_bw printed no known table: {clean(record.out, 80)!r}")
     after = [line for line in lines[heads[0] + 1 :] if line and not _NOISE.fullmatch(line)]
     cells = after[0].split() if after else []
     if len(after) != 2 or not _RULE.fullmatch(after[1]) or len(cells) != (5 if head[3] else 4):
@@ -77,4 +79,4 @@ def _row(record: ToolRecord) -> tuple[int, float]:
 
 def _link(out: str) -> Reading:
     found = re.search(r"^\s{0,9}Link type\s{1,9}: (IB|Ethernet)\s{0,9}$", out, re.MULTILINE)
-    return found[1] if found else Unknown(Reason.NOT_COLLECTED, "it prints no link type")
+    return found[1] if found else Unknown(Reason.NOT_COLLECTED, "ib_write_bw printed no link type")

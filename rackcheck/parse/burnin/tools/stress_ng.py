@@ -103,5 +103,5 @@ def _metrics(record: ToolRecord) -> dict[str, tuple[float, float]]:
             break
     needed = ("bogo-ops", "user-time", "system-time")
     if any(fields.get(name, -1.0) < 0 for fields in found.values() for name in needed):
-        raise Unreadable("metrics of stress-ng without a stressor's values")
+        raise Unreadable("stress-ng's metrics lack values of a stressor")
     return {name: (of["bogo-ops"], round(of["user-time"] + of["system-time"], 6)) for name, of in found.items()}

@@ -31,7 +31,7 @@ def block(files: Files, place: str) -> dict[str, Reading]:
         found = counts(files.text(place))
     except Unreadable as error:
         return dict.fromkeys(COUNTS, Unknown(error.reason, str(error)))
-    return {name: found.get(name, Absent("this driver does not count them")) for name in COUNTS}
+    return {name: found.get(name, Absent("this driver does not count these errors")) for name in COUNTS}
 
 
 def total(items: Iterable[Reading]) -> Reading:
@@ -42,4 +42,4 @@ def total(items: Iterable[Reading]) -> Reading:
     every = tuple(items)
     unknown = next((one for one in every if isinstance(one, Unknown)), None)
     known = [one for one in every if isinstance(one, int)]
-    return unknown or (sum(known) if known else Absent("no block counts them"))
+    return unknown or (sum(known) if known else Absent("no block counts these errors"))

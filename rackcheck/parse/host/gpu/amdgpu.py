@@ -28,7 +28,7 @@ def percent(content: str) -> float:
     """Read a percentage; raises Unreadable above 100, which a driver may print if it has no value at the moment."""
     share = whole(content)
     if not 0 <= share <= 100:
-        raise Unreadable(f"not a share: {share}")
+        raise Unreadable(f"not a percentage from 0 to 100: {share}")
     return float(share)
 
 

@@ -22,7 +22,7 @@ def gpus(answer: str) -> list[Mapping[str, Any]]:
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON: {clean(answer, 80)!r}") from error
+        raise Unreadable(f"not JSON: {clean(answer, 80)!r}") from error
     if isinstance(found, dict):
         found = found.get("gpu_data")
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -45,7 +45,7 @@ def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
     if value is None or value in ("N/A", ""):
         return Absent("amd-smi does not report it")
     if isinstance(value, bool) or not isinstance(value, int | str):
-        return Unknown(Reason.UNPARSABLE, f"neither a text nor a number at {'.'.join(path)}")
+        return Unknown(Reason.UNPARSABLE, f"{'.'.join(path)} is neither a text nor a number")
     return value
 
 
@@ -59,7 +59,7 @@ def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
         raise Unreadable("the output was truncated")
     found = [(str(value_at(gpu, "bus", "bdf")).lower(), gpu) for gpu in gpus(answer)]
     if not all(_ADDRESS.fullmatch(address) for address, _ in found):
-        raise Unreadable("a GPU without its PCI address")
+        raise Unreadable("a GPU has no PCI address")
     firsts = {address for address, _ in found if address.endswith(".0")}
     return [(a, gpu) for a, gpu in found if a.endswith(".0") or f"{a[:-1]}0" not in firsts]
 

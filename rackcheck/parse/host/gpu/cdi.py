@@ -29,7 +29,7 @@ class Offer:
 def offer(place: str, content: str) -> Offer:
     """Read one file as JSON if its name ends in `.json` or its content begins with a brace, otherwise as YAML."""
     match = _DRIVER.search(content)
-    driver = match[1] if match else Absent("no libcuda in it")
+    driver = match[1] if match else Absent("the file contains no path of libcuda.so")
     if place.endswith(".json") or content.lstrip().startswith("{"):
         return Offer(*_of_json(content), driver)
     return Offer(*_of_yaml(content), driver)
@@ -55,4 +55,4 @@ def _of_yaml(content: str) -> tuple[Reading, Reading]:
     found = _KIND.search(content)
     flowing = Unknown(Reason.UNPARSABLE, "its devices are not on separate lines")
     devices = flowing if _FLOWING.search(content) else len(_DEVICE.findall(content))
-    return found[1] if found else Absent("no kind"), devices
+    return found[1] if found else Absent("the file has no kind"), devices

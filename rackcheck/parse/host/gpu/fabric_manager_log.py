@@ -42,7 +42,7 @@ def log(answer: str) -> Log:
     """Read the log's size and lines; raises Unreadable without a size, and at a line that has no known form."""
     found = rows(answer)
     if not found:
-        raise Unreadable("no size of the log")
+        raise Unreadable("the log's size is missing")
     size = whole(found[0])
     starts = [at for at, row in enumerate(found) if _START.match(row)]
     since = [row for row in found[starts[-1] if starts else 1 :] if not _START.match(row)]
@@ -50,7 +50,7 @@ def log(answer: str) -> Log:
     for row in since:
         match = _BAD.match(row)
         if match is None:
-            raise Unreadable(f"a line is neither a start nor an error message: {clean(row, 80)!r}")
+            raise Unreadable(f"a line is neither a start, a warning nor an error: {clean(row, 80)!r}")
         bad.append((match["level"], match["said"]))
     warnings = sum(level == "WARNING" for level, _ in bad)
     return Log(

@@ -54,7 +54,11 @@ def watts(meter: Sensor | None, name: str) -> Reading:
     Any other value that the meter does not report is unknown. Raises Unreadable if a value is not a whole number.
     """
     if meter is None:
-        return Absent("no such meter")
+        return Absent("no such power meter")
     if name in meter:
         return whole(meter[name]) / 1e6
-    return Absent("no limit") if name == "power1_cap" else Unknown(Reason.NOT_COLLECTED, f"{name} has no value")
+    return (
+        Absent("the power meter has no limit")
+        if name == "power1_cap"
+        else Unknown(Reason.NOT_COLLECTED, f"{name} has no value")
+    )

@@ -30,12 +30,12 @@ def domain(answer: str) -> Domain:
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON: {clean(answer, 80)!r}") from error
+        raise Unreadable(f"not JSON: {clean(answer, 80)!r}") from error
     match found:
         case {"status": str(status), "nodes": dict(nodes)} if all(isinstance(one, dict) for one in nodes.values()):
             rows = [_node(node) for node in nodes.values()]
         case _:
-            raise Unreadable(f"not a domain and its nodes: {clean(answer, 80)!r}")
+            raise Unreadable(f"not a domain's status and nodes: {clean(answer, 80)!r}")
     ready = sum(word == READY for word, _ in rows)
     connected = sum(len(ends) == len(rows) and all(end == CONNECTED for end in ends) for _, ends in rows)
     return Domain(status, len(rows), ready, connected)
@@ -46,4 +46,4 @@ def _node(node: dict[str, Any]) -> tuple[str, list[Any]]:
     match node:
         case {"status": str(word), "connections": dict(links)}:
             return word, [link.get("status") if isinstance(link, dict) else None for link in links.values()]
-    raise Unreadable("a node without its state")
+    raise Unreadable("a node has no status, or no connections")

@@ -39,7 +39,7 @@ def libraries(names: Sequence[str], followed: Sequence[str]) -> Iterator[Library
             yield Library(path, version, lost, lost)
             continue
         size = files.get(path, (None, ""))[0]
-        mebibytes = Absent("the link leads nowhere") if size is None else size / (1 << 20)
+        mebibytes = Absent("the link's target does not exist") if size is None else size / (1 << 20)
         yield Library(path, version, mebibytes, bool(size))
     folders = sorted(hidden - links.keys())
     if folders:

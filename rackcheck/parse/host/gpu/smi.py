@@ -46,7 +46,11 @@ def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
             blocked = here is not parent and here.text and not here.children
             return _instead(here) if blocked else None
         here = found
-    return unknown(Reason.UNPARSABLE, f"{place} holds elements") if here.children else value_of(here.text, convert)
+    return (
+        unknown(Reason.UNPARSABLE, f"{place} contains elements instead of a text")
+        if here.children
+        else value_of(here.text, convert)
+    )
 
 
 def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
@@ -91,7 +95,7 @@ def _mig_devices(gpu: Element) -> SmiGpu | None:
     if not block.children:
         return {"value": 0} if block.text == "None" else _instead(block)
     if set(block.children) != {"mig_device"}:
-        return unknown(Reason.UNPARSABLE, "mig_devices holds other elements")
+        return unknown(Reason.UNPARSABLE, "mig_devices contains elements other than mig_device")
     return {"value": len(block.every("mig_device"))}
 
 
@@ -104,7 +108,7 @@ def _processes(gpu: Element) -> SmiGpu | None:
         return _instead(block)
     found = [process.only("pid") for process in block.every("process_info")]
     if set(block.children) - {"process_info"} or None in found:
-        return unknown(Reason.UNPARSABLE, "processes holds other elements, or one without a pid")
+        return unknown(Reason.UNPARSABLE, "processes contains an unknown element, or a process without a pid")
     return {"value": len({pid.text for pid in found if pid})}
 
 
@@ -196,7 +200,7 @@ def parse_xml(xml: str) -> dict[str, Any]:
     attached = _leaf(whole, "attached_gpus", number()) or {}
     count = attached.get("value", -1)
     if not 0 <= count <= MOST_GPUS or not len(found) <= (count and MOST_GPUS):
-        raise Unreadable(f"{len(found)} GPUs printed, and no such count of them: {attached!r:.80}")
+        raise Unreadable(f"{len(found)} GPUs printed, but attached_gpus is not a valid count: {attached!r:.80}")
     system = {key: _leaf(whole, f"{key}_version", text) for key in ("driver", "cuda")}
     gpus = [_gpu(gpu) for gpu in found]
     if len(gpus) != count:

@@ -68,7 +68,7 @@ def whole(log: str) -> None:
     if not log.strip():
         raise Unreadable("an empty log: even a kernel that has just started logs lines")
     if not log.endswith("\n"):
-        raise Unreadable(f"cut in its last line: {clean(log[-80:].rpartition(chr(10))[2])!r}")
+        raise Unreadable(f"the last line is incomplete: {clean(log[-80:].rpartition(chr(10))[2])!r}")
 
 
 def lines(log: str, *held: str) -> Iterator[str]:

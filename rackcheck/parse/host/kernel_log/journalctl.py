@@ -30,7 +30,7 @@ def of_this_boot(answer: str) -> str:
         dmesg.whole(answer)
     log = _lines(answer)
     if not log:
-        raise Unreadable("no line of this boot: it is unknown whether a journal is kept", Reason.NOT_COLLECTED)
+        raise Unreadable("no line of this boot: the node may keep no journal", Reason.NOT_COLLECTED)
     return log
 
 
@@ -41,7 +41,7 @@ def of_boot_before(answer: str) -> str:
     """
     log = _lines(answer)
     if not log and NONE not in answer:
-        raise Unreadable("neither lines nor the message that there are none", Reason.NOT_COLLECTED)
+        raise Unreadable("journalctl printed neither lines nor '-- No entries --'", Reason.NOT_COLLECTED)
     if not answer.endswith("\n"):
         dmesg.whole(answer)
     return log
@@ -56,7 +56,7 @@ def oldest(log: str) -> float:
     """Return the seconds since boot of a journal's first line; raises Unreadable if this line has no time."""
     first = dmesg.seconds(log[: dmesg.LONGEST])
     if first is None:
-        raise Unreadable("a journal's lines without seconds since boot")
+        raise Unreadable("the journal's first line has no time since boot")
     return first
 
 
@@ -87,10 +87,10 @@ def _entry(row: str) -> JournalEntry:
     try:
         value = json.loads(row)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON: {clean(row, 80)!r}") from error
+        raise Unreadable(f"not JSON: {clean(row, 80)!r}") from error
     if not isinstance(value, dict):
-        raise Unreadable(f"no entry: {clean(row, 80)!r}")
+        raise Unreadable(f"not an entry: {clean(row, 80)!r}")
     microseconds = value.get("__MONOTONIC_TIMESTAMP")
     if not isinstance(microseconds, str) or not re.fullmatch("[0-9]{1,20}", microseconds):
-        raise Unreadable(f"an entry without a time: {clean(row, 80)!r}")
+        raise Unreadable(f"an entry has no time since boot: {clean(row, 80)!r}")
     return JournalEntry(value.get("PRIORITY"), value.get("MESSAGE_ID") == STARTED and int(microseconds) < EARLY * 10**6)

@@ -37,7 +37,7 @@ def nodes(content: str) -> dict[str, Free]:
     for row in rows(content):
         match = _ZONE.fullmatch(row)
         if match is None:
-            raise Unreadable(f"/proc/buddyinfo: no zone with its free pieces: {row[:60]!r}")
+            raise Unreadable(f"/proc/buddyinfo: not a zone with its free blocks: {row[:60]!r}")
         pages = [int(count) << order for order, count in enumerate(match[2].split())]
         found[match[1]] = together([found.get(match[1], Free()), Free(sum(pages), pages[-1])])
     return found

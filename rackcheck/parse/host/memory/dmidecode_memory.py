@@ -15,7 +15,7 @@ def channel(device: Structure) -> str | Unknown:
         if match is not None:
             return match[1].strip()
     shown = f"{device.fields.get('Locator', '')}, {device.fields.get('Bank Locator', '')}"
-    return Unknown(Reason.NOT_COLLECTED, f"the slot's text names no channel: {shown[:80]}")
+    return Unknown(Reason.NOT_COLLECTED, f"the slot's name contains no channel: {shown[:80]}")
 
 
 def corrects(device: Structure) -> bool | Unknown:

@@ -35,7 +35,7 @@ def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[NumaNode]:
         cpus = numbers(files.text(CPUS.replace("*", number)), limit=MOST_CPUS)
         named += len(cpus)
         if named > MOST_CPUS:
-            raise Unreadable(f"NUMA nodes with more than {MOST_CPUS} CPUs: some are named twice", Reason.TOO_LARGE)
+            raise Unreadable(f"the NUMA nodes list more than {MOST_CPUS} CPUs in all", Reason.TOO_LARGE)
         if number.isascii() and number.isdigit():
             whole = cpus <= packages.keys()
             yield NumaNode(number, frozenset(packages[cpu] for cpu in cpus) if whole else None)

@@ -48,7 +48,9 @@ def _neighbour(values: Mapping[str, Any]) -> Mapping[str, Reading]:
         "port": _text(_inside(values, "port", "id", "value")),
         "port_description": _text(_inside(values, "port", "descr")),
         "port_mtu": int(str(size)) if digits else size,
-        "vlan": _text(_inside(own[0], "vlan-id")) if len(own) == 1 else Absent("not exactly one VLAN is the PVID"),
+        "vlan": _text(_inside(own[0], "vlan-id"))
+        if len(own) == 1
+        else Absent("none or several VLANs are marked as PVID"),
     }
 
 

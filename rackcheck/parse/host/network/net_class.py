@@ -7,7 +7,7 @@ from rackcheck.model.fact import Absent, Sourced, Unreadable, Value
 from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import line, whole
 
-NONE = "the interface is down, or its driver reports none"
+NONE = "the interface is down, or its driver reports no value"
 """Reason given for the absent signal, speed or duplex of a link."""
 
 ADMIN_UP, PROMISCUOUS = 0x1, 0x100

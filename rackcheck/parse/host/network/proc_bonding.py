@@ -69,5 +69,5 @@ def bond(content: str) -> Bond:
     names = [values["Slave Interface"] for values in members]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise Unreadable(f"a member named twice: {twice[:80]!r}")
+        raise Unreadable(f"a member is listed twice: {twice[:80]!r}")
     return Bond(Section(own), tuple((values["Slave Interface"], Section(values)) for values in members))

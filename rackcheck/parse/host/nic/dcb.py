@@ -43,10 +43,10 @@ def pfc(message: str) -> Pfc:
     values = _document(message)
     switches = values.get("prio_pfc")
     if not isinstance(switches, list) or len(switches) != EIGHT or not all(isinstance(on, bool) for on in switches):
-        raise Unreadable(f"not eight priorities: {clean(message, 80)!r}")
+        raise Unreadable(f"prio_pfc is not eight flags: {clean(message, 80)!r}")
     most = values.get("pfc_cap")
     if not isinstance(most, int) or isinstance(most, bool):
-        raise Unreadable(f"no pfc_cap: {clean(message, 80)!r}")
+        raise Unreadable(f"pfc_cap is missing: {clean(message, 80)!r}")
     return Pfc(tuple(n for n, on in enumerate(switches) if on), most)
 
 
@@ -55,7 +55,7 @@ def ets(message: str) -> Ets:
     values = _document(message)
     classes, algorithms, shares = (_eight(values, name, message) for name in ("prio_tc", "tc_tsa", "tc_bw"))
     if not isinstance(values.get("willing"), bool):
-        raise Unreadable(f"no willing: {clean(message, 80)!r}")
+        raise Unreadable(f"willing is missing: {clean(message, 80)!r}")
     return Ets(classes, algorithms, shares, values["willing"] is True)
 
 
@@ -63,7 +63,7 @@ def dscp(message: str) -> tuple[tuple[int, int], ...]:
     """Return the pairs of DSCP and priority from `dcb -j app show`, in order; empty if dcb prints no map."""
     table = _document(message).get("dscp_prio", [])
     if not isinstance(table, list) or len(table) > _MOST:
-        raise Unreadable(f"not a map: {clean(message, 80)!r}")
+        raise Unreadable(f"dscp_prio is not a list, or too long: {clean(message, 80)!r}")
     found = []
     for entry in table:
         whole = isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < DSCPS for n in entry)
@@ -78,7 +78,7 @@ def _document(message: str) -> dict[str, Any]:
     try:
         found = json.loads(message)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON: {clean(message, 80)!r}") from error
+        raise Unreadable(f"not JSON: {clean(message, 80)!r}") from error
     if not isinstance(found, dict):
         raise Unreadable(f"not an object: {clean(message, 80)!r}")
     return found
@@ -91,5 +91,5 @@ def _eight(values: dict[str, Any], name: str, message: str) -> tuple[Any, ...]:
         value in _ALGORITHMS if name == "tc_tsa" else type(value) is int and 0 <= value <= 100 for value in table
     )
     if not isinstance(table, list) or not known or len(table) != EIGHT:
-        raise Unreadable(f"not eight of {name}: {clean(message, 80)!r}")
+        raise Unreadable(f"{name} is not eight valid values: {clean(message, 80)!r}")
     return tuple(table)

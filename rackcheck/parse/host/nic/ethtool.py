@@ -39,7 +39,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
 def number(value: str | None) -> Reading:
     """Read a number; absent if the driver has none (`n/a`), or does not report it."""
     if value is None or value in {"n/a", ""}:
-        return Absent("the driver reports none")
+        return Absent("the driver reports no value")
     try:
         return whole(value)
     except Unreadable as error:
@@ -49,7 +49,7 @@ def number(value: str | None) -> Reading:
 def switch(value: str | None) -> Reading:
     """Read `on` or `off`, also if `[fixed]` follows; absent if it is not printed."""
     if value is None or value in {"n/a", ""}:
-        return Absent("the driver reports none")
+        return Absent("the driver reports no value")
     word = value.split()[0]
     return word == "on" if word in {"on", "off"} else Unknown(Reason.UNPARSABLE, f"neither on nor off: {clean(value)}")
 

@@ -40,7 +40,7 @@ def versions(text: str) -> dict[str, Reading]:
     """Read the versions of `ethtool -i`; drivers without a version print N/A or an empty text."""
     values = dict(ethtool.pairs(text))
     if "driver" not in values:
-        raise Unreadable(f"no driver: {clean(text, 80)!r}")
+        raise Unreadable(f"ethtool printed no driver: {clean(text, 80)!r}")
     return {
         leaf: Absent(f"the driver reports no {key}") if values.get(key, "") in _NO_VERSION else values[key]
         for leaf, key in VERSIONS.items()
@@ -83,7 +83,7 @@ def fec(text: str) -> dict[str, Reading]:
     if configured is None or active is None:
         raise Unreadable(f"no FEC parameters: {clean(text, 80)!r}")
     none = not active or active == "None"
-    return {"configured": tuple(configured.split()), "active": Absent("none is active") if none else active}
+    return {"configured": tuple(configured.split()), "active": Absent("no FEC is active") if none else active}
 
 
 def pause(text: str) -> dict[str, Reading]:
@@ -98,9 +98,9 @@ def permanent(text: str) -> dict[str, Reading]:
     """Return the permanent address that `ethtool -P` prints; absent if the device reports no address, or only zeros."""
     match = _PERMANENT.fullmatch(ethtool.answered(text).strip())
     if match is None:
-        raise Unreadable(f"no address: {clean(text, 80)!r}")
+        raise Unreadable(f"no permanent address: {clean(text, 80)!r}")
     unset = not match[1].strip("nots e0:")
-    return {"mac_permanent": Absent("the device reports none") if unset else match[1]}
+    return {"mac_permanent": Absent("the device reports no permanent address") if unset else match[1]}
 
 
 def link(text: str) -> dict[str, Reading]:

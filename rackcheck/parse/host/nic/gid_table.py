@@ -53,4 +53,4 @@ def tables(answer: str) -> Iterator[tuple[str, str, list[GidEntry]]]:
         else:
             raise Unreadable(f"not an entry of a GID table: {row[:80]!r}")
     if port is not None:
-        raise Unreadable("a GID table without its end")
+        raise Unreadable("the end of a GID table is missing")

@@ -76,7 +76,7 @@ def guid(files: Files, folder: str) -> Sourced:
 def traffic_class(files: Files, place: str) -> Sourced:
     """Return the traffic class from `Global tclass=106`; absent if the text is empty, that is, if none is set."""
     if place in files.contents and not files.contents[place].strip():
-        return Sourced(Absent("none is set"), place)
+        return Sourced(Absent("no traffic class is set"), place)
     return files.read(place, _traffic_class)
 
 
@@ -104,5 +104,5 @@ def full(counted: Mapping[str, Reading]) -> Reading:
     if strange is not None:
         return strange
     if all(isinstance(reading, Absent) for reading in known.values()):
-        return Absent("no such counters")
+        return Absent("the port has none of these counters")
     return tuple(name.lower() for name, bits in _BITS.items() if known[name] == (1 << bits) - 1)

@@ -122,5 +122,5 @@ def port(text: str) -> MlxlinkPort:
         if mark:
             values.setdefault(name.strip(), value.strip())
     if "State" not in values or "Physical state" not in values:
-        raise Unreadable(f"no link: {clean(text, 80)!r}")
+        raise Unreadable(f"no State or no Physical state: {clean(text, 80)!r}")
     return MlxlinkPort(values)

@@ -57,7 +57,7 @@ class Module:
     def flags(self) -> Reading:
         """The alarms and warnings that are on; absent if the module does not support any flag."""
         has = self.text("Alarm/warning flags implemented") == "Yes"
-        return self.raised if has or self.raised else Absent("the module supports no flags")
+        return self.raised if has or self.raised else Absent("the module supports no alarm or warning flags")
 
 
 def _measured(value: str | None, form: re.Pattern[str], parts: int = 1) -> Reading:
@@ -84,7 +84,7 @@ def module(text: str) -> Module:
             form, parts = (_CURRENT, 1000) if leaf == "bias" else (_POWER, 1)
             lanes.setdefault(lane, {}).setdefault(leaf, _measured(value, form, parts))
     if "Identifier" not in texts:
-        raise Unreadable(f"no module: {clean(text, 80)!r}")
+        raise Unreadable(f"no Identifier of a module: {clean(text, 80)!r}")
     if len(lanes) > LANES:
         raise Unreadable(f"{len(lanes)} lanes", Reason.TOO_LARGE)
     return Module(texts, dict(sorted(lanes.items())), tuple(raised))

@@ -33,7 +33,7 @@ def arguments(answer: str) -> tuple[Argument, ...]:
     Raises Unreadable if a quote is not closed, and if the answer is not one line.
     """
     if answer.count('"') % 2:
-        raise Unreadable("a quote that never closes")
+        raise Unreadable("a quote is not closed")
     words = [
         w[1:-1] if w[0] == w[-1] == '"' and w.count('"') == 2 else w
         for w in _WORD.findall(line("\n".join(rows(answer))))
@@ -44,6 +44,6 @@ def arguments(answer: str) -> tuple[Argument, ...]:
 def _argument(word: str) -> Argument:
     name, mark, value = word.partition("=")
     if mark and (value == WITHHELD or re.fullmatch(SECRET, name, re.IGNORECASE)):
-        why = Unknown(Reason.DENIED, "withheld: its name looks like a secret's")
+        why = Unknown(Reason.DENIED, "withheld: the name suggests a secret")
         return Argument(name, why, f"{name}={WITHHELD}")
     return Argument(name, value.replace('"', "") if mark else Absent("the argument has no value"), word)

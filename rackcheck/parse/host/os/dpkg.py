@@ -55,7 +55,7 @@ def installed(answer: str) -> Installed:
     items = rows(answer)
     manager, _, native = items[0].partition(" ") if items else ("", "", "")
     if len(items) < 3 or items[-1] != END or manager not in {"dpkg", "rpm"}:
-        raise Unreadable("the output was truncated, or there is no package")
+        raise Unreadable("the output was truncated, or lists no package")
     found = (_package(row) for row in items[1:-1])
     return Installed(manager, native, tuple(package for package in found if package is not None))
 

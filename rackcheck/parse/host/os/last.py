@@ -47,7 +47,7 @@ class Wtmp:
         if self.up >= window:
             return 0
         if self.begins is None or self.begins > self.now - window:
-            return Unknown(Reason.NOT_READ_FURTHER, "the part of wtmp that was read does not reach back that far")
+            return Unknown(Reason.NOT_READ_FURTHER, "the part of wtmp that was read does not reach back far enough")
         if any(start is None or start > self.now for start in self.starts):
             return Unknown(Reason.UNPARSABLE, "wtmp has a start in the future, or without a time")
         found = [start for start in self.starts if start is not None and start > self.now - window]
@@ -62,7 +62,7 @@ def wtmp(answer: str) -> Wtmp:
         raise Unreadable("the output was truncated")
     kinds = tuple(row.split(maxsplit=1)[0] for row in items[:-2] if row.startswith(("reboot ", "shutdown ")))
     if not kinds and not any(re.match(r"\S{0,80}wtmp\S{0,20} ", row) for row in items):
-        raise Unreadable(f"no line of wtmp: {items[0][:80]!r}")
+        raise Unreadable(f"last printed no start and no line about wtmp: {items[0][:80]!r}")
     starts = tuple(_moment(row) for row in items[:-2] if row.startswith("reboot "))
     begins = _moment(next((row for row in reversed(items[:-2]) if row), ""))
     return Wtmp(kinds, starts, begins, int(clock[1]), int(clock[2]))

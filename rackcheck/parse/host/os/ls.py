@@ -30,4 +30,4 @@ def release(path: str, links: Mapping[str, tuple[int, str]]) -> Reading:
             break
         path = target if target.startswith("/") else f"{path.rpartition('/')[0]}/{target}"
     match = re.search(r"\.so\.([0-9]{1,9}(?:\.[0-9]{1,9}){0,5})\Z", path)
-    return match[1] if match else Absent("the file's name contains none")
+    return match[1] if match else Absent("the file's name contains no version")

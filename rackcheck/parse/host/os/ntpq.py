@@ -35,7 +35,7 @@ def variables(answer: str, needed: Iterable[str]) -> dict[str, str]:
 def leap(bits: str) -> str:
     """Return the meaning of the leap indicator's two bits, `11`; raises Unreadable on anything else."""
     if not re.fullmatch("[01]{1,2}", bits):
-        raise Unreadable(f"not two bits of a leap: {bits!r}")
+        raise Unreadable(f"not a leap indicator of one or two bits: {bits!r}")
     return LEAP[int(bits, 2)]
 
 

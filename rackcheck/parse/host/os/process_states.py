@@ -53,5 +53,5 @@ def states(answer: str, most: int) -> States:
         else:
             raise Unreadable(f"neither a state nor a name: {row[:80]!r}")
     if not counts:
-        raise Unreadable("no process at all", Reason.NOT_COLLECTED)
+        raise Unreadable("no process is listed", Reason.NOT_COLLECTED)
     return States(counts, ages, tuple(sorted(names)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
-HIDDEN = Unknown(Reason.DENIED, "no permission to enter its folder, or to read it")
+HIDDEN = Unknown(Reason.DENIED, "no permission to read the file, or to enter its folder")
 
 _VERSION = re.compile(r"(?:slurm|slurm-wlm) ([\w.-]{1,40})")
 _INCLUDE = re.compile(r"\s{0,80}include\s", re.IGNORECASE)
@@ -52,7 +52,7 @@ def settings(rows: Sequence[str], files: Collection[str]) -> SlurmSettings:
             continue
         if slurm_settings.lacking and _INCLUDE.match(row):
             name = list(slurm_settings.lacking)[-1]
-            further = f"{name} includes other files and has no such line itself"
+            further = f"not in {name}, which includes other files that are not read"
             slurm_settings.lacking[name] = Unknown(Reason.NOT_READ_FURTHER, further)
             continue
         # gres.conf may have further words on the line.
@@ -92,7 +92,7 @@ def node(answer: str) -> SlurmNode:
     # The first value of a key counts: the reason is free text, and follows the other fields.
     fields = dict(reversed(_FIELD.findall(answer)))
     if "NodeName" not in fields or "State" not in fields:
-        raise Unreadable("no node and its state")
+        raise Unreadable("NodeName or State is missing")
     parts = fields["State"].split("+")
     state, *marks = (part.rstrip("*~#!%$@^-") for part in parts)
     if any(part.endswith("*") for part in parts):
@@ -102,4 +102,4 @@ def node(answer: str) -> SlurmNode:
 
 
 def _text(value: str | None) -> str | Absent:
-    return Absent("the controller has none") if value in {None, "", "(null)", "N/A"} else str(value)
+    return Absent("the controller reports no value") if value in {None, "", "(null)", "N/A"} else str(value)

@@ -37,7 +37,7 @@ class NtpStatus:
 
     def server(self) -> Reading:
         """Return the server's address or name; absent if none is set."""
-        return self.values["Server"].partition(" ")[0] or Absent("none is set")
+        return self.values["Server"].partition(" ")[0] or Absent("no time server is set")
 
     def text(self, key: str) -> Reading:
         """Return a text; absent before the server's first response."""
@@ -80,7 +80,7 @@ def clock(rows: list[str]) -> Iterator[tuple[str, Reading]]:
     if message is None or "Time zone" not in table:
         raise Unreadable("not the output of timedatectl: no 'synchronized', or no 'Time zone'")
     yield "synchronized", flag(message, yes="yes", no="no")
-    yield "zone", table["Time zone"].partition(" ")[0] or Absent("none is set")
+    yield "zone", table["Time zone"].partition(" ")[0] or Absent("no time zone is set")
     if _RTC in table:
         yield "rtc_local", flag(table[_RTC], yes="yes", no="no")
     for key, yes in _ENABLED.items():

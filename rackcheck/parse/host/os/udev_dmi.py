@@ -30,7 +30,7 @@ class Memory:
         """Return the distinct values of one property of all modules; unknown if a module lacks the property."""
         names = {module.get(key, "?") for module in self.modules}
         if "?" in names:
-            return Unknown(Reason.NOT_COLLECTED, f"udev recorded no {key} of a module")
+            return Unknown(Reason.NOT_COLLECTED, f"udev recorded no {key} for one or more modules")
         return tuple(sorted(names, key=natural))
 
     def sizes(self) -> list[float] | Unknown:
@@ -41,7 +41,7 @@ class Memory:
         found = [whole(module["SIZE"]) / (1 << 30) for module in self.modules if "SIZE" in module]
         if len(found) == len(self.modules):
             return found
-        return Unknown(Reason.NOT_COLLECTED, "udev recorded no size of a module")
+        return Unknown(Reason.NOT_COLLECTED, "udev recorded no size for one or more modules")
 
 
 def memory(content: str, place: str) -> Memory:
@@ -55,7 +55,7 @@ def memory(content: str, place: str) -> Memory:
             slots.setdefault(int(match[1]), {})[match[2]] = value.strip()
     # The number of slots is the last thing that udev reads from the table.
     if array.get("MEMORY_ARRAY_NUM_DEVICES") != str(len(slots)):
-        raise Unreadable(f"{place} holds no memory slots, or not all of them", Reason.NOT_COLLECTED)
+        raise Unreadable(f"{place} does not list all memory slots", Reason.NOT_COLLECTED)
     empty = tuple(slot.get("LOCATOR", "?") for _, slot in sorted(slots.items()) if slot.get("PRESENT") == "0")
     modules = [slot for slot in slots.values() if slot.get("PRESENT") != "0"]
     return Memory(empty, modules, array.get("MEMORY_ARRAY_EC_TYPE"))

@@ -50,7 +50,7 @@ _REVISION = re.compile(r"\(rev ([0-9a-f]{2})\)")
 
 DENIED = Unknown(Reason.DENIED, "needs root: the rest of the configuration space is shown to root only")
 SILENT = Unknown(Reason.NOT_READY, "the function does not respond: its configuration space reads all ones")
-BROKEN = Unknown(Reason.UNPARSABLE, "the chain of capabilities is broken or looped")
+BROKEN = Unknown(Reason.UNPARSABLE, "the chain of capabilities is broken or endless")
 UNREACHED = Unknown(Reason.NOT_COLLECTED, "no function of this PCI domain shows an extended configuration space")
 
 
@@ -109,7 +109,7 @@ class PciFunction:
         found = self.capability(capability)
         if not isinstance(found, Capability):
             return found
-        return Absent(f"a {kind(found.name)} has none") if any(k in found.name for k in kinds) is but else None
+        return Absent(f"not defined for a {kind(found.name)}") if any(k in found.name for k in kinds) is but else None
 
     def register(self, capability: str, name: str) -> str | Absent | Unknown:
         """Return a register's text; Unknown if this version of lspci does not print the register of this capability."""
@@ -151,7 +151,7 @@ class PciFunction:
             return text
         match = re.search(pattern, text)
         if match is None:
-            return Unknown(Reason.UNPARSABLE, f"{register} holds no {pattern}: {clean(text, 80)!r}")
+            return Unknown(Reason.UNPARSABLE, f"{register} contains no {pattern}: {clean(text, 80)!r}")
         try:
             return read(match[1])
         except Unreadable as error:
@@ -172,7 +172,7 @@ def _lacking(capability: Capability, name: str) -> Absent | None:
     if name == "LnkCtl2" and "LnkSta2" in capability.registers:
         return Absent("function 0 of the device controls the link")
     if name == "AtomicOpsCap" and "AtomicOpsCtl" in capability.registers:
-        return Absent("no memory that an atomic operation could reach")
+        return Absent("the function has no memory for atomic operations")
     return None
 
 
@@ -199,7 +199,7 @@ def functions(answer: str) -> tuple[PciFunction, ...]:
     if not found:
         raise Unreadable("lspci shows no function")
     if not answer.endswith("\n\n"):
-        raise Unreadable("cut within a function: the last is not followed by an empty line")
+        raise Unreadable("incomplete output: no empty line after the last function")
     return found
 
 

@@ -37,7 +37,7 @@ def active(function: PciFunction) -> Reading:
     """Return whether the link is up; absent if this end does not report it."""
     reports = function.flag(EXPRESS, "LnkCap", "LLActRep")
     if reports is False:
-        return Absent("this end does not report it")
+        return Absent("this end of the link does not report whether it is up")
     return function.flag(EXPRESS, "LnkSta", "DLActive") if reports is True else reports
 
 

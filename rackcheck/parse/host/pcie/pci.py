@@ -21,7 +21,7 @@ NO_LINK = {"0", "255"}
 def numa(files: Files, folder: str) -> Sourced:
     """Return the NUMA node of the device in this folder; absent if it is -1, that is, if the firmware names no node."""
     node = files.read(f"{folder}/numa_node", whole)
-    return Sourced(Absent("the firmware names no NUMA node"), node.source) if node.reading == -1 else node
+    return Sourced(Absent("the firmware assigns no NUMA node"), node.source) if node.reading == -1 else node
 
 
 def gigatransfers(content: str) -> float:
@@ -68,7 +68,7 @@ def windows(content: str) -> tuple[tuple[int, int], ...]:
             raise Unreadable(f"not a window: {clean(row, 80)!r}")
         found.append((end - start + 1 if flags else 0, flags))
     if len(found) != BARS:
-        raise Unreadable(f"{len(found)} windows instead of {BARS}")
+        raise Unreadable(f"{len(found)} address windows instead of {BARS}")
     return tuple(found)
 
 
@@ -81,7 +81,7 @@ def counters(content: str) -> dict[str, int]:
             raise Unreadable(f"not an error and its count: {clean(row, 80)!r}")
         found[match[1]] = int(match[2])
     if not any(name.startswith("TOTAL_") for name in found):
-        raise Unreadable("no sum: the table was cut")
+        raise Unreadable("no TOTAL_ row: the table is incomplete")
     return found
 
 

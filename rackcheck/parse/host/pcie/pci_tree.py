@@ -39,7 +39,7 @@ def places(answer: str) -> Iterator[BridgePath]:
             raise Unreadable(f"not a link of a PCI function: {clean(row, 120)!r}")
         bridge, parts = _above(match[2])
         if parts[-1] != match[1]:
-            raise Unreadable(f"{match[1]} leads to {parts[-1]}")
+            raise Unreadable(f"the link of {match[1]} points to {parts[-1]}")
         yield BridgePath(match[1], bridge, tuple(parts[:-1]))
 
 

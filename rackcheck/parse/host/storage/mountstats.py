@@ -31,7 +31,7 @@ def nfs_mounts(content: str) -> Iterator[Mount]:
         operations = [match for row in items if (match := _OPERATION.fullmatch(row))]
         age = next((match for row in items if (match := _AGE.fullmatch(row))), None)
         if age is None or not operations:
-            raise Unreadable(f"{point}: no age, or no operations")
+            raise Unreadable(f"the output for {point} has no age, or no operations")
         yield Mount(point, sum(int(operation[2].split()[2]) for operation in operations), float(age[1]))
 
 

@@ -33,7 +33,7 @@ def document(message: str) -> Mapping[str, Any]:
             message, begin.end() - 1 if begin else len(message)
         )
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON: {clean(message, 80)!r}") from error
+        raise Unreadable(f"not JSON: {clean(message, 80)!r}") from error
     assert isinstance(found, dict)  # it begins with a brace
     return found
 

@@ -48,7 +48,7 @@ def self_tests(reading: str | Unknown) -> tuple[Reading, Reading]:
 def _tests(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the entries of the log of self-tests; empty if the drive has run none."""
     if _TESTS not in values:
-        raise Unreadable("smartctl before 7.4, or a drive without self-tests", Reason.NOT_COLLECTED)
+        raise Unreadable("smartctl is older than 7.4, or the drive has no self-tests", Reason.NOT_COLLECTED)
     table = nvme.inside(values, _TESTS).get("table", [])
     if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
         raise Unreadable(f"no table of self-tests: {table!r:.80}")

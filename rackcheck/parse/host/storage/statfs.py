@@ -37,7 +37,7 @@ class StatfsReply:
         """Return a reading for each name in LEAVES; if the mount did not respond within `seconds`, they are unknown."""
         if self.well:
             return self._filled()
-        silent = Unknown(Reason.TIMEOUT, f"it did not answer within {seconds} s")
+        silent = Unknown(Reason.TIMEOUT, f"the mount did not respond within {seconds} s")
         return dict.fromkeys(LEAVES, silent if self.well is None else self.refused())
 
     def _filled(self) -> dict[str, Reading]:
@@ -76,7 +76,7 @@ def filled(numbers: str) -> dict[str, Reading]:
         raise Unreadable(f"not the numbers of a filesystem: {numbers[:80]!r}")
     unit, blocks, free, left, inodes, rest = map(int, numbers.split())
     if max(free, left) > blocks:
-        raise Unreadable(f"more is free than the total: {numbers}")
+        raise Unreadable(f"more blocks are free than exist: {numbers}")
     gib = unit / (1 << 30)
     items = (blocks * gib, left * gib, _share(blocks, free, left), _share(inodes, rest, rest))
     return dict(zip(LEAVES, items, strict=True))
@@ -85,6 +85,6 @@ def filled(numbers: str) -> dict[str, Reading]:
 def _share(total: int, free: int, left: int) -> Reading:
     """Return the used percentage of the space that is available to ordinary users, as df computes it."""
     if free > total:
-        return Unknown(Reason.UNPARSABLE, f"{free} of {total} are free")
+        return Unknown(Reason.UNPARSABLE, f"more is free than exists: {free} of {total}")
     used = total - free
-    return round(100 * used / (used + left), 1) if used + left > 0 else Unknown(Reason.UNPARSABLE, "a size of 0")
+    return round(100 * used / (used + left), 1) if used + left > 0 else Unknown(Reason.UNPARSABLE, "the size is 0")

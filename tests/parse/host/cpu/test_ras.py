@@ -17,7 +17,7 @@ def block(content: str) -> dict[str, Reading]:
 
 def test_a_driver_that_does_not_count_deferred_errors_has_none() -> None:
     assert block("ue: 0\nce: 3\nde: 1\n") == {"ue": 0, "ce": 3, "de": 1}
-    assert block("ue: 1\nce: 0\n") == {"ue": 1, "ce": 0, "de": Absent("this driver does not count them")}
+    assert block("ue: 1\nce: 0\n") == {"ue": 1, "ce": 0, "de": Absent("this driver does not count these errors")}
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_a_number_is_returned_in_the_unit_that_people_use(
 
 @pytest.mark.parametrize("content", ["101\n", "-1\n", "65535\n"])
 def test_a_share_of_more_than_all_is_none(content: str) -> None:
-    with pytest.raises(Unreadable, match="not a share"):
+    with pytest.raises(Unreadable, match="not a percentage"):
         amdgpu.percent(content)
 
 

@@ -32,13 +32,13 @@ def test_json_gives_the_same_as_yaml_whatever_its_files_name() -> None:
 )
 def test_what_is_not_the_json_of_such_a_file_is_not_known(text: str) -> None:
     odd = Unknown(Reason.UNPARSABLE, "not the JSON of a CDI file")
-    assert cdi.offer(JSON, text) == cdi.Offer(odd, odd, Absent("no libcuda in it"))
+    assert cdi.offer(JSON, text) == cdi.Offer(odd, odd, Absent("the file contains no path of libcuda.so"))
 
 
 def test_devices_in_one_line_of_yaml_are_not_counted_line_by_line() -> None:
     found = cdi.offer(YAML, 'kind: nvidia.com/gpu\ndevices: [{name: "0"}]\n')
     assert (found.kind, found.devices) == ("nvidia.com/gpu", FLOWING)
-    assert cdi.offer(YAML, "devices:\n- name: all\n").kind == Absent("no kind")
+    assert cdi.offer(YAML, "devices:\n- name: all\n").kind == Absent("the file has no kind")
 
 
 @given(

@@ -38,8 +38,8 @@ def test_a_trip_point_is_found_by_its_kind_whatever_its_number() -> None:
 def test_a_meter_without_a_value_is_unknown_and_a_missing_meter_is_absent() -> None:
     assert grace.watts({"power1_average": "125500000"}, "power1_average") == 125.5
     assert grace.watts({}, "power1_average") == Unknown(Reason.NOT_COLLECTED, "power1_average has no value")
-    assert grace.watts({}, "power1_cap") == Absent("no limit")
-    assert grace.watts(None, "power1_average") == Absent("no such meter")
+    assert grace.watts({}, "power1_cap") == Absent("the power meter has no limit")
+    assert grace.watts(None, "power1_average") == Absent("no such power meter")
 
 
 def test_a_temperature_that_is_no_number_is_unreadable() -> None:

@@ -44,7 +44,7 @@ def test_a_connection_without_a_word_is_none(end: object) -> None:
 
 @pytest.mark.parametrize("wrong", [{}, {"status": "READY"}, {"status": 1, "connections": {}}, {"connections": []}])
 def test_a_node_that_does_not_report_its_state_is_unreadable(wrong: object) -> None:
-    with pytest.raises(Unreadable, match="a node without its state"):
+    with pytest.raises(Unreadable, match="a node has no status, or no connections"):
         domain("UP", wrong)
 
 

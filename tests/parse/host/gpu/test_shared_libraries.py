@@ -27,7 +27,7 @@ def test_a_link_has_the_version_and_the_size_of_what_it_leads_to() -> None:
 
 def test_a_file_of_no_bytes_and_a_link_that_leads_nowhere_are_not_usable() -> None:
     link, empty = found([LINK, EMPTY], [EMPTY])
-    assert (link.size, link.usable) == (Absent("the link leads nowhere"), False)
+    assert (link.size, link.usable) == (Absent("the link's target does not exist"), False)
     assert (empty.size, empty.usable, empty.version) == (0, False, "2.21.5")
 
 

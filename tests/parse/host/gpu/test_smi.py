@@ -444,7 +444,7 @@ def test_a_gpu_that_is_counted_and_not_printed_makes_all_unknown() -> None:
     more = changed(recorded("a100"), counted, "<attached_gpus>2</attached_gpus><error_string>No handle</error_string>")
     assert {one["detail"] for one in smi.parse_xml(more)["gpus"]} == {"nvidia-smi: 1 of 2 GPUs printed: No handle"}
     none = changed(recorded("a100"), counted, "<attached_gpus>0</attached_gpus>")
-    with pytest.raises(Unreadable, match="1 GPUs printed, and no such count"):
+    with pytest.raises(Unreadable, match="1 GPUs printed, but attached_gpus is not a valid count"):
         smi.parse_xml(none)
     assert smi.parse_xml("<nvidia_smi_log><attached_gpus>0</attached_gpus></nvidia_smi_log>") == {"gpus": []}
 
@@ -613,9 +613,9 @@ def test_the_dtd_that_is_named_is_not_fetched(tmp_path: Path) -> None:
     [
         ("<a/>" * (10 << 18), "characters of XML"),
         ("<a/>" * (elements.MOST_ELEMENTS + 1), "elements"),
-        ("<a>" * 100_000, "in each other"),
+        ("<a>" * 100_000, "levels of elements"),
         (f"<a>{'x' * (5 << 20)}</a>", "characters in one 'a'"),
-        ("<process_name>" * 300_000, "in each other"),
+        ("<process_name>" * 300_000, "levels of elements"),
         ("<gpu/>" * 300, "300 GPUs printed"),
     ],
 )

@@ -31,7 +31,7 @@ def test_an_empty_journal_is_unknown_and_for_the_boot_before_only_an_explicit_no
             journalctl.of_this_boot(answer)
         assert caught.value.reason is Reason.NOT_COLLECTED
     assert journalctl.of_boot_before(f"{journalctl.NONE}\n") == ""
-    with pytest.raises(Unreadable, match="neither lines nor the message that there are none"):
+    with pytest.raises(Unreadable, match="journalctl printed neither lines nor '-- No entries --'"):
         journalctl.of_boot_before(BEGIN)
 
 

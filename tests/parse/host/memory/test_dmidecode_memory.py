@@ -29,7 +29,7 @@ def test_a_channel_is_read_from_one_of_the_slots_names(locator: str, bank: str, 
 
 def test_a_slot_whose_names_contain_no_channel_has_an_unknown_one() -> None:
     reading = dmidecode_memory.channel(slot("A1", "Not Specified"))
-    assert reading == Unknown(Reason.NOT_COLLECTED, "the slot's text names no channel: A1, Not Specified")
+    assert reading == Unknown(Reason.NOT_COLLECTED, "the slot's name contains no channel: A1, Not Specified")
 
 
 def test_bits_beyond_the_data_are_for_ecc() -> None:

@@ -48,7 +48,10 @@ def test_a_switch_without_a_name_is_read_under_its_id() -> None:
     [
         ({"vlan-id": "7", "pvid": True}, "7"),
         ([{"vlan-id": "7", "pvid": True}, {"vlan-id": "8", "pvid": False}], "7"),
-        ([{"vlan-id": "7", "pvid": True}, {"vlan-id": "8", "pvid": True}], Absent("not exactly one VLAN is the PVID")),
+        (
+            [{"vlan-id": "7", "pvid": True}, {"vlan-id": "8", "pvid": True}],
+            Absent("none or several VLANs are marked as PVID"),
+        ),
         ({"vlan-id": 7, "pvid": True}, Unknown(Reason.UNPARSABLE, "not a text: 7")),
     ],
 )

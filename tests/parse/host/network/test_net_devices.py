@@ -28,7 +28,7 @@ def test_an_interface_on_another_bus_has_neither() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "node"), [("1\n", 1), ("0\n", 0), ("-1\n", Absent("the firmware names no NUMA node"))]
+    ("content", "node"), [("1\n", 1), ("0\n", 0), ("-1\n", Absent("the firmware assigns no NUMA node"))]
 )
 def test_a_node_is_a_number_and_the_kernels_minus_one_is_none(content: str, node: Reading) -> None:
     assert pci.numa(Files({NUMA: content}, {}), net_devices.DEVICE.format("eth0")).reading == node

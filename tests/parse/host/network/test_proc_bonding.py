@@ -63,7 +63,7 @@ def test_the_first_of_duplicate_names_counts() -> None:
 
 def test_a_member_named_twice_is_unreadable_and_neither_of_the_two() -> None:
     rows = "Slave Interface: eth0\nMII Status: up\nSlave Interface: eth1\nSlave Interface: eth0\nMII Status: down\n"
-    with pytest.raises(Unreadable, match="a member named twice: 'eth0'"):
+    with pytest.raises(Unreadable, match="a member is listed twice: 'eth0'"):
         proc_bonding.bond(HEAD + rows)
 
 

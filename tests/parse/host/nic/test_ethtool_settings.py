@@ -14,7 +14,7 @@ from rackcheck.model.text import each
 from rackcheck.parse.host.nic import ethtool_settings
 
 RECORDED = TESTS / "recorded"
-NONE = Absent("the driver reports none")
+NONE = Absent("the driver reports no value")
 READERS: dict[str, tuple[Callable[[str], dict[str, Reading]], tuple[str, ...]]] = {
     "driver": (ethtool_settings.versions, tuple(ethtool_settings.VERSIONS)),
     "channels": (ethtool_settings.channels, ethtool_settings.CHANNELS),
@@ -49,7 +49,7 @@ def test_settings_in_use_are_distinguished_from_supported_ones() -> None:
 def test_without_a_link_no_error_correction_is_active_and_both_spellings_are_one() -> None:
     old = "FEC parameters for eth0:\nConfigured FEC encodings: Auto Off\nActive FEC encodings: None\n"
     values = ethtool_settings.fec(old)
-    assert values == {"configured": ("Auto", "Off"), "active": Absent("none is active")}
+    assert values == {"configured": ("Auto", "Off"), "active": Absent("no FEC is active")}
     assert ethtool_settings.fec(recorded("fec"))["active"] == "RS"
 
 
@@ -66,7 +66,7 @@ def test_both_adaptive_settings_of_one_line_are_read() -> None:
 @pytest.mark.parametrize("text", ["not set", "00:00:00:00:00:00"])
 def test_an_address_that_is_none_is_absent(text: str) -> None:
     values = ethtool_settings.permanent(f"Permanent address: {text}\n")
-    assert values == {"mac_permanent": Absent("the device reports none")}
+    assert values == {"mac_permanent": Absent("the device reports no permanent address")}
 
 
 def test_an_interface_has_each_feature_on_and_fixed() -> None:

@@ -27,7 +27,7 @@ def test_what_an_entry_carries_and_whose_address_it_is_are_two_things() -> None:
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
-        (ROWS[:-1], "without its end"),
+        (ROWS[:-1], "end of a GID table is missing"),
         (ROWS[1:], "not an entry"),
         ((*ROWS[:2], ROWS[0], "end"), "not an entry"),
         ((ROWS[0], "1|fe80::1|RoCE v2|eth0", "end"), "not an entry"),

@@ -82,7 +82,12 @@ def test_a_guid_is_half_of_the_first_gid_and_ethernet_has_none() -> None:
 
 @pytest.mark.parametrize(
     ("content", "values"),
-    [("Global tclass=106\n", 106), ("tclass=0\n", 0), ("\n", Absent("none is set")), ("", Absent("none is set"))],
+    [
+        ("Global tclass=106\n", 106),
+        ("tclass=0\n", 0),
+        ("\n", Absent("no traffic class is set")),
+        ("", Absent("no traffic class is set")),
+    ],
 )
 def test_a_traffic_class_is_a_number_and_an_empty_file_means_none_is_set(content: str, values: Reading) -> None:
     assert ib_port.traffic_class(Files({"/x": content}, {}), "/x").reading == values

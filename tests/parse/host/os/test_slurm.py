@@ -48,7 +48,7 @@ def test_a_recorded_node_has_its_state_its_partitions_and_no_reason() -> None:
     found = slurm.node(recorded_answer("slurm_node"))
     assert (found.state, found.marks, found.text("Gres")) == ("IDLE", (), "gpu:h100:8(S:0-1)")
     assert (found.names("Partitions"), found.names("ActiveFeatures")) == (("batch", "burnin"), ("h100", "ib"))
-    assert found.reason == Absent("the controller has none")
+    assert found.reason == Absent("the controller reports no value")
 
 
 def test_a_reason_is_anybodys_text_and_sets_no_field() -> None:
@@ -56,7 +56,7 @@ def test_a_reason_is_anybodys_text_and_sets_no_field() -> None:
     found = slurm.node(text)
     assert (found.state, found.marks) == ("DOWN", ("DRAIN", "NOT_RESPONDING", "POWERED_DOWN"))
     assert found.reason == "was State=IDLE Gres=gpu:9 [root@x]"
-    assert found.names("Partitions") == Absent("the controller has none")
+    assert found.names("Partitions") == Absent("the controller reports no value")
 
 
 @pytest.mark.parametrize(

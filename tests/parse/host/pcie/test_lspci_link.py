@@ -45,7 +45,7 @@ def test_the_numbers_count_and_not_the_words_beside_them(status: str, speed: obj
     [
         ("LLActRep+", "DLActive+", True),
         ("LLActRep+", "DLActive-", False),
-        ("LLActRep-", "DLActive-", Absent("this end does not report it")),
+        ("LLActRep-", "DLActive-", Absent("this end of the link does not report whether it is up")),
     ],
 )
 def test_whether_a_link_is_up_is_known_at_an_end_that_reports_it(reports: str, text: str, up: object) -> None:

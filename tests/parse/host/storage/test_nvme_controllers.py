@@ -36,7 +36,7 @@ def test_the_kernels_minus_one_is_no_node_and_node_0_is_one() -> None:
     def numa(text: str) -> object:
         return pci.numa(Files({f"{AT}/numa_node": text}, {}), AT).reading
 
-    assert numa("-1\n") == Absent("the firmware names no NUMA node")
+    assert numa("-1\n") == Absent("the firmware assigns no NUMA node")
     assert (numa("0\n"), numa("1\n")) == (0, 1)
 
 

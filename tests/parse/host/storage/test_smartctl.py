@@ -37,7 +37,7 @@ def test_self_tests_that_failed_are_counted_and_aborted_ones_are_not() -> None:
 
 def test_without_a_log_the_self_tests_are_unknown() -> None:
     rows = smartctl.self_tests('{"smart_status": {"passed": true}}')
-    assert rows == (Unknown(Reason.NOT_COLLECTED, "smartctl before 7.4, or a drive without self-tests"),) * 2
+    assert rows == (Unknown(Reason.NOT_COLLECTED, "smartctl is older than 7.4, or the drive has no self-tests"),) * 2
     assert smartctl.self_tests(DENIED) == (DENIED, DENIED)
     assert smartctl.passed(DENIED) == DENIED
 

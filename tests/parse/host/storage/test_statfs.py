@@ -31,12 +31,12 @@ def test_a_mount_is_as_full_as_df_reports() -> None:
 
 def test_a_filesystem_without_inodes_has_no_share_of_them() -> None:
     values = one("ok /a 4096 1000 400 350 0 0").measured(4)
-    assert values["inodes_used_share"] == Unknown(Reason.UNPARSABLE, "a size of 0")
+    assert values["inodes_used_share"] == Unknown(Reason.UNPARSABLE, "the size is 0")
 
 
 def test_a_mount_without_an_answer_timed_out() -> None:
     assert one().responds() is False
-    assert set(one().measured(4).values()) == {Unknown(Reason.TIMEOUT, "it did not answer within 4 s")}
+    assert set(one().measured(4).values()) == {Unknown(Reason.TIMEOUT, "the mount did not respond within 4 s")}
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_an_answer_without_its_end_was_cut(rows: tuple[str, ...]) -> None:
     ("numbers", "why"),
     [
         ("4096 900000000 40000", "not the numbers of a filesystem: '4096 900000000 40000'"),
-        ("4096 1000 1001 350 200 50", "more is free than the total: 4096 1000 1001 350 200 50"),
-        ("4096 1000 400 1001 200 50", "more is free than the total: 4096 1000 400 1001 200 50"),
+        ("4096 1000 1001 350 200 50", "more blocks are free than exist: 4096 1000 1001 350 200 50"),
+        ("4096 1000 400 1001 200 50", "more blocks are free than exist: 4096 1000 400 1001 200 50"),
     ],
 )
 def test_numbers_that_cannot_be_are_unreadable_and_the_mount_answered_all_the_same(numbers: str, why: str) -> None:
@@ -81,7 +81,7 @@ def test_odd_numbers_of_one_mount_cost_no_other_mount_its_own() -> None:
 def test_more_free_inodes_than_there_are_cost_their_own_share_only() -> None:
     # Ceph's client returns -1, which stat prints without its sign.
     values = one(f"ok /a 4096 1000 400 350 200 {2**64 - 1}").measured(4)
-    assert values["inodes_used_share"] == Unknown(Reason.UNPARSABLE, f"{2**64 - 1} of 200 are free")
+    assert values["inodes_used_share"] == Unknown(Reason.UNPARSABLE, f"more is free than exists: {2**64 - 1} of 200")
     assert values["used_share"] == 63.2
 
 
