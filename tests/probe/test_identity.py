@@ -198,7 +198,11 @@ def test_an_address_is_one_however_it_is_parted() -> None:
         (Reason.NOT_COLLECTED, "SerialNumber says nothing", True),
         (Reason.NOT_COLLECTED, "UUID says 'null'", True),
         (Reason.NOT_COLLECTED, "UUID is 'null'", True),
-        (Reason.NOT_COLLECTED, "dmidecode 0x0001: Serial Number: the manufacturer left the placeholder 'Default string'", True),
+        (
+            Reason.NOT_COLLECTED,
+            "dmidecode 0x0001: Serial Number: the manufacturer left the placeholder 'Default string'",
+            True,
+        ),
         (Reason.NOT_COLLECTED, "this BMC lists no GPU", True),
         (Reason.NOT_COLLECTED, "this BMC has no Fabrics", True),
         (Reason.NOT_COLLECTED, "no system of this BMC has EthernetInterfaces", True),
