@@ -156,7 +156,7 @@ def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int)
 
 
 def _key(reading: Reading, kind: Kind) -> VoteKey:
-    """Return a key that is equal for equal values; settings that are numbers are compared as numbers."""
+    """Return a dictionary key that is equal for equal values; for settings that are integers, `1` equals `01`."""
     if isinstance(reading, Absent):
         return "absent", None
     if kind.type is Type.SETTING:

@@ -25,7 +25,7 @@ OWN = 0
 """The number of a part that is treated as specific to each node: two nodes with this number may differ."""
 
 PATIENCE = 32
-"""A part is treated as specific to each node if more than PATIENCE of its contents were new and not yet repeated."""
+"""If a part has this many more new contents than repeated contents, it is treated as specific to each node."""
 
 ROOM = 4096
 """Maximum number of readings kept for all contents of one part."""
@@ -122,7 +122,7 @@ class _ReadingsAt:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The paths at which nodes with the same items may have leaves, with the first such node's readings and numbers."""
+    """The paths of the facts of all nodes with the same items, and the readings and numbers of the first such node."""
 
     texts: tuple[str, ...]
     parts: tuple[int, ...]
@@ -223,7 +223,7 @@ class Reads:
         return self._parts[self._place[name]]
 
     def _listed(self, tree: Tree) -> Mapping[str, list[tuple[str, ...]]]:
-        """Return, by pattern, the collections that are read, each as a tuple of its path and the keys of its items."""
+        """Return a node's collections by path pattern; for each, a tuple of its path and the keys of its items."""
         found: dict[str, list[tuple[str, ...]]] = {collection: [] for collection in self._collections}
         patterns = self._patterns
         if len(patterns) > NAMES:

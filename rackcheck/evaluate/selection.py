@@ -255,7 +255,7 @@ def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) ->
 
 
 def _named(seen: str, chosen: _Chosen) -> str:
-    """Return the exact text of a count: with the counted items and, if they are few, the other items and their values.
+    """Return the exact text of a count: the number, the counted items and, if few, the other items with their values.
 
     The text names the items, so that a waiver does not hide the same count of different items. A digest replaces a long
     list of counted items.
@@ -280,7 +280,7 @@ def _numbers(test: Test) -> list[int]:
 
 
 def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Evidence:
-    """Judge `equal` and `spread`: if known items differ, the test fails whatever the values of unknown items."""
+    """Judge `equal` or `spread`: if the known items differ too much, the test fails, even if others are unknown."""
     readings = [tree.reading(item + clause.fact, clause.plane) for item in chosen.sure]
     known = [r for r in readings if not isinstance(r, (Unknown, Absent))]
     expected = operator.expectation(test, clause.kind)

@@ -108,7 +108,7 @@ class Silences:
                     self.both[role, each, sort] += 1
 
     def reading(self, expected: Mapping[str, int]) -> Reading:
-        """Return a sentence for each set of nodes that lack facts; unknown if none is found but values are unknown.
+        """Return a sentence for each set of nodes that lack facts; unknown if none is found but one may be hidden.
 
         `expected` is the number of nodes of each role in the inventory.
         """

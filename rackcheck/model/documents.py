@@ -120,7 +120,7 @@ class Documents:
         return Resource(HANDSHAKE, {}, body) if isinstance(body, Unknown) else Resource(HANDSHAKE, body)
 
     def listed(self, collection: Resource) -> Iterator[str]:
-        """Yield the URIs of a collection's members, without fetching any of them; raises as `at` does."""
+        """Yield the URIs of a collection's members without fetching them; raises Missing or Unreadable as `at` does."""
         return self._members(collection)
 
     def page(self, collection: Resource) -> tuple[str, ...]:
