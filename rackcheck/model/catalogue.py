@@ -36,7 +36,7 @@ class Kind:
     words: tuple[str, ...] = ()
     unlimited: bool = False
     view: bool = False
-    """True for the vendor-neutral form of another fact, which is reported as well; machines may lack this form."""
+    """True if this is the vendor-neutral form of another fact; a machine may report only the other fact."""
     alike: tuple[str, ...] | None = None
     """For a collection: the facts that must be equal for two items to be siblings, as paths that start at the node."""
     vacant: str = ""
@@ -104,7 +104,7 @@ def collection(help: str, alike: Iterable[str] | None = None, vacant: str = "") 
 
 
 def view(kind: Kind) -> Kind:
-    """Mark a kind as the vendor-neutral form of another fact; machines may lack this form."""
+    """Mark a kind as the vendor-neutral form of another fact; a machine may report only the other fact."""
     return replace(kind, view=True)
 
 

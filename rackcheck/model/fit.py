@@ -32,7 +32,7 @@ class Match(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileFit:
-    """How a node matches the `applies-to` of a profile; `words` state what else the node is, or why it is unknown."""
+    """How a node matches the `applies-to` of a profile; `words` describe another machine, or why this is unknown."""
 
     match: Match = Match.NOT_STATED
     words: str = ""

@@ -77,7 +77,7 @@ _ORDER = {near: number for number, near in enumerate(Near)}
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The nearest and the farthest position that two functions may have, and the reason if these differ, else None."""
+    """How near two functions are at best and at worst; `why` is the reason if `best` and `worst` differ, else None."""
 
     best: Near
     worst: Near

@@ -131,7 +131,7 @@ class _Loading:
         self._unbound_comparisons |= {id(v): v for v in values if isinstance(v, Comparison)}
 
     def bind(self) -> None:
-        """Bind joins, then aggregates and comparisons; all probes must be loaded before."""
+        """Look up the inputs of all joins, then of all aggregates and comparisons; all probes must be loaded before."""
         for key, join in self._unbound.items():
             with self.recording(f"join {join.name}"):
                 bound = join.bound(Catalogue(self.entries))

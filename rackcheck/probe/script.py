@@ -171,12 +171,12 @@ def _own(index: int, question: NodeQuestion, look: "_Look") -> str:
 
 
 def _root(question: NodeQuestion) -> str:
-    """Return `+` for a question that runs as root, which may run programs that this login may not; else nothing."""
+    """Return `+` if a question runs as root (root may run programs that the login user may not); else an empty text."""
     return "+" if isinstance(question, Shell) and question.root else ""
 
 
 def kept(question: NodeQuestion) -> int:
-    """Return how many bytes of a question's errors are kept; without its error, a file would seem to be missing."""
+    """Return how many bytes of a question's error output are kept: without its error, a file seems to be missing."""
     return 1 << 18 if isinstance(question, Read) else 4096
 
 
