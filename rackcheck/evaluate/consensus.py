@@ -1,8 +1,7 @@
 """Consensus among nodes that should be identical: each node is compared with the value that most of them have. Pure.
 
 A value is right if a quorum of the *expected* nodes has it; nodes that return nothing count as if they differed.
-Missing data can therefore prevent a quorum, but never makes a wrong value right. `Absent` is counted like any other
-value.
+Missing data can prevent a quorum, but never makes a wrong value right. `Absent` is counted like any other value.
 """
 
 from collections.abc import Iterable, Mapping

@@ -25,7 +25,7 @@ OWN = 0
 """The number of a part that is treated as specific to each node: two nodes with this number may differ."""
 
 PATIENCE = 32
-"""If a part has this many more new contents than repeated contents, it is treated as specific to each node."""
+"""Limit on new minus repeated contents of a part; above the limit, the part is treated as specific to each node."""
 
 ROOM = 4096
 """Maximum number of readings kept for all contents of one part."""
@@ -223,7 +223,7 @@ class Reads:
         return self._parts[self._place[name]]
 
     def _listed(self, tree: Tree) -> Mapping[str, list[tuple[str, ...]]]:
-        """Return a node's collections by path pattern; for each, a tuple of its path and the keys of its items."""
+        """Return a node's collections by path pattern, each as a tuple of its path and the keys of its items."""
         found: dict[str, list[tuple[str, ...]]] = {collection: [] for collection in self._collections}
         patterns = self._patterns
         if len(patterns) > NAMES:

@@ -50,9 +50,9 @@ def conclude(
 ) -> Conclusion:
     """Return the outcome of a node; with `together`, of a rack or the fleet, which needs no evidence.
 
-    The outcome is INCOMPLETE if the profile is for another machine, if the profile is a fragment, or if nothing was
-    judged; else FAIL if a deciding rule fails; else INCOMPLETE if a deciding rule is unknown, if evidence is missing,
-    or if it is unknown whether the profile is for this machine; else PASS.
+    Under the current law, the outcome is INCOMPLETE if the profile is for another machine, if the profile is a
+    fragment, or if nothing was judged; else FAIL if a deciding rule fails; else INCOMPLETE if a deciding rule is
+    unknown, if evidence is missing, or if it is unknown whether the profile is for this machine; else PASS.
     """
     verdicts = tuple(verdicts)
     if law != FIRST and not fit.decides:

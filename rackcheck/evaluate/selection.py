@@ -181,7 +181,7 @@ def _each(rule: Rule, look: RuleSelection, statuses: list[Status], chosen: _Chos
 
 
 def _waived(evidence: Evidence, pins: Granted) -> Evidence | None:
-    """For a `no` rule, which an item fails by passing, return the evidence as waived if `pins` waives it; else None."""
+    """In a `no` rule, evidence that passes is a failure: return it as waived if `pins` waives it, else None."""
     turned = taken(_turned(evidence), pins) if evidence.status is Status.PASS else evidence
     return turned if turned.status is Status.WAIVED else None
 

@@ -108,9 +108,10 @@ class Silences:
                     self.both[role, each, sort] += 1
 
     def reading(self, expected: Mapping[str, int]) -> Reading:
-        """Return a sentence for each set of nodes that lack facts; unknown if none is found but one may be hidden.
+        """Return a sentence for each set of nodes that lack facts.
 
-        `expected` is the number of nodes of each role in the inventory.
+        The result is unknown if no such set is found, but unknown values may hide one. `expected` is the number of
+        nodes of each role in the inventory.
         """
         found: dict[tuple[str, SiblingSort, tuple[str, ...], str], list[str]] = {}
         doubt: Unknown | None = None

@@ -106,8 +106,8 @@ def pinned(evidence: Evidence) -> Pin:
 def taken(evidence: Evidence, pins: Granted) -> Evidence:
     """Return evidence as waived if a waiver pins exactly this finding; only evidence that fails or warns can be waived.
 
-    If a waiver pins the item of failing evidence that is partly unknown, the evidence becomes unknown, since it may be
-    the waived finding or a worse finding.
+    Failing evidence that is partly unknown becomes unknown if a waiver pins its item, since it may be the waived
+    finding or a worse finding.
     """
     if not pins or evidence.status not in {Status.FAIL, Status.WARN}:
         return evidence

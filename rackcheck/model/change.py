@@ -223,7 +223,7 @@ _CAME = frozenset({ChangeKind.APPEARED, ChangeKind.NEW, ChangeKind.CAME})
 
 
 def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[Change]:
-    """Merge the changes of items of one PCI function that appeared or disappeared together; yield all changes.
+    """Merge changes of items of one PCI function that appeared or disappeared together; yield others unchanged.
 
     A merged change has the path of one of its items, preferably an item that is not named by its PCI address, then the
     item with the shortest path; `also` has the paths of its other items.

@@ -22,7 +22,7 @@ PAGES = 200
 class Missing(Exception):
     """Raised if linked resources (`uris`) have not been fetched yet.
 
-    `whole` is the subset of `uris` that are collections, if every member of these collections will be fetched.
+    `whole` contains those `uris` that are collections of which every member will be fetched.
     """
 
     def __init__(self, uris: Iterable[str], whole: Iterable[str] = ()) -> None:
@@ -291,8 +291,8 @@ def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -
 def _is_collection(body: Body) -> bool:
     """Whether the resource is a collection: by its type, or, if it has no type, by its members.
 
-    A count of members does not make a resource a collection, since a BlueField-3 returns such a count in each entry of
-    its firmware inventory. `Members` do not either, if a type is present: a GB200 returns `Members` in the entries of a
+    A count of members is not tested, since a BlueField-3 returns such a count in each entry of its firmware inventory.
+    The property `Members` is tested only if the type is missing, since a GB200 returns `Members` in the entries of a
     log.
     """
     kind = body.get("@odata.type")

@@ -126,8 +126,8 @@ def _several(twice: Mapping[str, set[int]]) -> dict[str, set[int]]:
 def _partly(twice: Mapping[str, set[int]], kind: IdentityKind, unsure: Set[int]) -> dict[str, set[int]]:
     """Remove each identity that is held only by nodes with exactly the same identities.
 
-    A node that may have further, unknown identities counts as different only if it has an identity that one of the
-    nodes without unknown identities lacks.
+    A node with unknown identities counts as different only if it has an identity that a node without unknown identities
+    lacks.
     """
     own = {node: frozenset(kind.nodes[node].spots) for node in {n for nodes in twice.values() for n in nodes}}
     return {key: nodes for key, nodes in twice.items() if _differ({n: own[n] for n in nodes}, unsure)}
@@ -177,7 +177,7 @@ def within(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -
 def boards(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
     """Return shared serial numbers as `within` does, but none if all serial numbers occur equally often.
 
-    If all serial numbers occur equally often, each is that of a board with several parts, and no part is a duplicate.
+    If all serial numbers occur equally often, each belongs to a board with several parts and is not a duplicate.
     """
     counts = Counter(key for key, _ in places.values())
     doubt = _doubt(places, unsure, cut)

@@ -32,7 +32,7 @@ class Match(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileFit:
-    """How a node matches the `applies-to` of a profile; `words` describe another machine, or why this is unknown."""
+    """How a node matches the `applies-to` of a profile; `words` name the other machine, or why a match is unknown."""
 
     match: Match = Match.NOT_STATED
     words: str = ""
@@ -57,7 +57,7 @@ NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
 FACTS = frozenset(
     {"node.product", "node.board", "bmc.system/*.model", "cpu.model", "pcie/*.vendor", "pcie/*.device", "pcie/*.class"}
 )
-"""The facts of `NAMED` that are collected for `applies-to`; other facts of `NAMED` need many GETs."""
+"""The facts of `NAMED` that are collected for `applies-to`; the other facts of `NAMED` would need many GETs."""
 
 
 BRIDGES = ("0x0600", "0x0604")

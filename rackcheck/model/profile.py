@@ -289,8 +289,9 @@ class Profile:
     def facts(self) -> frozenset[Path]:
         """Every fact that the rules read, and the facts that identify the machine.
 
-        A built-in rule is included only if other rules, apart from rules of the burn-in, read the same planes. Facts
-        that identify the machine are included only on planes that such other rules read.
+        A built-in rule is included only if the profile's own rules, apart from rules of the burn-in, read all planes
+        from which its facts are collected. Facts that identify the machine are included only for planes that the
+        profile's own rules, apart from rules of the burn-in, read.
         """
         own = self.own
         planes = frozenset[Plane]().union(*(rule.planes for rule in own if rule.phase is not Phase.BURN_IN))

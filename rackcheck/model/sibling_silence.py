@@ -156,7 +156,7 @@ class _Family:
         return found
 
     def doubt(self, why: str, item: str, has: Mapping[str, bool | None]) -> Unknown | None:
-        """Return why a value that an item lacks may only be missing, and which siblings have it; None if no doubt."""
+        """Return why an item may have a value that it does not return, and which siblings return it; else None."""
         if item not in self.items or not (has or self.unseen):
             return None
         others = self._others.get(item)

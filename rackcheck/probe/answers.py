@@ -127,7 +127,7 @@ def _not_mounted(err: str) -> Unknown | None:
 
 
 def _once(rows: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Unknown]]:
-    """Return the contents by path, and the files that are unknown since two different contents were returned.
+    """Return the contents by path, and as unknown the files that were returned twice with different contents.
 
     A file seems to be returned twice if another file contains a line that looks like the header of this file.
     """

@@ -136,7 +136,7 @@ class _Reading:
         return str(owner) not in self.probe.gives
 
     def _miss(self, trouble: Unknown | None, wanted: tuple[Path, ...]) -> None:
-        """Set each requested fact of a `Read.family` without a file to absent; to unknown if files may be missing."""
+        """Set requested facts of `Read.family` to absent if their file is missing; to unknown if this is uncertain."""
         ask = self.probe.ask
         if not isinstance(ask, Read) or ask.family is None:
             return

@@ -65,7 +65,7 @@ def probe(ask: Redfish, *, gives: Mapping[str, Kind]) -> Callable[[RedfishReader
 @overload
 def probe(ask: Load, *, gives: Mapping[str, Kind]) -> Callable[[LoadReader], Probe[Load]]: ...
 def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
-    """Make a probe, with the name of the decorated parser function.
+    """Make a probe from the decorated parser function; the probe has the name of the function.
 
     The help of the probe is the first line of the module's docstring if the function's name matches the module (see
     `names`), else the first line of the function's docstring.

@@ -48,7 +48,7 @@ class Registry:
         return tuple(parse_path(p) for p, e in entries if e.plane is Plane.BURNIN or e.inputs == burnt)
 
     def plan(self, wanted: Iterable[Path], spare: Iterable[Path] = ()) -> Plan:
-        """Plan the fewest questions that provide these facts; facts in `spare` are read only where that is cheap."""
+        """Plan the fewest questions for these facts; facts in `spare` are read only from BMCs where that is cheap."""
         return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons, spare)
 
 

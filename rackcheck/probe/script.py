@@ -176,7 +176,7 @@ def _root(question: NodeQuestion) -> str:
 
 
 def kept(question: NodeQuestion) -> int:
-    """Return how many bytes of a question's error output are kept: without its error, a file seems to be missing."""
+    """Return how many bytes of a question's errors are kept: an unreadable file without an error seems missing."""
     return 1 << 18 if isinstance(question, Read) else 4096
 
 
