@@ -110,8 +110,8 @@ class Silences:
     def reading(self, expected: Mapping[str, int]) -> Reading:
         """Return a sentence for each set of nodes that lack facts.
 
-        The result is unknown if no such set is found, but unknown values may hide one. `expected` is the number of
-        nodes of each role in the inventory.
+        The result is unknown if no node is found that lacks facts, but unknown values may hide such a node. `expected`
+        is the number of nodes of each role in the inventory.
         """
         found: dict[tuple[str, SiblingSort, tuple[str, ...], str], list[str]] = {}
         doubt: Unknown | None = None

@@ -96,9 +96,9 @@ def setting(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
 def collection(help: str, alike: Iterable[str] | None = None, vacant: str = "") -> Kind:  # noqa: A002
     """Return the kind of a collection of named items; the probe that declares the collection lists all items.
 
-    Items are siblings if their facts `alike` are equal; if `alike` is empty, all items are siblings; if it is None, no
-    items are. The facts in `alike` belong to the item or to an item above it (`nic/*.type` for `nic/*.port`). An item
-    whose fact `vacant` reads `Absent` is an empty position and has no siblings.
+    Items are siblings if their facts `alike` are equal; if `alike` is empty, all items are siblings; if `alike` is
+    None, no items are siblings. The facts in `alike` belong to the item or to an item above it (`nic/*.type` for
+    `nic/*.port`). An item whose fact `vacant` reads `Absent` is an empty position and has no siblings.
     """
     return Kind(Type.COLLECTION, help, alike=None if alike is None else tuple(alike), vacant=vacant)
 

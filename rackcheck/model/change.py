@@ -60,7 +60,8 @@ class ChangeKind(StrEnum):
 class Change:
     """One fact that differs; `under` is the item, plane or collection that caused the difference.
 
-    `also` are other items of the same PCI function that appeared or disappeared together with this item.
+    `also` has the paths of other items of the same PCI function that appeared or disappeared together with the item at
+    `path`.
     """
 
     path: str

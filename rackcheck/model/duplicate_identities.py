@@ -18,13 +18,13 @@ class Weight(Enum):
     """What nodes must have in common before a shared identity of one kind is reported."""
 
     EACH = auto()
-    """One identity that two nodes return."""
+    """Two nodes must share at least one identity."""
 
     SEVERAL = auto()
-    """Two identities that the same two nodes return, or one that three nodes return: memory vendors reuse numbers."""
+    """Two nodes must share two identities, or three nodes one identity: memory vendors reuse serial numbers."""
 
     WHOLE = auto()
-    """Some identities, but not all: nodes that share all their identities are in a common enclosure."""
+    """Nodes must share some identities, but not all: nodes that share all identities are in a common enclosure."""
 
 
 Twice = tuple[str, ...] | Unknown

@@ -36,7 +36,7 @@ _MARKS = re.compile(r"[\W_]")
 
 
 _TMFIFO = "001acaffff"
-"""Prefix of the two addresses of tmfifo_net0, which are the same on all BlueField DPUs."""
+"""Prefix of the two Ethernet addresses of tmfifo_net0, which are the same on all BlueField DPUs."""
 
 _SAYS_NONE = re.compile(
     r"(?:says (?:nothing|(['\"]).*\1)|is null or missing|is (?:the placeholder )?(['\"]).*\2"

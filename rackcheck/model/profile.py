@@ -135,7 +135,7 @@ class Source:
 
     @property
     def from_memory(self) -> bool:
-        """Whether the figure was not checked against a source.
+        """Whether the figure is cited from memory, without a check against the source.
 
         A rule that cites only sources with unchecked figures may warn, but never fails.
         """

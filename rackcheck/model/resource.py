@@ -30,7 +30,7 @@ def inside(uri: str, *names: str) -> str:
 class Resource:
     """One resource: its URI and body, or why the body is missing.
 
-    `heard` is when the resource arrived (ISO 8601, UTC); set only for resources with a `DateTime`.
+    `heard` is the arrival time of the resource (ISO 8601, UTC); it is set only for resources with a `DateTime`.
     """
 
     uri: str

@@ -1,7 +1,8 @@
 """Facts that compare a node with its siblings, for example a GPU's rate with the rates of similar GPUs. Pure.
 
-Such facts are computed when their inputs are collected from all nodes, and then judged by ordinary rules of the node.
-Each comparison obeys the law of information (see `derived`), and defines which facts a silent sibling makes unknown.
+Facts of comparisons are computed when their inputs are collected from all nodes, and then judged by ordinary rules of
+the node. Each comparison obeys the law of information (see `derived`), and defines which facts a silent sibling makes
+unknown.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

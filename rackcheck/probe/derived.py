@@ -1,4 +1,4 @@
-"""Derived facts of a node, of a node among its siblings, of a rack or of the fleet, all with the same code. Pure.
+"""The common code of derived facts: of a node, of a node among its siblings, of a rack and of the fleet. Pure.
 
 A derivation declares its inputs and the facts it provides, and collects nothing. All derivations obey the law of
 information: a fact derived from an unknown fact is unknown, unless every possible value of the unknown fact gives the

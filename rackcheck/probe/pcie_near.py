@@ -54,8 +54,8 @@ class _Way:
 def nearness(one: str, other: str, places: PcieLocations) -> Near | Unknown:
     """Return how near two PCI functions are to each other.
 
-    PIX: at most one switch between them; PXB: several switches; PHB: the same host bridge; NODE: the same NUMA node;
-    SYS: different NUMA nodes.
+    PIX: at most one switch between the two functions; PXB: several switches; PHB: the same host bridge; NODE: the same
+    NUMA node; SYS: different NUMA nodes.
     """
     span = _span(one, other, places)
     return span.why or span.best
