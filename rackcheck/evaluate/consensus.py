@@ -1,7 +1,7 @@
 """Consensus among nodes that should be identical: each node is compared with the value that most of them have. Pure.
 
 A value is right if a quorum of the *expected* nodes has it; nodes that return nothing count as if they differed.
-Missing data can therefore only prevent a quorum; it never makes a wrong value right. Absent counts as a value.
+Missing data can prevent a quorum, but never makes a wrong value right. `Absent` is counted like any other value.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,8 +33,8 @@ K = TypeVar("K")
 def needed(expected: int, quorum: float | None = None) -> int:
     """Return how many of the expected nodes must have a value for it to have the quorum.
 
-    `quorum` is a share in %; the default is more than half. If fewer than FEWEST nodes are expected, the result is
-    FEWEST, which they cannot reach.
+    `quorum` is a share in %; the default is more than half. If fewer than FEWEST nodes are expected, FEWEST is
+    returned, so that no value can have a quorum.
     """
     if expected < FEWEST:
         return FEWEST
@@ -42,7 +42,7 @@ def needed(expected: int, quorum: float | None = None) -> int:
 
 
 def most(counts: Mapping[K, int], expected: int, quorum: float | None = None) -> K | None:
-    """Return the value that has the quorum, None if there is none; `counts` is the number of nodes by value."""
+    """Return the value that has the quorum, None if no value has it; `counts` maps values to their numbers of nodes."""
     enough = needed(expected, quorum)
     return next((value for value, count in counts.items() if count >= enough), None)
 
@@ -51,7 +51,7 @@ def most(counts: Mapping[K, int], expected: int, quorum: float | None = None) ->
 class Vote:
     """The values of one fact across nodes: how many of the `expected` nodes have each value.
 
-    `right` is the value that has the quorum, None if there is none.
+    `right` is the value that has the quorum; it is None if no value has the quorum.
     """
 
     expected: int
@@ -72,7 +72,7 @@ class Vote:
 class Poll:
     """The votes of one rule, by fact path.
 
-    The vote at a path with a star is on whether nodes have items that they do not list.
+    The vote at a path with a star, such as `nic/*.firmware`, counts the nodes whose list of items is complete.
     """
 
     votes: Mapping[str, Vote] = field(default_factory=dict)
@@ -85,7 +85,7 @@ def large_enough(across: Across, targets: int, expected: int) -> bool:
 
 
 def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
-    """Count the votes of these nodes on each fact, and on each item that any of them has."""
+    """Count the votes of these nodes on each fact; a fact of items has one vote for each item that any node has."""
     votes: dict[str, Vote] = {}
     places: dict[str, tuple[AgreedFact, Path]] = {}
     for shared in across.shared:
@@ -100,7 +100,7 @@ def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
 
 
 def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
-    """Judge one node by the votes of all nodes; n/a if every fact of the rule has a rule of its own."""
+    """Judge one node by the votes of all nodes; n/a if no fact is left to compare, as other rules test all of them."""
     if not found.places:
         return Verdict(rule.id, Status.NA, "each of its facts is already judged by another rule")
     evidence = [
@@ -155,7 +155,7 @@ def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int)
 
 
 def _key(reading: Reading, kind: Kind) -> VoteKey:
-    """Return a key that is equal for equal values; settings that are numbers are compared as numbers."""
+    """Return a dictionary key that is equal for equal values; for settings that are integers, `1` equals `01`."""
     if isinstance(reading, Absent):
         return "absent", None
     if kind.type is Type.SETTING:

@@ -1,11 +1,11 @@
 """Inputs of rules on a node, as small numbers: nodes with the same values for a rule have the same numbers. Pure.
 
 A part is all values of one pattern of facts on a node, or the item names of one collection, or the reason why a plane
-is silent. Each distinct content of a part has a number. The content covers everything that a verdict may contain:
-readings, their types and their sources. Times are left out, because no verdict contains a time.
+is silent. Each distinct content of a part has a number. The content of a part is everything that a verdict may show:
+readings, their types and their sources, but no times.
 
-A node's readings are compared with the readings of the first node that had the same items. Numbers are looked up only
-for the parts that differ, which costs less than hashing all parts.
+A node's readings are compared with the readings of the first node that had the same items, and numbers are looked up
+only for the parts that differ: this costs less than hashing all parts.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -25,16 +25,16 @@ OWN = 0
 """The number of a part that is treated as specific to each node: two nodes with this number may differ."""
 
 PATIENCE = 32
-"""A part is treated as specific to each node if its new contents outnumber its repeated contents by more than this."""
+"""Limit on new minus repeated contents of a part; above the limit, the part is treated as specific to each node."""
 
 ROOM = 4096
 """Maximum number of readings kept for all contents of one part."""
 
 FEWEST = 16
-"""Number of contents that may always be kept for a part, however large each is."""
+"""Number of contents of one part that may be kept even if they have more than ROOM readings together."""
 
 LAYOUTS = 64
-"""Maximum number of item sets kept, each with the readings of the first node that had those items."""
+"""Maximum number of different sets of items for which the readings of the first node with these items are kept."""
 
 NAMES = 16384
 """Maximum number of collections whose patterns are cached; if there are more, the cache is emptied."""
@@ -53,11 +53,11 @@ class ContentNumbers:
 
     @property
     def given_up(self) -> bool:
-        """Whether the part is treated as specific to each node."""
+        """Whether the part is treated as specific to each node, because its contents hardly repeat."""
         return self._spare < 0
 
     def number(self, content: Hashable, size: int) -> int:
-        """Return the number of a content of `size` readings; OWN if the part is treated as specific to each node."""
+        """Return the number of a content with `size` values; OWN if the part is treated as specific to each node."""
         if self._spare < 0:
             return OWN
         found = self._known.get(content)
@@ -73,7 +73,7 @@ class ContentNumbers:
         return self._last
 
     def fresh(self) -> int:
-        """Return a number that no content has had."""
+        """Return a number that no content of this part has."""
         self._last += 1
         return self._last
 
@@ -88,7 +88,7 @@ class RuleReads:
 
 
 def read_by(rule: Rule) -> RuleReads:
-    """Return everything that decides a rule's verdict on a node, or appears in it, as patterns relative to the node."""
+    """Return everything that decides a rule's verdict on a node or appears in the verdict, as path patterns."""
     facts, look = rule.facts() | rule.kin(), rule.look
     if look is not None and any(not clause.fact.segments for clause in rule.parts()):
         facts |= {look.collection.item(EVERY)}
@@ -102,7 +102,7 @@ def read_by(rule: Rule) -> RuleReads:
 
 @dataclass(frozen=True, slots=True)
 class _ReadingsAt:
-    """The readings of a node at a list of paths, in the same order."""
+    """The readings of a node at a list of paths, in the order of the paths."""
 
     readings: tuple[Reading, ...]
     types: tuple[type, ...]
@@ -122,7 +122,7 @@ class _ReadingsAt:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The paths at which nodes with the same items may have leaves, with the first such node's readings and numbers."""
+    """The paths of the facts of all nodes with the same items, and the readings and numbers of the first such node."""
 
     texts: tuple[str, ...]
     parts: tuple[int, ...]
@@ -132,7 +132,7 @@ class _Layout:
     numbers: tuple[int, ...]
 
     def differing(self, value: _ReadingsAt) -> set[int]:
-        """Return the parts whose readings differ from those of the first node."""
+        """Return the parts whose readings differ from the readings of the first node with the same items."""
         first = self.first
         found = set(compress(self.parts, map(ne, value.readings, first.readings)))
         for here, there in ((value.types, first.types), (value.sources, first.sources)):
@@ -145,15 +145,16 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A node's numbers, in the order of its parts."""
+    """The numbers of all parts of one node, in the order of the parts."""
 
     numbers: tuple[int, ...]
     layout: _Layout
 
     def texts(self, places: Iterable[int]) -> tuple[str, ...] | None:
-        """Return the paths at which these parts may have leaves.
+        """Return the paths of all facts that these parts may contain.
 
-        None if any of the parts is below items that are treated as specific to each node.
+        Return None if a part contains facts of items, and the names of these items are treated as specific to each
+        node.
         """
         facts = [place for place in places if place < len(self.layout.numbers)]
         if not all(place in self.layout.slices for place in facts):
@@ -163,7 +164,10 @@ class Numbered:
 
 
 class Reads:
-    """Numbers the parts of trees. Order of the parts: facts by pattern, items of collections, planes."""
+    """Assigns numbers to the parts of each node.
+
+    The order of the parts is: facts by pattern, items of collections, planes.
+    """
 
     def __init__(self, reads: Iterable[RuleReads]) -> None:
         reads = tuple(reads)
@@ -181,7 +185,7 @@ class Reads:
         self._patterns: dict[str, str] = {}
 
     def places(self, read: RuleReads) -> tuple[int, ...]:
-        """Return the positions of all parts that are read."""
+        """Return the indexes of all parts that a rule reads, in ascending order."""
         facts = (str(fact.pattern) for fact in read.facts)
         items = (_items(str(collection.pattern)) for collection in read.collections)
         return tuple(sorted({self._place[name] for name in (*facts, *items, *read.planes)}))
@@ -219,7 +223,7 @@ class Reads:
         return self._parts[self._place[name]]
 
     def _listed(self, tree: Tree) -> Mapping[str, list[tuple[str, ...]]]:
-        """Return, by pattern, the collections that are read, each as a tuple of its path and the keys of its items."""
+        """Return a node's collections by path pattern, each as a tuple of its path and the keys of its items."""
         found: dict[str, list[tuple[str, ...]]] = {collection: [] for collection in self._collections}
         patterns = self._patterns
         if len(patterns) > NAMES:
@@ -234,7 +238,7 @@ class Reads:
         return found
 
     def _laid(self, tree: Tree, listed: Mapping[str, list[tuple[str, ...]]]) -> _Layout:
-        """Make a layout from a node; other nodes with the same items are compared with it."""
+        """Make a layout from a node; other nodes with the same items are compared with this layout."""
         texts: list[str] = []
         parts: list[int] = []
         slices: dict[int, tuple[int, int]] = {}
@@ -258,7 +262,7 @@ class Reads:
 
 
 def _items(collection: str) -> str:
-    """Return the name of the part with a collection's items: `gpu/`, since `gpu` is the part with the fact `gpu`."""
+    """Return the name of the part with a collection's items, such as `gpu/`; `gpu` is the part with the fact `gpu`."""
     return f"{collection}/"
 
 
@@ -268,7 +272,7 @@ def _below(reading: Reading) -> bool:
 
 
 def _filled(fact: Path, keys: Mapping[str, Sequence[str]]) -> Iterator[Path]:
-    """Yield every path that a pattern matches among these items."""
+    """Yield every path that a pattern matches; `keys` maps each collection to the keys of its items."""
     star = next((depth for depth, segment in enumerate(fact.segments) if segment.key == EVERY), None)
     if star is None:
         yield fact

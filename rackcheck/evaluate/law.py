@@ -50,9 +50,9 @@ def conclude(
 ) -> Conclusion:
     """Return the outcome of a node; with `together`, of a rack or the fleet, which needs no evidence.
 
-    If the profile is for another machine or is a fragment, the outcome is INCOMPLETE. Otherwise it is FAIL if a
-    deciding rule fails, INCOMPLETE if one is unknown, if nothing was judged, if evidence is missing or if the machine
-    is unknown, and else PASS.
+    Under the current law, the outcome is INCOMPLETE if the profile is for another machine, if the profile is a
+    fragment, or if nothing was judged; else FAIL if a deciding rule fails; else INCOMPLETE if a deciding rule is
+    unknown, if evidence is missing, or if it is unknown whether the profile is for this machine; else PASS.
     """
     verdicts = tuple(verdicts)
     if law != FIRST and not fit.decides:
@@ -76,9 +76,9 @@ def conclude(
 
 
 def _unknown(unknown: list[Verdict]) -> str:
-    """Return the first unknown rule with its reason.
+    """Return a text with the first unknown rule and its reason.
 
-    The number of unknown rules is left out, so that nodes in the same state share one line.
+    The text does not contain the number of unknown rules, so that nodes in the same state share one line of output.
     """
     first, others = unknown[0], " and others are" if len(unknown) > 1 else " is"
     return f"{first.rule}{others} unknown: {clean(first.reason, REASON)}{NEXT}"

@@ -29,7 +29,7 @@ class TreeNarrower:
         self._known: dict[tuple[int, ...], Tree] = {}
 
     def of(self, tree: Tree, numbered: Numbered) -> Tree:
-        """Return the part of a tree that is kept; its leaves have no times."""
+        """Return a copy of the tree with only the facts that will be read, and without the times of the readings."""
         key = tuple(numbered.numbers[place] for place in self._places)
         texts = numbered.texts(self._places)
         if texts is None:

@@ -25,15 +25,15 @@ LONGEST = 1000
 """Maximum number of characters of the list of counted items; a digest replaces a longer list."""
 
 OTHERS = 8
-"""Maximum number of items left out of a count that are listed; if there are more, none is listed."""
+"""Maximum number of uncounted items that the text of a count lists; if there are more, none of them is listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
     """The items of a selection; `more` is set if there may be unlisted items.
 
-    `sure` are the items that match `where`. `doubtful` is the evidence about items that may match, `left` about items
-    that do not match.
+    `sure` are the items that match `where`. `doubtful` is the evidence about items that may match `where`, and `left`
+    is the evidence about items that do not match `where`.
     """
 
     sure: tuple[Path, ...]
@@ -120,7 +120,7 @@ def _hidden(look: RuleSelection, more: Unknown) -> Evidence:
 def _item(rule: Rule, item: Path, tree: Tree, pins: Granted) -> list[Evidence]:
     """Judge one item by all its clauses; returns the evidence that decides, then the waived evidence.
 
-    If everything wrong with an item is waived, only the waived evidence is returned: the item no longer counts.
+    If everything wrong with an item is waived, only the waived evidence is returned.
     """
     found = [taken(judge_leaf(clause, item, tree), pins) for clause in rule.clauses]
     status = (all_hold if rule.join == "all" else any_holds)(e.status for e in found)
@@ -181,7 +181,7 @@ def _each(rule: Rule, look: RuleSelection, statuses: list[Status], chosen: _Chos
 
 
 def _waived(evidence: Evidence, pins: Granted) -> Evidence | None:
-    """Return evidence that passes, and so fails a `no` rule, as waived if `pins` waives this failure; else None."""
+    """In a `no` rule, evidence that passes is a failure: return it as waived if `pins` waives it, else None."""
     turned = taken(_turned(evidence), pins) if evidence.status is Status.PASS else evidence
     return turned if turned.status is Status.WAIVED else None
 
@@ -255,9 +255,10 @@ def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) ->
 
 
 def _named(seen: str, chosen: _Chosen) -> str:
-    """Return the exact text of a count: with the counted items and, if they are few, the other items and their values.
+    """Return the exact text of a count: the number, the counted items and, if few, the other items with their values.
 
-    The same count of different items is a different finding. A digest replaces a long list of items.
+    The text names the items, so that a waiver does not hide the same count of different items. A digest replaces a long
+    list of counted items.
     """
     counted = ", ".join(str(item) for item in chosen.sure)
     others = ", ".join(f"{e.item} {e.observed}" for e in chosen.left) if len(chosen.left) <= OTHERS else ""
@@ -279,7 +280,7 @@ def _numbers(test: Test) -> list[int]:
 
 
 def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Evidence:
-    """Judge `equal` and `spread`: if known items differ, the test fails whatever the values of unknown items."""
+    """Judge `equal` or `spread`: if the known items differ too much, the test fails, even if others are unknown."""
     readings = [tree.reading(item + clause.fact, clause.plane) for item in chosen.sure]
     known = [r for r in readings if not isinstance(r, (Unknown, Absent))]
     expected = operator.expectation(test, clause.kind)
@@ -315,7 +316,7 @@ def _ends(items: Sequence[Path], readings: Sequence[Value], kind: Kind) -> str:
 
 
 def _every(item: Path) -> Path:
-    """Return the path for all items of this item's collection."""
+    """Return the path of an item with a star in place of its key: `gpu/*` for `gpu/0`."""
     return Path((*item.segments[:-1], Segment(item.segments[-1].word, EVERY)))
 
 

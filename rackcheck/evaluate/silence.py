@@ -1,8 +1,8 @@
 """Finds nodes whose parts lack a fact that similar parts have on most nodes of the role. Pure.
 
 `rackcheck.model.sibling_silence` compares the parts of one node. This module compares nodes: if a quorum of the
-expected nodes returns a fact for parts of one sort, a node on which every such part lacks the fact is listed. Unknown
-values count on neither side, so that missing data never adds a node to the list.
+expected nodes returns a fact for parts of one sort, a node on which every such part lacks the fact is listed. An
+unknown value counts neither as returned nor as lacking, so that missing data never adds a node to the list.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ MOST = 256
 class ExcusedFact:
     """A fact of sibling items that some rules accept as absent; `rest` is the path from the item to the fact.
 
-    `needed` states whether an unknown fact is more than a minor finding for one of these rules.
+    `needed` is false if an unknown reading is a minor finding for every rule that accepts the fact as absent.
     """
 
     siblings: Siblings
@@ -108,9 +108,10 @@ class Silences:
                     self.both[role, each, sort] += 1
 
     def reading(self, expected: Mapping[str, int]) -> Reading:
-        """Return a sentence for each set of nodes that lack facts; unknown if none is found but values are unknown.
+        """Return a sentence for each set of nodes that lack facts.
 
-        `expected` is the number of nodes of each role in the inventory.
+        The result is unknown if no node is found that lacks facts, but unknown values may hide such a node. `expected`
+        is the number of nodes of each role in the inventory.
         """
         found: dict[tuple[str, SiblingSort, tuple[str, ...], str], list[str]] = {}
         doubt: Unknown | None = None

@@ -1,7 +1,7 @@
 """Compare two readings of one run: whether a fact stays the same, and how fast a counter rises. Pure.
 
-The exact time of a reading on a node is not known. A rate is therefore checked against both bounds of the elapsed time,
-and is unknown if they disagree.
+Only bounds of the time between two readings are known: a rate is checked against the shortest and the longest possible
+time, and is unknown if the two results disagree.
 """
 
 from math import inf
@@ -49,7 +49,7 @@ def second_reading(again: Reading, clause: Clause, tree: Tree) -> str:
 def exact(again: Reading, clause: Clause, tree: Tree) -> str:
     """Format the second reading without loss; under `rate`, also the elapsed time.
 
-    The same rise in less time is a different finding.
+    Without the elapsed time, a waiver for a rise would also hide the same rise in less time.
     """
     if isinstance(again, (Absent, Unknown)):
         return f"; then {again}"

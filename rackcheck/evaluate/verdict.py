@@ -43,7 +43,7 @@ NO_VERDICTS: Mapping[str, Verdict] = {}
 def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[Phase], *, again: bool = False) -> bool:
     """Whether a run with these planes and phases judges this rule on a node of this role.
 
-    `again` is set if the run reads each node twice. Whether the node has siblings is not considered.
+    `again` is set if the run reads each node twice.
     """
     return (
         rule.phase in phases
@@ -62,8 +62,8 @@ def judge(
 ) -> tuple[Verdict, ...]:
     """Judge every rule on one node; verdicts are in the profile's order, but rules in `needs` are judged first.
 
-    All three mappings are by rule: `waived` contains the findings that may be waived on this node, `polls` the votes
-    for rules that compare nodes, and `before` existing verdicts, which are not judged again.
+    `waived` maps rules to the findings that may be waived on this node, `polls` maps rules that compare nodes to their
+    votes, and `before` maps rules to existing verdicts, which are not judged again.
     """
     done: dict[str, Verdict] = dict(before)
     for rule in needs_first(rules):
@@ -129,7 +129,7 @@ def applies(rule: Rule, tree: Tree) -> bool:
 
 
 def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted], polls: Mapping[str, Poll]) -> Verdict:
-    """Judge as if there were no waiver; if that fails or warns, judge again without the waived items."""
+    """Judge a rule without any waiver; if the verdict is fail or warn, judge the rule again with the waivers."""
     truth, pins = _judged(rule, tree, NOTHING, polls), waived.get(rule.id, NOTHING)
     if not pins or truth.status not in {Status.FAIL, Status.WARN}:
         return truth

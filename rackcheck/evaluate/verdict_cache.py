@@ -1,9 +1,9 @@
 """Judges with a cache: two nodes that return the same values for a rule share one verdict. Pure.
 
-A verdict depends on the facts that the rule reads, the rules it needs, waivers and the votes of siblings. The cache
-key contains small numbers for the facts, and the needed rule that blocks this one. The votes of siblings are the same
-for all nodes of one cache. The cache is not used for rules that are waived for the node, that compare two readings of
-a fact, or that are written in Python.
+A verdict depends on the facts that the rule reads, the rules it needs, waivers and the votes of siblings. The cache key
+consists of small numbers that stand for the facts, and of the first needed rule that failed or is unknown. The votes of
+siblings are not in the key, since they are the same for all nodes of one cache. The cache is not used for rules that
+are waived for the node, that compare two readings of a fact, or that are written in Python.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Memo:
         waived: Mapping[str, Granted] = NO_WAIVERS,
         before: Mapping[str, Verdict] = NO_VERDICTS,
     ) -> tuple[Verdict, ...]:
-        """Return what `verdict.judge` returns for these rules; `numbered` holds the numbers of this tree's parts."""
+        """Return the same verdicts as `verdict.judge`; `numbered` has the numbers of the parts of this tree."""
         numbers = numbered.numbers
         done = dict(before)
         for rule, key_of in self._order:
@@ -62,7 +62,7 @@ class Memo:
 
 
 def _getter(places: Sequence[int]) -> Callable[[Sequence[int]], MemoKey]:
-    """Return a function that gets the numbers at these positions."""
+    """Return a function that returns the numbers at these positions of a sequence, as a tuple."""
     if len(places) > 1:
         return itemgetter(*places)
     return lambda numbers: tuple(numbers[place] for place in places)

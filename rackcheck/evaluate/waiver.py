@@ -88,7 +88,7 @@ def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[Waive
 
 
 def granted(waivers: Iterable[Waiver], rules: Sequence[Rule], node: str, day: str) -> Mapping[str, Granted]:
-    """Return what may be waived on a node, by rule."""
+    """Return the findings that may be waived on a node, by rule."""
     known = {rule.id: rule for rule in rules}
     found: dict[str, dict[Pin, Waiver]] = {}
     for waiver in waivers:
@@ -106,8 +106,8 @@ def pinned(evidence: Evidence) -> Pin:
 def taken(evidence: Evidence, pins: Granted) -> Evidence:
     """Return evidence as waived if a waiver pins exactly this finding; only evidence that fails or warns can be waived.
 
-    Evidence may fail although a part of it is unknown. For a waived item, such evidence becomes unknown: it may be the
-    waived finding or a worse finding.
+    Failing evidence that is partly unknown becomes unknown if a waiver pins its item, since it may be the waived
+    finding or a worse finding.
     """
     if not pins or evidence.status not in {Status.FAIL, Status.WARN}:
         return evidence
@@ -119,7 +119,7 @@ def taken(evidence: Evidence, pins: Granted) -> Evidence:
 def standings(
     waivers: Iterable[Waiver], judged: Mapping[str, Sequence[Verdict]], rules: Sequence[Rule], day: str
 ) -> Iterator[Standing]:
-    """Yield the state of each waiver in a run of this day; `judged` contains the verdicts by node."""
+    """Yield the state of each waiver in a run on `day` (YYYY-MM-DD); `judged` contains the verdicts by node."""
     known = {rule.id: rule for rule in rules}
     index = {node: {verdict.rule: verdict for verdict in verdicts} for node, verdicts in judged.items()}
     for waiver in waivers:

@@ -1,4 +1,4 @@
 """Data types and pure functions that all packages use: facts, paths, units, versions, captures, profiles.
 
-Nothing here opens a file.
+No module of this package opens a file.
 """

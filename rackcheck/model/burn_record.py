@@ -1,7 +1,7 @@
 """The records that a burn-in on a node wrote, checked for their types, since a node may print anything.
 
-A record with an invalid field is dropped as a whole, and counted. All numbers are in SI units. `t` and `begun` are
-seconds since the payload began, by the node's own clock.
+A record with an invalid field is dropped as a whole, and counted. All numbers in records are in SI units. `t` is the
+time in seconds since the payload began, by the node's own clock.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,12 +66,12 @@ class Stage(Record):
 
     @property
     def done(self) -> bool:
-        """Whether the work was done."""
+        """Whether the work of this record was done."""
         return self.word("status") == "done"
 
     @property
     def why(self) -> str:
-        """Why the work was not done."""
+        """Why the work of this record was not done."""
         return self.word("why") or "no reason reported"
 
 
@@ -138,14 +138,14 @@ class Burn:
         return {**{index: {} for index in named if index.isdecimal()}, **(found if isinstance(found, Mapping) else {})}
 
     def of_stage(self, stage: str, of: str = "", test: str = "") -> Iterator[Stage]:
-        """Yield the work of one stage; `of` restricts it to one subject, `test` to one test."""
+        """Yield the work records of one stage; `of` restricts the records to one subject, `test` to one test."""
         for each in self._work.get(of, ()) if of else self.stages:
             if each.stage == stage and (not test or each.test == test):
                 yield each
 
     @cached_property
     def _work(self) -> Mapping[str, Sequence[Stage]]:
-        """The work of each subject, by subject, so that hundreds of processors can be looked up quickly."""
+        """The work records by subject, so that the records of hundreds of processors are found quickly."""
         found: dict[str, list[Stage]] = {}
         for stage in self.stages:
             found.setdefault(stage.of, []).append(stage)
@@ -184,7 +184,7 @@ class Burn:
         return {index: tuple(pairs) for index, pairs in found.items()}
 
     def work_of(self, of: str) -> Sequence[Stage]:
-        """All work of one subject."""
+        """All work records of one subject."""
         return self._work.get(of, ())
 
 
@@ -258,7 +258,7 @@ class _Found:
 
 
 def _undone(stage: Stage, name: str) -> Stage:
-    """Mark a stage as not tested: it was reported as done, but its field `name` is zero, so it did no work."""
+    """Mark a stage as not tested: the node reported it as done, but the field `name`, its amount of work, is zero."""
     return replace(stage, words={**stage.words, "status": "not tested", "why": f"it did no work: {name} is 0"})
 
 

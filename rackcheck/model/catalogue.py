@@ -36,7 +36,7 @@ class Kind:
     words: tuple[str, ...] = ()
     unlimited: bool = False
     view: bool = False
-    """True for the vendor-neutral form of another fact, which is reported as well; machines may lack this form."""
+    """True if this is the vendor-neutral form of another fact; a machine may report only the other fact."""
     alike: tuple[str, ...] | None = None
     """For a collection: the facts that must be equal for two items to be siblings, as paths that start at the node."""
     vacant: str = ""
@@ -96,15 +96,15 @@ def setting(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
 def collection(help: str, alike: Iterable[str] | None = None, vacant: str = "") -> Kind:  # noqa: A002
     """Return the kind of a collection of named items; the probe that declares the collection lists all items.
 
-    Items are siblings if their facts `alike` are equal; if `alike` is empty, all items are siblings; if it is None, no
-    items are. The facts in `alike` belong to the item or to an item above it (`nic/*.type` for `nic/*.port`). An item
-    whose fact `vacant` reads `Absent` is an empty position and has no siblings.
+    Items are siblings if their facts `alike` are equal; if `alike` is empty, all items are siblings; if `alike` is
+    None, no items are siblings. The facts in `alike` belong to the item or to an item above it (`nic/*.type` for
+    `nic/*.port`). An item whose fact `vacant` reads `Absent` is an empty position and has no siblings.
     """
     return Kind(Type.COLLECTION, help, alike=None if alike is None else tuple(alike), vacant=vacant)
 
 
 def view(kind: Kind) -> Kind:
-    """Mark a kind as the vendor-neutral form of another fact; machines may lack this form."""
+    """Mark a kind as the vendor-neutral form of another fact; a machine may report only the other fact."""
     return replace(kind, view=True)
 
 

@@ -27,7 +27,7 @@ STEADY = (Class.IDENTITY, Class.VERSION, Class.CONFIG)
 """Classes that are equal in two readings of an unchanged machine."""
 
 THERE = "there"
-"""Placeholder for the known side of a change of a whole item, collection or plane, which has no single value."""
+"""Placeholder for the value of an item, collection or plane that exists as a whole and so has no single value."""
 
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 """Pattern of a PCI address as the kernel spells it; some collections name their items by PCI address."""
@@ -42,13 +42,13 @@ class ChangeKind(StrEnum):
     UNKNOWN_NOW = "unknown now"
     KNOWN_AGAIN = "known again"
     SWAPPED = "swapped"
-    """The part here was replaced: the old part is on no node now, and the new part was on no node before."""
+    """The part in a position was replaced: the old part is on no node now, and the new part was on no node before."""
     NEW = "new"
-    """A part is here that was on no node before."""
+    """A position contains a part that was on no node before."""
     CAME = "came"
-    """A part is here; it is unknown whether it was elsewhere before."""
+    """A position contains a new part; it is unknown whether the part was in another position before."""
     LEFT = "left"
-    """A part is no longer here; it is unknown whether it is elsewhere."""
+    """A part is no longer in its position; it is unknown whether the part is in another position now."""
 
     @property
     def uncertain(self) -> bool:
@@ -60,7 +60,8 @@ class ChangeKind(StrEnum):
 class Change:
     """One fact that differs; `under` is the item, plane or collection that caused the difference.
 
-    `also` are other items of the same PCI function that appeared or disappeared together with this item.
+    `also` has the paths of other items of the same PCI function that appeared or disappeared together with the item at
+    `path`.
     """
 
     path: str
@@ -111,7 +112,7 @@ def _text(doc: Doc) -> str:
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the two compared readings of a node; `missing` explains a path that the reading does not contain."""
+    """One of the two compared readings of a node; `missing` states why the reading does not contain a path."""
 
     facts: ComparedFacts
     docs: dict[str, Doc] = field(init=False, default_factory=dict)
@@ -125,8 +126,8 @@ class _Side:
     def missing(self, path: str, plane: str) -> tuple[Reading, str]:
         """Return the reading of a path that is not among the facts, and the path that explains this reading.
 
-        The second path is a silent plane, an unknown collection, a missing item or an unknown pattern; else it is
-        empty.
+        The explaining path is that of a silent plane, an unknown collection, a missing item or an unknown pattern; it
+        is empty if there is no explanation.
         """
         silent = self.docs.get(f"plane/{plane}", {})
         if "unknown" in silent:
@@ -148,7 +149,7 @@ class _Side:
 
 
 def compare(before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class] = STEADY) -> Iterator[Change]:
-    """Yield every fact of these classes that differs, ordered by class and path.
+    """Yield a change for every fact of these classes that differs, ordered by class and path.
 
     `before` and `after` must contain the facts of all classes, not only of the compared classes.
     """
@@ -182,7 +183,7 @@ def _plain(doc: Doc) -> bool:
 
 
 def kind_of(before: Reading, after: Reading, *, other: bool = False) -> ChangeKind | None:
-    """Return how two readings differ; None if they do not, or if neither is known.
+    """Return how two readings differ; None if they are the same, or if both are unknown.
 
     `other` is set if the units of the two readings differ.
     """
@@ -223,10 +224,10 @@ _CAME = frozenset({ChangeKind.APPEARED, ChangeKind.NEW, ChangeKind.CAME})
 
 
 def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[Change]:
-    """Yield one change for all items of one PCI function that appeared or disappeared together, and every other change.
+    """Merge changes of items of one PCI function that appeared or disappeared together; yield others unchanged.
 
-    The change has the path of one of the items, preferably of an item that is not named by its PCI address, then of the
-    item with the shortest path; `also` has the paths of the other items.
+    A merged change has the path of one of its items, preferably an item that is not named by its PCI address, then the
+    item with the shortest path; `also` has the paths of its other items.
     """
     parts: dict[tuple[str, bool], list[Change]] = {}
     for change in changes:
@@ -241,7 +242,7 @@ def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[
 
 
 def _collections(path: str) -> Iterator[str]:
-    """Yield the collection of an item: its list changed only because the item was added or removed."""
+    """If a path is that of an item, yield the item's collection, whose list changed only because of this item."""
     parsed = paths.parse(path)
     if parsed.segments[-1].key is not None:
         yield parsed.items[-1][0]
@@ -327,7 +328,7 @@ def _values(change: Change) -> tuple[str, str, str]:
 def unknown_both(
     before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class] = STEADY
 ) -> tuple[int, tuple[str, ...]]:
-    """Count facts of these classes that are unknown on both sides, and list the planes that were silent both times."""
+    """Count facts of these classes that are unknown in both readings, and list the planes that were silent in both."""
     count, wanted = 0, set(classes)
     planes: list[str] = []
     for cls in STEADY:

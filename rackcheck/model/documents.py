@@ -22,7 +22,7 @@ PAGES = 200
 class Missing(Exception):
     """Raised if linked resources (`uris`) have not been fetched yet.
 
-    `whole` contains those of the URIs that are collections of which every member will be fetched.
+    `whole` contains those `uris` that are collections of which every member will be fetched.
     """
 
     def __init__(self, uris: Iterable[str], whole: Iterable[str] = ()) -> None:
@@ -34,8 +34,8 @@ class Missing(Exception):
 class Walk:
     """A path whose next link depends on the previous resource: the function `go` chooses and follows the links.
 
-    `description` is a text for users: where the path leads, and in which case. In `go`, a resource that has not been
-    fetched yet is unknown, and must not be treated as absent.
+    `description` is a text for users: where the path leads, and in which case. A resource that has not been fetched yet
+    is unknown when `go` reads it; `go` must not treat the resource as absent.
     """
 
     description: str
@@ -61,7 +61,7 @@ class _Found:
 class Documents:
     """The resources fetched from one BMC, by URI, and the arrival times of resources with a `DateTime`.
 
-    `bodies` may grow, but its entries must not change: steps already taken are cached.
+    Entries may be added to `bodies`, but must not be changed, since the results of following links are cached.
     """
 
     bodies: Mapping[str, Body | Unknown]
@@ -76,10 +76,11 @@ class Documents:
         """Yield every resource that a link path leads to, from the root or from `start`; none if there is no such link.
 
         A resource shared by several branches is returned once, so that its cost is not multiplied and its parts are not
-        counted twice. A member that could not be fetched is returned with its reason. If a branch could not be read
-        completely, the resources found are yielded first, and Unreadable is raised at the end, because the items are
-        not complete. The same happens for a link that is null, or that is missing from a body without properties.
-        Raises Missing if resources must be fetched first, with all their URIs that are known so far.
+        counted twice. A member of a collection that could not be fetched is returned with the reason instead of a body.
+        If a branch could not be read completely, the resources found are yielded first, and Unreadable is raised at the
+        end, because the items are not complete. A link that is null, or that is missing from a body without properties,
+        also raises Unreadable at the end. Raises Missing if resources must be fetched first; the exception has all
+        their URIs that are known so far.
         """
         here = [start or self._fetched(ROOT, None)]
         failed: Unknown | None = None
@@ -119,7 +120,7 @@ class Documents:
         return Resource(HANDSHAKE, {}, body) if isinstance(body, Unknown) else Resource(HANDSHAKE, body)
 
     def listed(self, collection: Resource) -> Iterator[str]:
-        """Yield the URIs of a collection's members, without fetching any of them; raises as `at` does."""
+        """Yield the URIs of a collection's members without fetching them; raises Missing or Unreadable as `at` does."""
         return self._members(collection)
 
     def page(self, collection: Resource) -> tuple[str, ...]:
@@ -139,7 +140,8 @@ class Documents:
     def wanted(self, links: Iterable[LinkPattern]) -> dict[str, bool]:
         """Return the URIs that must be fetched next to follow these links; empty if all links can be followed.
 
-        The value of a URI is true for a collection of which every member will be fetched.
+        In the returned dictionary, the value of a URI is true if it is a collection of which every member will be
+        fetched.
         """
         uris: dict[str, bool] = {}
         for link in links:
@@ -291,8 +293,9 @@ def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -
 def _is_collection(body: Body) -> bool:
     """Whether the resource is a collection: by its type, or, if it has no type, by its members.
 
-    A count of members alone proves nothing: a BlueField-3 returns such a count in each entry of its firmware inventory,
-    and a GB200 returns `Members` in the entries of a log.
+    A count of members is not tested, since a BlueField-3 returns such a count in each entry of its firmware inventory.
+    The property `Members` is tested only if the type is missing, since a GB200 returns `Members` in the entries of a
+    log.
     """
     kind = body.get("@odata.type")
     return kind.endswith("Collection") if isinstance(kind, str) else "Members" in body

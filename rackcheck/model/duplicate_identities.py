@@ -1,7 +1,7 @@
 """Identities that two machines, or two parts of one machine, both return; each is listed with all its holders. Pure.
 
-A fleet has hundreds of thousands of identities. To save memory, kinds of identity are processed one after the other,
-and locations are kept only for identities found twice.
+A fleet has hundreds of thousands of identities: to save memory, kinds of identity are processed one after the other,
+and the list of all holders is kept only for identities found twice.
 """
 
 from collections import Counter
@@ -18,13 +18,13 @@ class Weight(Enum):
     """What nodes must have in common before a shared identity of one kind is reported."""
 
     EACH = auto()
-    """One identity that two nodes return."""
+    """Two nodes must share at least one identity."""
 
     SEVERAL = auto()
-    """Two identities that the same two nodes return, or one that three return: memory vendors reuse serial numbers."""
+    """Two nodes must share two identities, or three nodes one identity: memory vendors reuse serial numbers."""
 
     WHOLE = auto()
-    """Some identities, but not all: nodes that share all of them are in a common enclosure."""
+    """Nodes must share some identities, but not all: nodes that share all identities are in a common enclosure."""
 
 
 Twice = tuple[str, ...] | Unknown
@@ -35,7 +35,8 @@ Twice = tuple[str, ...] | Unknown
 class Own:
     """A node's identities of one kind, by normalised form.
 
-    `lost` is the reason if there may be more; `twice` are the identities that several parts of the node share.
+    `lost` is the reason if the node may have more identities; `twice` are the identities that several parts of the node
+    share.
     """
 
     spots: Mapping[str, Spot] = field(default_factory=dict)
@@ -73,7 +74,7 @@ def repeated(kinds: Sequence[IdentityKind], names: Sequence[str]) -> tuple[str, 
 
 
 def named(why: Unknown, name: str) -> Unknown:
-    """Return the same reason with the node's name before its detail."""
+    """Return a reason with the node's name in front of the detail."""
     return Unknown(why.reason, f"{name}: {why.detail}".rstrip(": "))
 
 
@@ -125,8 +126,8 @@ def _several(twice: Mapping[str, set[int]]) -> dict[str, set[int]]:
 def _partly(twice: Mapping[str, set[int]], kind: IdentityKind, unsure: Set[int]) -> dict[str, set[int]]:
     """Remove each identity that is held only by nodes with exactly the same identities.
 
-    A node that may have further, unknown identities counts as different only if it has an identity that another of
-    these nodes lacks.
+    A node with unknown identities counts as different only if it has an identity that a node without unknown identities
+    lacks.
     """
     own = {node: frozenset(kind.nodes[node].spots) for node in {n for nodes in twice.values() for n in nodes}}
     return {key: nodes for key, nodes in twice.items() if _differ({n: own[n] for n in nodes}, unsure)}
@@ -174,9 +175,9 @@ def within(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -
 
 
 def boards(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
-    """Return shared serial numbers as `within` does, but none of them if all occur equally often.
+    """Return shared serial numbers as `within` does, but none if all serial numbers occur equally often.
 
-    In that case, each is the serial number of a board with several parts.
+    If all serial numbers occur equally often, each belongs to a board with several parts and is not a duplicate.
     """
     counts = Counter(key for key, _ in places.values())
     doubt = _doubt(places, unsure, cut)

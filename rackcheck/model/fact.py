@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Plane(StrEnum):
-    """Where a fact is collected."""
+    """The plane on which a fact is collected, or `derived`."""
 
     OS = "os"
     BMC = "bmc"
@@ -30,7 +30,7 @@ VOLATILE = frozenset({Class.COUNTER, Class.MEASUREMENT})
 
 
 class Reason(StrEnum):
-    """Why a fact is unknown; a closed set."""
+    """The complete list of reasons why a fact can be unknown."""
 
     UNREACHABLE = "unreachable"
     HOST_KEY_CHANGED = "host key changed"
@@ -50,7 +50,7 @@ class Reason(StrEnum):
 
 
 Value = bool | int | float | str | tuple[str, ...]
-"""A known reading. Quantities are floats in the unit of their kind; `inf` is "unlimited"."""
+"""A known reading. Quantities are floats in the unit of their kind; `inf` means unlimited."""
 
 
 @dataclass(frozen=True, slots=True)

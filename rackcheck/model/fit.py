@@ -1,7 +1,8 @@
 """Which machines a profile is for, and whether a node is such a machine. Pure.
 
-The globs of `applies-to` are matched against readings of the OS and of the BMC. One matching reading is enough. If no
-reading matches, but at least one is known, the node is another machine.
+The globs of `applies-to` are matched against readings of the OS and of the BMC. A single reading that matches is enough
+for a fit. If no reading matches, but at least one is known (for PCI devices: if all are known), the node is another
+machine.
 """
 
 import re
@@ -16,7 +17,7 @@ from rackcheck.model.path import Path
 from rackcheck.model.tree import Tree
 
 SHOWN = 60
-"""Maximum number of characters shown of one reading."""
+"""Maximum number of characters of one reading in the description of another machine."""
 
 
 class Match(StrEnum):
@@ -31,7 +32,7 @@ class Match(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileFit:
-    """How a node matches the `applies-to` of a profile; `words` state what else the node is, or why it is unknown."""
+    """How a node matches the `applies-to` of a profile; `words` name the other machine, or why a match is unknown."""
 
     match: Match = Match.NOT_STATED
     words: str = ""
@@ -56,7 +57,7 @@ NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
 FACTS = frozenset(
     {"node.product", "node.board", "bmc.system/*.model", "cpu.model", "pcie/*.vendor", "pcie/*.device", "pcie/*.class"}
 )
-"""The facts of `NAMED` collected for `applies-to`; the others need many GETs, and are only read for rules."""
+"""The facts of `NAMED` that are collected for `applies-to`; the other facts of `NAMED` would need many GETs."""
 
 
 BRIDGES = ("0x0600", "0x0604")
@@ -76,8 +77,9 @@ def wanted(applies: Mapping[str, Sequence[str]], planes: Iterable[Plane]) -> fro
 def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plane]) -> ProfileFit:
     """Match a node's facts against `applies-to`; `planes` are those that this run collects on the node.
 
-    If the profile names products, and the node's product or board is known, only these two keys decide, since a machine
-    of another vendor may contain the same parts. Otherwise one matching key is enough.
+    If the profile names products, and the node's product or board is known, only the keys `product` and `board` decide,
+    since a machine of another vendor may contain the same CPUs and devices. In all other cases, one matching key of
+    `applies-to` is enough.
     """
     held = {key: _held(key, applies[key], tree, planes) for key in NAMED if key in applies}
     names = [each for key, each in held.items() if key in NAMES]
@@ -130,7 +132,8 @@ def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
 def _devices(tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
     """Yield the vendor (`10de`) and the device (`10de:2330`) of every PCI function that is not a bridge.
 
-    The first reading is Absent if all functions are listed, else the reason why functions may be missing.
+    The first yielded reading is Absent if the list of PCI functions is complete, else the reason why functions may be
+    missing.
     """
     if Plane.OS not in planes:
         return

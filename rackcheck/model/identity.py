@@ -36,7 +36,7 @@ _MARKS = re.compile(r"[\W_]")
 
 
 _TMFIFO = "001acaffff"
-"""Prefix of the two addresses of tmfifo_net0, which are the same on all BlueField DPUs."""
+"""Prefix of the two Ethernet addresses of tmfifo_net0, which are the same on all BlueField DPUs."""
 
 _SAYS_NONE = re.compile(
     r"(?:says (?:nothing|(['\"]).*\1)|is null or missing|is (?:the placeholder )?(['\"]).*\2"
@@ -87,8 +87,9 @@ def serials(value: str) -> tuple[str, ...]:
 def uuid(value: str) -> str:
     """Normalise a UUID; the result is the same for all byte orders that firmware uses, and empty for placeholders.
 
-    A text that is not a UUID is normalised as a serial number. SMBIOS stores the first three fields little-endian, but
-    not all readers use this order. Dell's iDRAC uses the host's UUID with all bytes reversed as its own UUID.
+    A text that is not a UUID is normalised as a serial number. SMBIOS stores the first three fields of a UUID
+    little-endian, but not all readers use this order. Dell's iDRAC uses the host's UUID with all bytes reversed as its
+    own UUID.
     """
     digits = value[:SPELLED].casefold().translate(_PARTED).removeprefix("gpu").removeprefix("0x")
     if len(digits) != 32 or not _HEX.issuperset(digits):
@@ -100,7 +101,8 @@ def uuid(value: str) -> str:
 def _ordered(value: bytes) -> str:
     """Return the hexadecimal digits of a UUID, in the byte order that gives the smallest value.
 
-    All bytes are taken forward or backward; in each half, the bytes of each field are taken as they are or reversed.
+    The byte orders tried are: all bytes forward or backward and, in each half, the bytes of each field as they are or
+    reversed.
     """
     ends = ((value[:8], value[8:]), (value[:7:-1], value[7::-1]))
     return min(min(a, _fields(a)) + min(b, _fields(b[::-1])[::-1]) for a, b in ends).hex()
@@ -127,9 +129,10 @@ _SHARED = frozenset(
 )
 """UUIDs that vendors gave to whole series of boards.
 
-Collected by CapaSystems (Non-Unique UUID, capasystems.atlassian.net/wiki/spaces/CI64DOC/pages/19306236205) and in the
-field (SMBIOS UUID FAIL, howtowriteaprogram.blogspot.com/2012/06/smbios-uuid-fail.html). All zeros and all ones are not
-UUIDs by the SMBIOS specification (DSP0134, System Information: UUID).
+The UUIDs were collected by CapaSystems (Non-Unique UUID,
+capasystems.atlassian.net/wiki/spaces/CI64DOC/pages/19306236205) and in the field (SMBIOS UUID FAIL,
+howtowriteaprogram.blogspot.com/2012/06/smbios-uuid-fail.html). All zeros and all ones are not UUIDs by the SMBIOS
+specification (DSP0134, System Information: UUID).
 """
 
 
@@ -186,7 +189,7 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlaneIdentities:
-    """The identities of one kind on one plane, by normalised spelling; `lost` is why there may be more."""
+    """The identities of one kind on one plane, by normalised spelling; `lost` is the reason if others may exist."""
 
     keys: Mapping[str, Spot]
     lost: Unknown | None = None
@@ -257,7 +260,7 @@ def common(kinds: Iterable[IdentityComparison]) -> tuple[str, ...] | Unknown:
 
 
 def differing(kinds: Iterable[IdentityComparison]) -> tuple[str, ...] | Unknown:
-    """Return the identities that differ; empty only if an identity is shared and no other may differ."""
+    """Return the identities that differ; the result is empty only if one identity is shared and no other may differ."""
     rows = list(kinds)
     found = tuple(each.text for each in rows if each.decides and each.answer is False)
     if found:

@@ -52,7 +52,8 @@ class Inputs:
     def collected(self, pattern: str) -> bool:
         """Whether this run collected a declared fact, even if its reading is unknown; raises KeyError for another path.
 
-        True if the fact has a leaf, if a collection on the path is empty or unknown, or if the plane is silent.
+        A fact was collected if the tree has a leaf for it, if a collection on its path is empty or unknown, or if its
+        plane is silent.
         """
         return self.planes[pattern] in self.tree.silent or self._has(*pattern.split(f"/{EVERY}."))
 

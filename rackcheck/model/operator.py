@@ -108,7 +108,7 @@ def value(text: str, kind: Kind) -> Value:
 
 
 def member(text: str) -> str:
-    """Parse a member of a list. Members are compared literally, so a star raises BadOperand."""
+    """Parse a member of a list operand; a star raises BadOperand, because members are compared literally."""
     if "*" in text:
         raise BadOperand(f"{text!r} is taken literally, not as a pattern; for an empty list write `is: none`")
     return text

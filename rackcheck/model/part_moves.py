@@ -1,7 +1,8 @@
 """Finds the parts that moved between two readings. A part is recognised by its identifiers, not by its slot. Pure.
 
-Identifiers are compared over all nodes. A part is reported as `gone`, `new` or `swapped` only if all parts of its kind
-were collected in the other reading; otherwise it may be in a position that was not collected.
+The identifiers of all nodes are compared, since a part may have moved to another node. A part is reported as `gone`,
+`new` or `swapped` only if all parts of its kind were collected in the other reading; otherwise it may be in a position
+that was not collected.
 """
 
 from collections import Counter
@@ -14,7 +15,7 @@ from rackcheck.model.fact import Absent, Class
 from rackcheck.model.text import natural
 
 TRACKED = ("serial", "uuid", "guid")
-"""The last words of paths of facts that identify a part, the preferred word first.
+"""The last path words of facts that identify a part, such as `gpu/0.serial`; the preferred word is the first.
 
 A bus address identifies a position, not a part, and is therefore not listed.
 """
@@ -27,7 +28,7 @@ PartPlace = tuple[str, str]
 Id = tuple[str, str]
 """An identifier of a part: the pattern of the fact's path, and the value.
 
-The pattern is needed, since parts of two kinds may have the same serial number.
+The pattern is part of the identifier, since parts of two kinds may have the same serial number.
 """
 
 
@@ -42,9 +43,10 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """What a list of changes omits: identifiers that stayed in the node, and what is unknown in each reading.
+    """What a list of changes does not show: identifiers that stayed in a node, and what is unknown in each reading.
 
-    `before` and `after` contain the paths of silent planes and the patterns of unknown facts and collections.
+    `before` (first reading) and `after` (second reading) contain the paths of silent planes and the patterns of unknown
+    facts and collections.
     """
 
     held: frozenset[Id] = frozenset()
@@ -109,11 +111,11 @@ def sorted_out(
     alone: Mapping[str, Iterable[Change]] | None = None,
     beside: Still | None = None,
 ) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
-    """Separate the changes of all nodes into parts that moved and other changes; no identity is in both.
+    """Separate the changes of all nodes into parts that moved and other changes; no identity is in both results.
 
-    `alone` contains the identities of nodes that are in one reading only: parts may move from and to these nodes, but
-    their changes are not reported. If such a node has no identities, any part may have been in it. `beside` contains
-    what the changes omit.
+    `alone` contains the changes of identities on nodes that only one of the two readings contains: parts may move from
+    and to these nodes, but no other change of these nodes is reported. A node in `alone` without identities may have
+    contained any part. `beside` contains the identifiers that did not change, and what is unknown in each reading.
     """
     values = {node: tuple(changes[node]) for node in sorted(changes, key=natural)}
     other = {node: tuple((alone or {})[node]) for node in sorted(alone or {}, key=natural)}
@@ -181,7 +183,7 @@ class _Ends:
         return (end, self._id(end, change), (node, _item(change.path))) in self._paired
 
     def is_sure(self, end: str, change: Change) -> bool:
-        """Whether the removed part is certainly on no node now, or the added part was certainly on no node before."""
+        """Whether a removed part is certainly on no node now, or an added part was certainly on no node before."""
         one = self._id(end, change)
         if self._unread_node or one in (self.came if end == "left" else self.left) or one in self._held:
             return False
@@ -224,7 +226,7 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
 
 
 def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tuple[str, Change | None]]:
-    """Yield each item that was added or removed with its part, and the change to report; None if the part moved."""
+    """Yield each item that was added or removed with its part, and the change to report (None if the part moved)."""
     found: dict[str, list[Change]] = {}
     for change in changes:
         if (
@@ -246,7 +248,7 @@ def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tupl
 
 
 def _identity(node: str, change: Change, ends: _Ends) -> Iterator[Change]:
-    """Yield the change of an identity without its moves; the kind depends on what is certain about the parts."""
+    """Yield what is left of an identity's change without moves; its kind depends on what is certain about the parts."""
     left, came = (isinstance(value, str) and value != "" for value in (change.before, change.after))
     went, brought = left and ends.is_moved("left", node, change), came and ends.is_moved("came", node, change)
     match change.kind:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 class _Kept(Generic[T]):
     """A value of a path that is computed once, at the first access.
 
-    It replaces functools.cached_property, which in Python 3.11 uses one lock for all paths.
+    This class replaces functools.cached_property, which in Python 3.11 uses one lock for all paths.
     """
 
     def __init__(self, compute: Callable[["Path"], T]) -> None:

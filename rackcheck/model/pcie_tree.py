@@ -1,13 +1,13 @@
 """The tree of PCI functions: the links on a function's path to the root, and the speed and width that they should have.
 
-Pure functions. Their inputs are tables with one fact of all functions, by PCI address, such as `pcie/*.upstream` or
-`pcie/*.link.width`. They obey the law of derived facts: a result is unknown unless it is the same for every possible
-value of the unknown inputs. An unknown fact may also turn out to be absent.
+Pure. The inputs are tables by PCI address: each table has one fact, such as `pcie/*.upstream` or `pcie/*.link.width`,
+of all PCI functions. All results obey the law of derived facts: a result is unknown unless it is the same for every
+possible value of the unknown inputs, including absence.
 
 A link has two ends, the port above and the function below, and both report the trained speed and width. On the path
-from an endpoint to its root port, links and switch interiors alternate. From the top: a link leads from the root port
-to a switch's upstream port; the step to the switch's downstream ports is not a link; links lead down from the
-downstream ports.
+from an endpoint to its root port, links and switch interiors alternate. A link leads from the root port down to a
+switch's upstream port; the step from there to the switch's downstream ports is inside the switch and is not a link; the
+next links lead down from the downstream ports.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ class Hop:
 class Links:
     """The speeds (in GT/s, floats) and widths (in lanes, integers) that both ends of each link report.
 
-    `speed` is the current speed; only `slowed` needs it.
+    `speed` is the current speed, which only the function `slowed` needs.
     """
 
     max_speed: PcieTable
@@ -56,7 +56,7 @@ class Links:
 def ports(address: str, upstream: PcieTable) -> tuple[str, ...] | Unknown:
     """Return the ports above a function, the nearest first; unknown if any step of the path is unknown.
 
-    The result is empty for a function on a root bus.
+    For a function on a root bus, the returned tuple is empty.
     """
     found, trouble = climbed(address, upstream)
     return trouble or found
@@ -139,11 +139,12 @@ def narrowed(address: str, upstream: PcieTable, links: Links) -> Reading:
 
 
 def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
-    """Return the links on a function's path that are slower than both ends support: all, and all but its own.
+    """Return the slow links on a function's path, with and without the link directly above the function.
 
-    The own link of a function is the link directly above it. An idle GPU lowers the speed of this link only. An AMD GPU
-    with an internal switch is an exception: it lowers the speed of the link above that switch (nokyan/resources issue
-    512). Both results are absent on a root bus.
+    A link is slow if its current speed is below the highest speed that both ends support. The second result leaves out
+    the link directly above the function, since an idle GPU lowers the speed of this link, and of no other link. An idle
+    AMD GPU with an internal switch is an exception: it lowers the speed of the link above that switch (nokyan/resources
+    issue 512). For a function on a root bus, both results are absent.
     """
     way = hops(address, upstream)
     if not isinstance(way, tuple) or not way:
@@ -156,7 +157,8 @@ def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Re
 def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
     """Return the link with the least bandwidth on a function's path, and this bandwidth in Gb/s.
 
-    Of several such links, the nearest is returned. Both results are absent on a root bus.
+    If several links have the least bandwidth, the link nearest to the function is returned. For a function on a root
+    bus, both the link and the bandwidth are absent.
     """
     way = hops(address, upstream)
     if isinstance(way, Unknown):
@@ -174,7 +176,7 @@ def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading
 
 
 def climbed(address: str, upstream: PcieTable) -> tuple[tuple[str, ...], Unknown | None]:
-    """Return the known ports above a function, and why the path is incomplete; None if it ends on a root bus."""
+    """Return the known ports above a function, and why more ports may be above it; None if all ports are known."""
     found: dict[str, None] = {}
     at = address
     while True:

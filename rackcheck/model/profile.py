@@ -54,8 +54,8 @@ class Clause:
     """One fact and its tests, all of which must hold.
 
     `other` is the fact with which `same-as` compares, and `other_plane` its plane; `other_at_item` is set if the path
-    `other` starts at the selected item. `siblings` is set if an absent fact could make the tests pass and items with
-    this fact have siblings; `other_siblings` is the same for `other`.
+    `other` starts at the selected item. `siblings` is set if the tests could pass because `fact` is absent, and if the
+    items with `fact` have siblings; `other_siblings` is set under the same two conditions for the fact `other`.
     """
 
     fact: Path
@@ -135,9 +135,9 @@ class Source:
 
     @property
     def from_memory(self) -> bool:
-        """Whether the figure was not checked against a source.
+        """Whether the figure is cited from memory, without a check against the source.
 
-        A rule that cites only such sources may only warn.
+        A rule that cites only sources with unchecked figures may warn, but never fails.
         """
         return self.confidence.startswith("from memory")
 
@@ -176,7 +176,8 @@ class Rule:
     def decides(self, status: Status) -> bool:
         """Whether a verdict of this rule with this status affects the outcome of a node.
 
-        True for blocker and major rules; with `unknown_is_minor`, not for an unknown verdict.
+        Verdicts of blocker and major rules affect the outcome, except an unknown verdict of a rule with
+        `unknown_is_minor`.
         """
         return self.severity.decides and not (self.unknown_is_minor and status is Status.UNKNOWN)
 
@@ -204,7 +205,7 @@ class Rule:
         return (*self.clauses, *(c for c in (where, self.when) if c is not None))
 
     def kin(self) -> frozenset[Path]:
-        """The facts that are read to compare items with their siblings, in addition to `facts`; they add no plane."""
+        """The facts that are read to compare items with their siblings, in addition to `facts`; none adds a plane."""
         found: set[Path] = set()
         item = Path(()) if self.look is None else self.look.collection.item("*")
         if self.look is not None and self.look.siblings is not None:
@@ -288,8 +289,9 @@ class Profile:
     def facts(self) -> frozenset[Path]:
         """Every fact that the rules read, and the facts that identify the machine.
 
-        Built-in rules are included if the planes that they read are read by other rules. The facts that identify the
-        machine add no plane.
+        A built-in rule is included only if the profile's own rules, apart from rules of the burn-in, read all planes
+        from which its facts are collected. Facts that identify the machine are included only for planes that the
+        profile's own rules, apart from rules of the burn-in, read.
         """
         own = self.own
         planes = frozenset[Plane]().union(*(rule.planes for rule in own if rule.phase is not Phase.BURN_IN))
@@ -303,7 +305,7 @@ class Profile:
         return self.facts().difference(*(each for r in needed for each in (r.facts(), r.kin())))
 
     def under(self, law: int) -> "Profile":
-        """Return the profile under another law; under the first law, it has no built-in rules and ignores siblings."""
+        """Return the profile under another law; the first law knows no built-in rules and no comparison of siblings."""
         if law == self.law:
             return self
         assert law == FIRST, f"no way from law {self.law} to law {law}"

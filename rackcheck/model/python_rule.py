@@ -1,7 +1,7 @@
 """Rules written in Python, for conditions that operators cannot express.
 
-Such a rule declares its facts. It is not called if one of these facts is unknown, so it can neither pass nor fail on
-unknown facts. The rule yields a `Wrong` for each finding; a rule that yields nothing passes.
+A rule in Python declares the facts that it reads. The rule is not called if a declared fact is unknown, so it can
+neither pass nor fail on unknown facts. The rule yields a `Wrong` for each finding; a rule that yields nothing passes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -73,7 +73,7 @@ def rule(*, facts: Iterable[str]) -> Callable[[Check], Called]:
     """Turn the decorated function into a rule; the rule's help is the first line of the function's docstring.
 
     The function receives `Inputs`: `reading(path)`, `items(collection)` and `table(collection, leaf)` of the declared
-    facts, and yields a `Wrong` for each finding. Raises BadPath for an invalid fact path.
+    facts, and yields a `Wrong` for each finding. Raises BadPath if a declared fact is not a valid path.
     """
     declared = tuple(facts)
     if not declared:

@@ -77,7 +77,7 @@ class Shell:
 class Read:
     """Files of the node, by globs; `family` adds the files of requested facts.
 
-    `family` is the first word of the facts and a folder: with `("sysctl", "/proc/sys")`, a request for
+    `family` is a pair of the facts' first word and a folder: with `("sysctl", "/proc/sys")`, a request for
     `sysctl.vm.swappiness` adds `/proc/sys/vm/swappiness`. Files that match a glob of `never` are not read, even if
     requested.
     """
@@ -126,10 +126,10 @@ class Read:
 class Redfish:
     """Resources of the BMC, by the names of the links that lead to them from the service root.
 
-    `Systems/*/Bios` follows Systems, every member, then its Bios link; in a `Walk`, a function chooses the links. URIs
-    are never guessed. A `dear` question needs a GET for each of hundreds of parts: it is collected only if one of its
-    facts is named, but not if all facts are requested. The links of `whole` also need a GET for each part, and are
-    followed only on a BMC that returns whole collections with $expand.
+    The path `Systems/*/Bios` follows the link Systems, every member of this collection, then the member's link Bios; in
+    a `Walk`, a function chooses the links. URIs are never guessed. A `dear` question needs a GET for each of hundreds
+    of parts: it is collected only if one of its facts is named, but not if all facts are requested. The links of
+    `whole` also need a GET for each part, and are followed only on a BMC that returns whole collections with $expand.
     """
 
     links: tuple[LinkPattern, ...]

@@ -12,7 +12,7 @@ _NO_ROOT = re.compile(
     r"|(?:^|: )sudo: (?:command )?not found",
     re.MULTILINE,
 )
-"""Messages of sudo that refuses root, or of a shell without sudo; other messages come from the command itself."""
+"""Messages of sudo if it refuses to run a command, or of a shell that finds no sudo; others are from the command."""
 
 _DENIED = ("permission denied", "operation not permitted", "must be root", "not authorized")
 

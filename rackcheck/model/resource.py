@@ -30,7 +30,7 @@ def inside(uri: str, *names: str) -> str:
 class Resource:
     """One resource: its URI and body, or why the body is missing.
 
-    `heard` is when the resource arrived (ISO 8601, UTC); set only for resources with a `DateTime`.
+    `heard` is the arrival time of the resource (ISO 8601, UTC); it is set only for resources with a `DateTime`.
     """
 
     uri: str
@@ -56,7 +56,7 @@ class Resource:
 
     @property
     def owner(self) -> "Resource | None":
-        """The nearest resource above that is a member of a collection: for a fan, the chassis."""
+        """The nearest resource above this one that is a member of a collection: for a fan, the chassis."""
         at = self.above
         while at is not None and not (at.above is not None and isinstance(at.above.body.get("Members"), list)):
             at = at.above
@@ -103,9 +103,9 @@ class Resource:
 
 
 def check_count(resource: Resource, name: str, value: int) -> None:
-    """Check the length of a list (`value`) against its count; raises Unreadable if the list is shorter than the count.
+    """Check the length of a list (`value`) against its count; raises Unreadable if the count is larger or invalid.
 
-    An invalid count also raises Unreadable. A count that is too low is accepted: an example of the DMTF has one.
+    A count below the length of the list is accepted, since an example of the DMTF has such a count.
     """
     count = counted(resource, name)
     if count is not None and count > value:
@@ -115,7 +115,7 @@ def check_count(resource: Resource, name: str, value: int) -> None:
 def counted(resource: Resource, name: str) -> int | None:
     """Return the count of a list (`NAME@odata.count`), a number or a text; None if there is no count.
 
-    Raises Unreadable if the count is invalid.
+    Raises Unreadable if the count is not a whole number of at least zero.
     """
     value = resource.body.get(f"{name}@odata.count")
     if value is None:

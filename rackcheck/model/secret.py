@@ -39,7 +39,7 @@ _PAIR = re.compile(
     r"""(?P<value>"(?:[^"\\\n]|\\.){0,2000}"|'[^'\n]{0,2000}'|["']?[^\s"'{\[][^\s"']*)"""
 )
 _PART = re.compile(r"""(?<=[?&,;])(?P<name>[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>=)(?P<value>[^\s"'&,;]+)""")
-"""Matches a name and its value after other such pairs: `?a=1&token=...`, `-o user=a,password=...`."""
+"""Matches a `name=value` pair that follows another such pair: `?a=1&token=...`, `-o user=a,password=...`."""
 
 _SENT = re.compile(
     r"(?P<before>\b(?:X-Auth-Token|Authorization|Cookie|Set-Cookie)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"

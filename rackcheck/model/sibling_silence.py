@@ -1,8 +1,8 @@
 """Missing values among siblings: a value that similar items return, but this item does not, is unknown. Pure.
 
-Items are siblings only in collections that the catalogue marks as `alike`, and only if their grouping facts are equal.
-A grouping fact that is unknown or absent separates no items. An item whose position is known to be empty is not a
-sibling.
+Items are siblings only in collections that the catalogue marks as `alike`, and only if they are not known to differ in
+a grouping fact. If a grouping fact is unknown or absent for an item, the item is not separated from others by this
+fact. An item whose position is known to be empty has no siblings.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -105,7 +105,7 @@ def empty_doubt(look: Path, chosen: Iterable[Path], plane: Plane, siblings: Sibl
     """Return why a nested collection without items may have items that are not listed; None if there is no doubt.
 
     `look` is the selected collection, `chosen` contains its items. If the collection is empty in several outer items,
-    the reason names the first.
+    the reason names the first of these outer items.
     """
     depth = len(siblings.collection.segments)
     filled = {item.segments[:depth] for item in chosen}
@@ -156,7 +156,7 @@ class _Family:
         return found
 
     def doubt(self, why: str, item: str, has: Mapping[str, bool | None]) -> Unknown | None:
-        """Return why an item may have what it seems to lack, and which siblings have it; None if there is no doubt."""
+        """Return why an item may have a value that it does not return, and which siblings return it; else None."""
         if item not in self.items or not (has or self.unseen):
             return None
         others = self._others.get(item)

@@ -65,7 +65,7 @@ class Tree:
         return iter(sorted(self.leaves, key=natural))
 
     def narrowed(self, patterns: frozenset[str]) -> "Tree":
-        """Return a copy of the tree with only the facts that match these patterns, and without a second reading."""
+        """Return a copy of the tree with only the facts that match these patterns; the copy has no second reading."""
         kept = {text: leaf for text, leaf in self.leaves.items() if str(paths.parse(text).pattern) in patterns}
         return Tree(kept, self.silent)
 
@@ -80,7 +80,7 @@ class Tree:
     def numbered(self, text: str) -> str:
         """Return the path with its first item's index as key: `gpu/5.link` for `gpu/module-3.link` with the index 5.
 
-        Empty if the item has no index.
+        Return an empty text if the first item of the path has no index.
         """
         first, *rest = paths.parse(text).segments
         leaf = self.leaves.get(f"{first}.index")

@@ -191,7 +191,7 @@ def _deb(text: str) -> VersionKey | None:
 
 
 def _deb_part(text: str) -> Iterator[int]:
-    """Yield numbers that sort as the text does; the last match is empty and ends the text."""
+    """Yield numbers that sort as the text does; the last match of the pattern is the empty end of the text."""
     for letters, digits in _DEB_TURN.findall(text):
         yield from map(_deb_weight, letters)
         yield _DEB_END

@@ -58,7 +58,7 @@ CUT = 141
 
 
 def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
-    """Yield the index and the answer of each question, in one pass: a search for each mark would be quadratic."""
+    """Yield the index and the answer of each question in one pass, since one search per mark takes quadratic time."""
     pieces = text.split(mark)
     for before, message, ended, after in zip(pieces, pieces[1:], pieces[2:], [*pieces[3:], ""], strict=False):
         index, status = _INDEX.match(message), _STATUS.match(ended)
@@ -131,9 +131,9 @@ def _not_mounted(err: str) -> Unknown | None:
 
 
 def _once(rows: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Unknown]]:
-    """Return the contents by path, and the files that were returned twice with different contents, which are unknown.
+    """Return the contents by path, and as unknown the files that were returned twice with different contents.
 
-    A file may contain a line that looks like the header of another file.
+    A file seems to be returned twice if another file contains a line that looks like the header of this file.
     """
     contents: dict[str, str] = {}
     doubled: dict[str, Unknown] = {}

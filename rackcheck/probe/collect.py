@@ -22,7 +22,7 @@ FACTS = 20_000
 _TOO_MANY = Unknown(Reason.TOO_LARGE, f"more than {FACTS} facts")
 
 PATH = 1000
-"""Maximum number of characters of one path; a node could return item names of any length."""
+"""Maximum number of characters of the path of one fact, since a node could return item names of any length."""
 
 
 def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Iterable[Path] = ()) -> dict[str, Leaf]:
@@ -138,7 +138,7 @@ class _Reading:
         return str(owner) not in self.probe.gives
 
     def _miss(self, trouble: Unknown | None, wanted: tuple[Path, ...]) -> None:
-        """Set each requested fact of a `Read.family` without a file to absent; to unknown if files may be missing."""
+        """Set requested facts of `Read.family` to absent if their file is missing; to unknown if this is uncertain."""
         ask = self.probe.ask
         if not isinstance(ask, Read) or ask.family is None:
             return
@@ -161,7 +161,7 @@ class _Reading:
         return found
 
     def _ordered(self, collection: str) -> tuple[str, ...]:
-        """Return the names of a collection's items in order; call this when all names are known."""
+        """Return the names of a collection's items in order; the list is cached, so all names must be known before."""
         if collection not in self._order:
             self._order[collection] = tuple(sorted(self.items.get(collection, ()), key=natural))
         return self._order[collection]
@@ -187,7 +187,7 @@ _FITS: Mapping[Type, Callable[[Value], bool]] = {
     Type.LIST: lambda reading: isinstance(reading, tuple),
     Type.COLLECTION: lambda reading: isinstance(reading, tuple),
 }
-"""The type check for each kind of reading; a kind that is not listed is text."""
+"""The check of a value for each type of fact; a fact of a type that is not listed must be a text."""
 
 
 def typed(reading: Reading, kind: Kind) -> Reading:

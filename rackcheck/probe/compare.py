@@ -1,8 +1,8 @@
 """Facts that compare a node with its siblings, for example a GPU's rate with the rates of similar GPUs. Pure.
 
-They are computed when their inputs are collected from all nodes, and then judged by ordinary rules of the node. They
-obey the law of information as all derived facts do (see `derived`); each comparison defines which facts a silent
-sibling makes unknown.
+Facts of comparisons are computed when their inputs are collected from all nodes, and then judged by ordinary rules of
+the node. Each comparison obeys the law of information (see `derived`), and defines which facts a silent sibling makes
+unknown.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from rackcheck.probe.derived import Derivation, Ending, described, leaf, places_
 from rackcheck.probe.group import Member, Seat
 
 ItemFacts = Iterator[tuple[str, str, Reading | Sourced]]
-"""A comparison's results: for each, the name of a node, the path of a fact and its reading."""
+"""The results of a comparison; each result is the name of a node, the path of a fact, and the fact's reading."""
 
 Compare = Callable[[Sequence[Member]], ItemFacts]
 
@@ -28,7 +28,7 @@ class Comparison(Derivation[Compare]):
 def comparison(*, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[Compare], Comparison]:
     """Make a comparison from the decorated function.
 
-    Its name is the function's name, its help the first line of the function's docstring.
+    The comparison has the name of the function; its help is the first line of the function's docstring.
     """
     needed = tuple(needs)
     for pattern in (*needed, *gives):

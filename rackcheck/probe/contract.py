@@ -65,9 +65,10 @@ def probe(ask: Redfish, *, gives: Mapping[str, Kind]) -> Callable[[RedfishReader
 @overload
 def probe(ask: Load, *, gives: Mapping[str, Kind]) -> Callable[[LoadReader], Probe[Load]]: ...
 def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
-    """Make a probe from the decorated parser; its name is the function's, its help is the first line of a docstring.
+    """Make a probe from the decorated parser function; the probe has the name of the function.
 
-    The docstring is the module's if the function's name matches the module (see `names`), else the function's.
+    The help of the probe is the first line of the module's docstring if the function's name matches the module (see
+    `names`), else the first line of the function's docstring.
     """
     for pattern in gives:
         parse_path(pattern.removesuffix(FAMILY))

@@ -1,8 +1,8 @@
-"""Derived facts of a node, of a node among its siblings, of a rack or of the fleet, all with the same code. Pure.
+"""The common code of derived facts: of a node, of a node among its siblings, of a rack and of the fleet. Pure.
 
-A derivation declares its inputs and the facts it provides. It collects nothing, and it obeys the law of information: a
-fact derived from an unknown fact is unknown, unless every possible value of the unknown fact gives the same result.
-Each declared fact gets a reading.
+A derivation declares its inputs and the facts it provides, and collects nothing. All derivations obey the law of
+information: a fact derived from an unknown fact is unknown, unless every possible value of the unknown fact gives the
+same result. Each fact that a derivation declares gets a reading, which is unknown if the derivation yields none.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,8 +24,8 @@ class Derivation(Generic[Function]):
     """Derived facts: the inputs, the declared facts, and the function that computes them.
 
     Facts in `also` are optional: they are read if they are collected for other reasons, and they add no plane. Facts in
-    `beside` are optional too, but they are added to the plan if their plane is collected for other reasons. `inputs`
-    are the planes from which the facts in `needs` are collected.
+    `beside` are optional, but are added to the plan if their plane is collected for other reasons. `inputs` are the
+    planes from which the facts in `needs` are collected.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Derivation(Generic[Function]):
         return replace(self, planes=planes, inputs=frozenset(inputs))
 
     def entries(self) -> Iterable[Entry]:
-        """Return the catalogue entries of the declared facts, once the derivation is bound."""
+        """Return the catalogue entries of the declared facts; `bound` must have been called before."""
         return (Entry(pattern, kind, Plane.DERIVED, self.name, self.inputs) for pattern, kind in self.gives.items())
 
 
@@ -105,7 +105,7 @@ class Ending:
 
 
 def places_of(each: Derivation[Function], tree: Tree) -> ItemPlaces:
-    """Return a function that lists the paths of one node that match a declared pattern; none for a collection."""
+    """Return a function that lists the paths of one node that match a declared pattern, but none for collections."""
 
     def places(pattern: str) -> Iterable[str]:
         if each.gives[pattern].type is Type.COLLECTION:

@@ -1,7 +1,7 @@
 """Facts of a rack, or of the whole fleet: computed from the facts of its nodes, and judged by ordinary rules. Pure.
 
-They obey the law of information as all derived facts do: a silent node makes them unknown, unless they are the same for
-every possible answer of that node.
+Facts of a group obey the law of information: a silent node makes a fact unknown, unless the fact is the same for every
+possible answer of that node.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[NodeGrou
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A node of a group, with its declared facts or with the data distilled from them."""
+    """A node of a group, with the facts that an aggregate declares, or with the data distilled from these facts."""
 
     seat: Seat
     facts: Inputs
@@ -75,7 +75,7 @@ class Member:
         return names, self.named(why)
 
     def named(self, why: Unknown | None) -> Unknown | None:
-        """Return the reason with the node's name before its detail; None if there is no reason."""
+        """Return a reason with the node's name in front of the detail; None if there is no reason."""
         return None if why is None else Unknown(why.reason, f"{self.seat.name}: {why.detail}".rstrip(": "))
 
 
@@ -134,7 +134,7 @@ def gathering(
 ) -> Callable[[Gather], Aggregate]:
     """Make an aggregate from the decorated function.
 
-    Its name is the function's name, its help the first line of the function's docstring.
+    The aggregate has the name of the function; its help is the first line of the function's docstring.
     """
     needed, read, planned = tuple(needs), tuple(also), tuple(beside)
     for pattern in gives:
@@ -154,7 +154,7 @@ _EMPTY = Tree({})
 
 
 def gathered(group: NodeGroup, known: Iterable[Aggregate], held: Mapping[str, Tree | Distilled], time: str) -> Tree:
-    """Compute the facts of a group from the trees or the distilled data of its nodes; `held` must contain them all."""
+    """Compute the facts of a group; `held` must contain the tree or the distilled data of every node of the group."""
     leaves: dict[str, Leaf] = {}
     count = f"{len(group.seats)} {'node' if len(group.seats) == 1 else 'nodes'}"
     for each in known:

@@ -1,6 +1,6 @@
 """Derived facts of one node, for example the port above a GPU, or the NIC nearest to it.
 
-A join reads facts in a node's tree and returns other facts; it collects nothing. It obeys the law of information: a
+A join reads facts in a node's tree and returns other facts; it collects nothing. A join obeys the law of information: a
 fact derived from an unknown fact is unknown, unless every possible value of the unknown fact gives the same result.
 """
 
@@ -23,7 +23,7 @@ class Join(Derivation[Derive]):
 def join(*, needs: Iterable[str], also: Iterable[str] = (), gives: Mapping[str, Kind]) -> Callable[[Derive], Join]:
     """Make a join from the decorated function.
 
-    Its name is the function's name, its help the first line of the function's docstring.
+    The join has the name of the function; its help is the first line of the function's docstring.
     """
     needed, beside = tuple(needs), tuple(also)
     for pattern in (*needed, *beside, *gives):

@@ -16,8 +16,8 @@ def nearest_named(
 ) -> Reading:
     """Return the names of the devices nearest to an address.
 
-    The result is unknown if the address of any device is unknown, or for the reason `hidden` if devices may be missing.
-    A device whose address is absent is ignored.
+    The result is unknown if the address of any device is unknown, or if devices may be missing; `hidden` is the reason
+    why devices may be missing, or None. A device whose address is absent is ignored.
     """
     if not isinstance(address, str):
         return address

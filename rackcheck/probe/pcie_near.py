@@ -1,7 +1,7 @@
 """How near PCI functions are to each other in the tree of ports, host bridges and NUMA nodes.
 
-Like `pcie_tree`, this obeys the law of derived facts: a result is unknown unless every possible value of the unknown
-inputs gives the same result.
+All results obey the law of derived facts: a result is unknown unless every possible value of the unknown inputs gives
+the same result.
 """
 
 from collections.abc import Iterable, Mapping
@@ -52,17 +52,17 @@ class _Way:
 
 
 def nearness(one: str, other: str, places: PcieLocations) -> Near | Unknown:
-    """Return how near two functions are.
+    """Return how near two PCI functions are to each other.
 
-    PIX: at most one switch between them; PXB: several switches; PHB: the same host bridge; NODE: the same NUMA node;
-    SYS: different NUMA nodes.
+    PIX: at most one switch between the two functions; PXB: several switches; PHB: the same host bridge; NODE: the same
+    NUMA node; SYS: different NUMA nodes.
     """
     span = _span(one, other, places)
     return span.why or span.best
 
 
 def nearest(one: str, others: Iterable[str], places: PcieLocations) -> tuple[str, ...] | Unknown:
-    """Return the nearest of `others`, in their order; unknown if it is uncertain which are the nearest."""
+    """Return the addresses in `others` that are nearest to `one`; unknown if it is uncertain which are nearest."""
     spans = {other: _span(one, other, places) for other in others}
     if not spans:
         return ()
@@ -77,7 +77,7 @@ _ORDER = {near: number for number, near in enumerate(Near)}
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """How near two functions are at best and at worst, and the reason if these differ, else None."""
+    """How near two functions are at best and at worst; `why` is the reason if `best` and `worst` differ, else None."""
 
     best: Near
     worst: Near
@@ -103,9 +103,9 @@ def _span(one: str, other: str, places: PcieLocations) -> _Span:
 
 
 def _meeting(mine: _Way, theirs: _Way) -> Near | Unknown | None:
-    """Return how near two functions are through a port above both; None if there is no such port.
+    """Return how near two functions are through a port above both; None if no port is above both.
 
-    Unknown if there is no such port among the known ports, and one of the two paths is not complete.
+    The result is unknown if no known port is above both functions, and one of the two paths is not complete.
     """
     for port, steps in mine.steps.items():
         if port in theirs.steps:

@@ -19,7 +19,7 @@ from rackcheck.probe.join import Join
 class Plan:
     """What will be collected: the probes, the questions to a node, and the Redfish links.
 
-    `spare` has the names of expensive probes whose facts, while unknown, are never more than a minor finding.
+    `spare` has the names of expensive probes whose facts cause only minor findings if they are unknown.
     """
 
     probes: tuple[AnyProbe, ...]
@@ -69,7 +69,8 @@ CAP = 16 << 20
 def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
     """Merge the file questions of each location: one process per probe would take longer than reading the files.
 
-    Files of different locations are not merged: if a driver hangs, only the files of its location are lost.
+    Questions for files of different locations are not merged: if a driver hangs, only the files of its location are
+    lost.
     """
     places: dict[str, list[tuple[str, Read]]] = {}
     for read in reads:
@@ -105,7 +106,7 @@ def _place(glob: str) -> str:
 
 
 def affordable(probes: Iterable[AnyProbe], named: Iterable[str] = ()) -> tuple[AnyProbe, ...]:
-    """Return the probes to run without a profile: all cheap probes, and expensive probes of which a fact is named.
+    """Return the probes to run without a profile: all cheap probes, and expensive probes with a fact in `named`.
 
     `named` has the paths, or beginnings of paths, that the user typed.
     """
@@ -138,7 +139,8 @@ def plan(
 ) -> Plan:
     """Choose the probes that provide these facts or their inputs, and the probes that list their collections.
 
-    An expensive probe of which only facts in `spare` are wanted is read only on BMCs that return whole collections.
+    If all wanted facts of an expensive probe are in `spare`, the probe is read only on BMCs that return whole
+    collections.
     """
     names: dict[str, None] = {}
     needed: set[str] = set()
@@ -170,7 +172,7 @@ def _functions(paths: Iterable[Path], catalogue: Catalogue) -> set[Path]:
 def _beside(
     names: Mapping[str, None], probes: Sequence[AnyProbe], catalogue: Catalogue, gatherings: Iterable[Aggregate]
 ) -> dict[str, None]:
-    """Return the probes for facts that the chosen aggregates can use (`beside`), on planes that are collected anyway.
+    """Return the probes for optional inputs (`beside`) of the chosen aggregates, on planes that are collected anyway.
 
     Probes that need root are included only if another command runs as root anyway.
     """

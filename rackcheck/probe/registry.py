@@ -48,7 +48,7 @@ class Registry:
         return tuple(parse_path(p) for p, e in entries if e.plane is Plane.BURNIN or e.inputs == burnt)
 
     def plan(self, wanted: Iterable[Path], spare: Iterable[Path] = ()) -> Plan:
-        """Plan the fewest questions that provide these facts; facts in `spare` are read only where that is cheap."""
+        """Plan the fewest questions for these facts; facts in `spare` are read only from BMCs where that is cheap."""
         return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons, spare)
 
 
@@ -131,7 +131,7 @@ class _Loading:
         self._unbound_comparisons |= {id(v): v for v in values if isinstance(v, Comparison)}
 
     def bind(self) -> None:
-        """Bind joins, then aggregates and comparisons; all probes must be loaded before."""
+        """Look up the inputs of all joins, then of all aggregates and comparisons; all probes must be loaded before."""
         for key, join in self._unbound.items():
             with self.recording(f"join {join.name}"):
                 bound = join.bound(Catalogue(self.entries))

@@ -1,9 +1,9 @@
 """One POSIX script for all questions to a node.
 
 The script is sent on standard input of `sh -s` and leaves nothing on the node. All commands run in parallel, each with
-its own timeout and size cap, and with empty standard input. A pipe contains one token. Only the process that holds the
-token prints, and it prints its whole answer between marks that are random for each run. So answers are never mixed, and
-an answer that was cut in transit counts as missing, not as short.
+its own timeout and size cap, and with empty standard input. A process prints only while it holds the single token,
+which it takes from a pipe, so that answers are never mixed. Each answer is printed between marks that are random for
+each run, so that an answer that was cut in transit counts as missing, not as short.
 """
 
 import re
@@ -171,12 +171,12 @@ def _own(index: int, question: NodeQuestion, look: "_Look") -> str:
 
 
 def _root(question: NodeQuestion) -> str:
-    """Return `+` for a question that runs as root, which may run programs that this login may not; else nothing."""
+    """Return `+` if a question runs as root (root may run programs that the login user may not); else an empty text."""
     return "+" if isinstance(question, Shell) and question.root else ""
 
 
 def kept(question: NodeQuestion) -> int:
-    """Return how many bytes of a question's errors are kept; without its error, a file would seem to be missing."""
+    """Return how many bytes of a question's errors are kept: an unreadable file without an error seems missing."""
     return 1 << 18 if isinstance(question, Read) else 4096
 
 
@@ -216,7 +216,7 @@ _OR_ENDS = re.compile(rf"command -v {_NAME} >/dev/null \|\| \{{ echo '[^'\n]+' >
 
 @dataclass(frozen=True)
 class _Look:
-    """What a question needs on the node (a program, a file, a folder), and the answer if that is missing."""
+    """What a question needs on the node (a program, a file, a folder), and the answer if the node does not have it."""
 
     program: str = ""
     without: str = ""

@@ -27,13 +27,13 @@ def _glob(glob: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def covering(globs: Sequence[str]) -> re.Pattern[str]:
-    """Return one pattern that matches every file of any of these globs, since a node may return millions of files."""
+    """Return one pattern for all these globs, so that millions of files can be matched quickly."""
     return re.compile("|".join(map(_pattern, globs)))
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a node as collected, and why others could not be read; if `trouble` is set, there may be more."""
+    """The files collected from a node, and why others could not be read; `trouble` is set if files may be missing."""
 
     contents: Mapping[str, str]
     refused: Mapping[str, Unknown]
