@@ -1,6 +1,6 @@
 """Interrupt vectors of PCI functions: rows `device ADDRESS CPUS-NEAR` and, below each, `NUMBER CPUS-SERVING`.
 
-A `?` instead of the CPUs means that the kernel's file with them could not be read.
+A row has `?` instead of a list of CPUs if the kernel's file with this list could not be read.
 """
 
 import bisect
@@ -20,7 +20,7 @@ Ranges = list[tuple[int, int]]
 def ranges(text: str) -> Ranges:
     """Read a list of CPUs as the kernel writes it, `0-55,112-167`; adjacent ranges are merged.
 
-    An empty text means no CPU. Raises Unreadable on any other text, and on CPUs that are not in ascending order.
+    An empty text is a list without CPUs. Raises Unreadable if the text is not a list of CPUs in ascending order.
     """
     found: Ranges = []
     for part in text.split(",") if text else ():
@@ -56,7 +56,7 @@ _VECTOR = re.compile(r"[0-9]{1,6} (\?|[0-9,-]{0,4000})")
 class Device:
     """One PCI function: its address, the CPUs near it, and for each of its vectors the CPUs that serve it.
 
-    A list of CPUs that could not be read is None.
+    The value is None for a list of CPUs that could not be read.
     """
 
     address: str
@@ -66,7 +66,8 @@ class Device:
     def remote(self) -> Reading:
         """Count the vectors that are served by at least one CPU that is not near the PCI function.
 
-        The count is unknown if a list of CPUs could not be read, and absent if no CPU is near.
+        The count of these vectors is unknown if a list of CPUs could not be read, and absent if no CPU is near the
+        function.
         """
         if self.near is None:
             return Unknown(Reason.NOT_COLLECTED, "local_cpulist could not be read")

@@ -16,9 +16,9 @@ Sensor = Mapping[str, str]
 
 
 def sockets(rows: Sequence[str]) -> Mapping[str, Mapping[str, Sensor]]:
-    """Return the sensors by socket number and by name, from rows `is NAME` and, below each, rows `FILE TEXT`.
+    """Return the sensors by socket number and then by name, from rows `is NAME`, each followed by rows `FILE TEXT`.
 
-    A sensor whose name is not one of Grace's is left out, with its files.
+    A sensor whose name is not one of Grace's sensors is left out, with its files.
     """
     found: dict[str, dict[str, dict[str, str]]] = {}
     values: dict[str, str] = {}
@@ -40,7 +40,7 @@ def celsius(text: str) -> float:
 
 
 def trip(zone: Sensor, kind: str) -> float | Absent:
-    """Return the temperature of a zone's `passive` or `critical` trip point, in degrees Celsius; absent if it has none.
+    """Return the temperature of a zone's `passive` or `critical` trip point in degrees C; absent without such a point.
 
     Raises Unreadable if the temperature is not a whole number.
     """
@@ -51,7 +51,8 @@ def trip(zone: Sensor, kind: str) -> float | Absent:
 def watts(meter: Sensor | None, name: str) -> Reading:
     """Return one value of a power meter in W; absent if there is no such meter, or if the meter has no power limit.
 
-    Any other value that the meter does not report is unknown. Raises Unreadable if a value is not a whole number.
+    If the meter exists but does not report a value other than the power limit, this value is unknown. Raises Unreadable
+    if a value is not a whole number.
     """
     if meter is None:
         return Absent("no such meter")
