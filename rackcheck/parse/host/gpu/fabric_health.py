@@ -12,7 +12,7 @@ from rackcheck.model.fact import Absent, Reading, Value
 
 @dataclass(frozen=True)
 class MaskPart:
-    """One bit field of the mask: its lowest bit, its number of bits, and the meanings of its values 1, 2 and so on."""
+    """One bit field of NVML's mask: its lowest bit, its number of bits, the meanings of its values 1, 2 and so on."""
 
     start: int
     bits: int
