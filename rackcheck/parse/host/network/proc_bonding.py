@@ -15,7 +15,7 @@ _MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
 
 @dataclass(frozen=True)
 class Section:
-    """One section of the report: the values by the driver's names for them; of a repeated name, the first value."""
+    """One section of a bond's report: values by the names that the driver prints, the first of a repeated name."""
 
     values: Mapping[str, str]
 

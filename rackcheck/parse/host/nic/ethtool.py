@@ -102,7 +102,7 @@ STATISTICS = 400
 
 
 def statistics(text: str) -> dict[str, int]:
-    """Return the statistics of errors and losses; per-queue statistics are summed, with `n` for the queue's number."""
+    """Return the error statistics; those of single queues are added up under a name with `n` as the queue's number."""
     found: dict[str, int] = {}
     rows = answered(text).splitlines()
     if not rows or rows[0].strip() != "NIC statistics:":

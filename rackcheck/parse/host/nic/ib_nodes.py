@@ -28,7 +28,7 @@ class Nodes:
         return tuple(dict.fromkeys(device for device, _ in self.ports))
 
     def has(self, kind: str, device: str, port: str = "-") -> bool:
-        """Return whether the node of a device (`uverbs`) or of its port (`umad`, `issm`) exists in /dev/infiniband."""
+        """Return whether the device node of an RDMA device (`uverbs`) or port (`umad`, `issm`) exists in /dev."""
         return (kind, device, port) in self.there
 
 
