@@ -29,7 +29,7 @@ class SlurmSettings:
     lacking: dict[str, Reading] = field(default_factory=dict)
 
     def there(self, file: str) -> Reading:
-        """Return whether the node has the file; Unknown if the login has no permission to look."""
+        """Return whether the node has this configuration file; Unknown if the login may not enter its folder."""
         return self.files.get(file, False)
 
     def setting(self, file: str, name: str) -> Reading:
