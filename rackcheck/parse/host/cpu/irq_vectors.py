@@ -14,7 +14,7 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 # Lists of CPUs are kept as ranges, so that no list is expanded to check whether it contains another list.
 
 Ranges = list[tuple[int, int]]
-"""First and last CPU of each range, in order; ranges are separated by at least one CPU."""
+"""A list of CPUs as ranges (first CPU, last CPU), in order; between two ranges, at least one CPU is missing."""
 
 
 def ranges(text: str) -> Ranges:
@@ -66,7 +66,7 @@ class Device:
     def remote(self) -> Reading:
         """Count the vectors that are served by at least one CPU that is not near the PCI function.
 
-        The count of these vectors is unknown if a list of CPUs could not be read, and absent if no CPU is near the
+        The count is unknown if one of the lists of CPUs could not be read, and absent if no CPU is near the PCI
         function.
         """
         if self.near is None:

@@ -56,5 +56,5 @@ def ranges(cpus: Collection[int]) -> str:
 
 
 def listed(cpus: Collection[int]) -> tuple[str, ...]:
-    """Return the ranges of these CPUs as separate texts, `0-3` and `8`; empty if there are no CPUs."""
+    """Return the ranges of CPUs as separate texts, `0-3` and `8`; empty if there are no CPUs."""
     return tuple(ranges(cpus).split(",")) if cpus else ()

@@ -1,6 +1,6 @@
 """Contents of amdgpu's files in sysfs: values in bytes, microwatts and the like, names of GPU modes, bad pages.
 
-Each function of this module takes the content of one such file.
+Each function of this module takes the content of one file of amdgpu.
 """
 
 import re

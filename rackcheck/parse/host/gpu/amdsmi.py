@@ -51,7 +51,7 @@ def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
 
 
 def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return each GPU's PCI address, as the kernel spells it, and its object; raises Unreadable if a GPU has none.
+    """Return each GPU's PCI address, in the kernel's spelling, and its object; raises Unreadable without an address.
 
     amd-smi lists each partition of a GPU as a GPU of its own, with the partition's number as the last digit of the
     address. If the first partition of a GPU is listed, its other partitions are left out.

@@ -1,8 +1,8 @@
 """NVML's bit mask of the NVLink fabric's health for one GPU, and NVML's summary of it.
 
-The mask has one bit field for each part of the fabric's health. The value 0 of a bit field means that the fabric does
-not report this part. Newer drivers may define values of a bit field that are not listed here; such a value is shown as
-a number.
+NVML's mask has one bit field for each part of the fabric's health. The value 0 of a bit field means that the fabric
+does not report this part of its health. Newer drivers may define values of a bit field that are not listed here; such a
+value is shown as a number.
 """
 
 from dataclasses import dataclass

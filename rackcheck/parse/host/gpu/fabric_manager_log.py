@@ -1,7 +1,7 @@
 """The Fabric Manager's log: its size, the daemon's last start in it, and the errors and warnings after this start.
 
-The first line read is the size of the whole log in bytes. The other lines are lines of the log's newest part that have
-one of these forms:
+The first line of the answer is the size of the whole log in bytes. The further lines are those lines of the log's
+newest part that have one of these forms:
 
     [Dec 19 2024 07:10:01] [INFO] [tid 1374] Fabric Manager version 535.161.08 is running with ...
     [Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0 ...

@@ -9,7 +9,7 @@ from rackcheck.model.text.values import whole
 _NAME = re.compile("is (?:Thermal Zone Skt([0-9]{1,3}) TJMax|(CPU|SysIO|Module|Grace) Power Socket ([0-9]{1,3}))")
 
 ZONE = "zone"
-"""Dictionary key of a socket's thermal zone; its other sensors are the power meters CPU, SysIO, Module and Grace."""
+"""Dictionary key of a socket's thermal zone; the keys of its power meters are CPU, SysIO, Module and Grace."""
 
 Sensor = Mapping[str, str]
 """Contents of one sensor's files, by the file's name."""
@@ -49,7 +49,7 @@ def trip(zone: Sensor, kind: str) -> float | Absent:
 
 
 def watts(meter: Sensor | None, name: str) -> Reading:
-    """Return one value of a power meter in W; absent if there is no such meter, or if the meter has no power limit.
+    """Return one value of a power meter in W; absent if there is no meter, and for a power limit that the meter lacks.
 
     If the meter exists but does not report a value other than the power limit, this value is unknown. Raises Unreadable
     if a value is not a whole number.

@@ -1,6 +1,6 @@
 """The topology of AMD's compute driver (KFD): its nodes, and the links between them.
 
-A partitioned GPU appears as several nodes, which the kernel numbers in the last digit of the PCI address.
+A partitioned GPU appears as several KFD nodes, whose PCI addresses differ in the last digit.
 """
 
 import re
@@ -81,8 +81,8 @@ def link(content: str) -> KfdLink:
 def nearest(links: Iterable[KfdLink], owners: Mapping[int, str]) -> dict[str, dict[str, KfdLink]]:
     """Return the link of lowest weight from each GPU to each other GPU; if several have this weight, the first of them.
 
-    `owners` maps a node's number to the PCI address of its GPU. Leaves out links from or to a node that is not in
-    `owners`, and links within one GPU.
+    `owners` maps the number of a KFD node to the PCI address of its GPU. Leaves out links from or to a node that is not
+    in `owners`, and links within one GPU.
     """
     found: dict[str, dict[str, KfdLink]] = {address: {} for address in owners.values()}
     for each in links:

@@ -12,7 +12,7 @@ _HIDDEN = "hidden "
 
 @dataclass(frozen=True)
 class Library:
-    """One library: its path, the version in the name of the file that it leads to, and the size of that file in MiB.
+    """One library: its path, and the version in the name and the size in MiB of the file to which the path leads.
 
     `usable` is false if the library's file is empty or its symbolic link leads nowhere.
     """
@@ -24,7 +24,7 @@ class Library:
 
 
 def libraries(names: Sequence[str], followed: Sequence[str]) -> Iterator[Library]:
-    """Yield each library of the listing `names`; if a folder could not be listed, then raises Unreadable (denied).
+    """Yield each library of the listing `names`; at the end, raises Unreadable (denied) if a folder is unreadable.
 
     The listing `followed` has neither dangling links nor links whose target cannot be read; a row `hidden PATH` in
     either listing marks an unreadable target or folder. Raises Unreadable if a row of a listing is not a file.

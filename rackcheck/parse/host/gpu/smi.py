@@ -1,7 +1,7 @@
 """Convert the XML of `nvidia-smi -q -x`, of any driver, to the values that NVML itself returns.
 
-A value that the driver's nvidia-smi does not print is left out of the result. No driver's XML has NVLinks, the clock
-event reasons that a GPU supports, NVML's version, the state of confidential computing, or whether the infoROM's
+A value that the driver's nvidia-smi does not print is left out of the result. No driver's XML contains the NVLinks, the
+clock event reasons that a GPU supports, NVML's version, the state of confidential computing, or whether the infoROM's
 checksum is valid.
 """
 
@@ -62,7 +62,8 @@ def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
 def _reasons(gpu: Element) -> SmiGpu | None:
     """Return NVML's mask of the active clock event reasons; None if nvidia-smi prints no reasons.
 
-    The mask is unknown if a reason in the mask is not printed, or if a reason that has no bit in the mask is active.
+    NVML's mask is unknown if nvidia-smi does not print a clock event reason that has a bit in the mask, or if an active
+    reason has no bit in the mask.
     """
     for kind in ("clocks_event_reason", "clocks_throttle_reason"):
         section = gpu.only(f"{kind}s")
@@ -145,7 +146,7 @@ def _health(gpu: Element) -> SmiGpu | None:
 
 
 def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Return the GPU's readings of the NVLink fabric; if the fabric's state has no value, its reading replaces all."""
+    """Return the GPU's readings of the NVLink fabric; if the fabric's state has no value, all equal its reading."""
     state = _leaf(gpu, "fabric/state", word(not_started=1, in_progress=2, completed=3))
     names = ("state", "status", "clique", "cluster", "health", "summary")
     if state is None or "value" not in state:

@@ -13,7 +13,7 @@ from rackcheck.model.text.values import rows
 from rackcheck.parse.host.kernel_log import dmesg
 
 NONE = "-- No entries --"
-"""What journalctl prints for a boot that is in the journal but has no matching line."""
+"""Text that journalctl prints for a boot that is in the journal but has no matching line."""
 
 STARTED = "f77379a8490b408bbe5f6940505a777b"
 """MESSAGE_ID of `Journal started` (systemd's catalog/systemd.catalog.in), which journald logs at each start."""

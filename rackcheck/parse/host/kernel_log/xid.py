@@ -1,7 +1,7 @@
 """Xids: the parser of one line of NVIDIA's kernel driver, and the table of what each Xid's number means.
 
 The table of Xids has the actions of NVIDIA's catalogue, and the ratings (serious or not) of four tools that run on
-large fleets. An Xid that these tools rate differently is disputed. The table has no severity of its own.
+large fleets. An Xid that these tools rate differently is disputed. The table of Xids has no severity of its own.
 """
 
 import csv

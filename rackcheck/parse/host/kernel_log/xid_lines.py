@@ -1,7 +1,7 @@
 """Every Xid and every SXid of a whole log, in the log's order, and why the list may be incomplete.
 
-A line with an Xid may not be parsable: it may come from a later driver, have an unknown prefix of dmesg, or be forged.
-The Xids of the other lines are then returned, with the note that the list may be incomplete.
+Some lines with an Xid cannot be parsed, such as those of a later driver, with an unknown prefix of dmesg, or forged.
+The Xids of the other lines are then returned with the reason why the list may be incomplete.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -42,7 +42,7 @@ _UNKNOWN_SPEEDS = (-0.001, 4294967.295)
 
 
 def names(files: Files, glob: str) -> Iterator[str]:
-    """Yield each interface once that a glob below `/sys/class/net/*/device/net/*` finds.
+    """Yield each interface that a glob below `/sys/class/net/*/device/net/*` matches, each only once.
 
     If a device has two interfaces, such a glob also finds each interface in the folder of the other interface.
     """
@@ -52,7 +52,7 @@ def names(files: Files, glob: str) -> Iterator[str]:
 
 
 def flags(content: str) -> int:
-    """Read the interface's flags, in hexadecimal; raises Unreadable on anything else."""
+    """Read an interface's flags from a hexadecimal number; raises Unreadable on any other text."""
     word = line(content)
     if not _FLAGS.fullmatch(word):
         raise Unreadable(f"not flags: {word[:80]!r}")

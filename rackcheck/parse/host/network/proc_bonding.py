@@ -15,7 +15,7 @@ _MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
 
 @dataclass(frozen=True)
 class Section:
-    """One section of a bond's report: values by the names that the driver prints, the first of a repeated name."""
+    """One section of a bond's report: values by the driver's names for them; the first value of a repeated name."""
 
     values: Mapping[str, str]
 

@@ -36,8 +36,8 @@ def ipv4(content: str) -> tuple[str, str]:
 def dotted(written: str) -> str:
     """Convert a router's address from the kernel's hexadecimal form to dotted form (10.0.0.1).
 
-    The kernel writes the router's address in the machine's byte order, which is little-endian on x86 and ARM. If the
-    text is empty, that is, without a router, the result is empty.
+    The kernel writes the router's address in the machine's byte order, which is little-endian on x86 and ARM. An empty
+    text means that there is no router, and is returned unchanged.
     """
     return ".".join(str(part) for part in reversed(bytes.fromhex(written)))
 

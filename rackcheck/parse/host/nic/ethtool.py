@@ -37,7 +37,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
 
 
 def number(value: str | None) -> Reading:
-    """Read a number; absent if ethtool prints `n/a`, or prints nothing for it."""
+    """Read a number; absent if ethtool prints nothing or `n/a` instead."""
     if value is None or value in {"n/a", ""}:
         return Absent("the driver reports none")
     try:
@@ -47,7 +47,7 @@ def number(value: str | None) -> Reading:
 
 
 def switch(value: str | None) -> Reading:
-    """Read `on` or `off`, also with `[fixed]` after it; absent if ethtool prints neither, or prints `n/a`."""
+    """Read `on` or `off`, also with `[fixed]` after it; absent if ethtool prints nothing or `n/a`."""
     if value is None or value in {"n/a", ""}:
         return Absent("the driver reports none")
     word = value.split()[0]

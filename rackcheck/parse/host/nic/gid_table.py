@@ -19,7 +19,7 @@ _MAPPED = "0000:0000:0000:0000:0000:ffff:"
 
 @dataclass(frozen=True)
 class GidEntry:
-    """One GID in use; its type is empty if the kernel reports no type, and its interface if it reports no interface."""
+    """One GID in use; its type or its interface is empty if the kernel does not report it."""
 
     index: str
     address: str

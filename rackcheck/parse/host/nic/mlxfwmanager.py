@@ -20,7 +20,8 @@ _FIRMWARE = re.compile(r" {1,16}(FW|FW \(Running\)|PXE|UEFI) {2,40}([0-9][0-9.]{
 def device(text: str) -> dict[str, str]:
     """Return the values of the queried device by mlxfwmanager's names: `Part Number`, `PSID`, `FW`, `FW (Running)`.
 
-    If mlxfwmanager prints a name twice, the first value counts. Raises Unreadable if it prints no device, or several.
+    If mlxfwmanager prints a name twice, the first value counts. Raises Unreadable if mlxfwmanager prints no device, or
+    several.
     """
     rows = text.splitlines()
     heads = [row for row in rows if _HEAD.fullmatch(row)]

@@ -23,7 +23,7 @@ _MEASURES = {
     "bias": ("Laser bias current", "Laser tx bias current"),
 }  # fmt: skip
 _ALARMS = {"tx_power": ("Laser output power", "Laser tx power"), "rx_power": ("Laser rx power",)}
-"""Names that ethtool prints for the alarm thresholds of optical power; the transmitted power has two names."""
+"""Names that ethtool prints for alarm thresholds of optical power; those of transmitted power have two names."""
 
 _OF_NAME = {name: leaf for leaf, names in _MEASURES.items() for name in names}
 

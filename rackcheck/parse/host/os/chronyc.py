@@ -26,7 +26,7 @@ class Tracking:
     reference: str
 
     def facts(self) -> Iterator[tuple[str, Reading]]:
-        """Yield a reading for each name in LEAVES; if chrony follows no source, only the leap status is not absent.
+        """Yield a reading for each name in LEAVES; all but the leap status are absent if chrony follows no source.
 
         Raises Unreadable if chronyc prints an invalid number.
         """

@@ -7,7 +7,7 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.model.text.values import line, rows
 
 SECRET = '[^ ="]*(passw|secret|token|credential)[^ ="]*|[^ ="]*key'
-"""Regular expression, in any letter case, for arguments whose values look secret; sed and this module use it."""
+"""Regular expression for names of secret arguments, used by sed and by this module; letter case is ignored."""
 
 WITHHELD = "<withheld>"
 """Text that replaces a secret value in the kernel's command line."""

@@ -36,7 +36,7 @@ class Structure:
         return next((v for v in items if v.casefold() not in BLANK and "<OUT OF SPEC>" not in v), None)
 
     def missing(self, key: str) -> Unknown:
-        """Return an Unknown that tells that a field has no value."""
+        """Return the Unknown reading for a field without a value."""
         shown = f"{key}: {self.fields[key]}" if key in self.fields else f"no {key}"
         return Unknown(Reason.NOT_COLLECTED, f"dmidecode {self.handle}: {clean(shown)}")
 

@@ -50,7 +50,7 @@ def variables(answer: str) -> Mapping[str, str] | None:
 def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:
     """Return whether an EFI variable has the value 1; absent if the firmware does not have the variable.
 
-    The bytes of the EFI variable are four bytes of attributes, then 0 or 1; raises Unreadable on other bytes.
+    Raises Unreadable unless the EFI variable has four bytes of attributes and then a byte 0 or 1.
     """
     if name not in shown:
         return Absent(f"firmware has no {name}")
@@ -63,8 +63,8 @@ def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:
 def entries(name: str, shown: Mapping[str, str]) -> tuple[str, ...] | Absent:
     """Return the boot entries that an EFI variable lists (`Boot0003`); absent if firmware does not have the variable.
 
-    The EFI variable has four bytes of attributes and then two bytes for the number of each boot entry. Raises
-    Unreadable if its bytes have another form.
+    An EFI variable that lists boot entries has four bytes of attributes and then two bytes for the number of each boot
+    entry. Raises Unreadable if the variable's bytes have another form.
     """
     if name not in shown:
         return Absent(f"firmware has no {name}")

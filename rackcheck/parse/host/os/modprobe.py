@@ -4,7 +4,7 @@
     blacklist nouveau
     install cramfs /bin/false
 
-The rows passed to these functions have no comments, and no blanks around them.
+The functions of this module expect rows without comments, and without blanks at the beginning and the end.
 """
 
 import re

@@ -4,7 +4,7 @@
     E:MEMORY_DEVICE_0_SIZE=34359738368
     E:MEMORY_DEVICE_1_PRESENT=0
 
-A SIZE is in bytes; PRESENT is 0 for a memory slot without a module.
+`SIZE` is in bytes; `PRESENT` is 0 for a memory slot without a module.
 """
 
 import re

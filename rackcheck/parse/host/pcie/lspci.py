@@ -9,8 +9,9 @@ Based on recorded outputs of many versions of lspci. These forms may differ betw
                 which newer versions print one tab deeper and older versions at the same depth
     bit         a name and `+` or `-`, with or without a comma
 
-A field that this version of lspci does not print is unknown, not absent: it leaves out what it cannot decode. A
-function whose capabilities need root shows `<access denied>`; a function that fell off the bus reads all ones.
+A field that this version of lspci does not print is unknown, not absent, as lspci leaves out what it cannot decode.
+lspci prints `<access denied>` instead of capabilities that only root may read. A PCI function that fell off the bus
+reads all ones.
 """
 
 import re
@@ -205,7 +206,7 @@ def functions(answer: str) -> tuple[PciFunction, ...]:
 
 
 def listed(answer: str) -> tuple[PciFunction, ...]:
-    """Read the output of `lspci` or `lspci -k`, of which a missing end, with its PCI functions, is not detected."""
+    """Read the output of `lspci` or `lspci -k`; does not detect whether the end of the output is missing."""
     return _parted(rows(answer))
 
 

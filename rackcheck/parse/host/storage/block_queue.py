@@ -31,7 +31,7 @@ def amount(content: str) -> float:
 def scheduler(content: str) -> str:
     """Return the I/O scheduler in use: the word in brackets, as in `[none] mq-deadline`, or the only word of the file.
 
-    Raises Unreadable on an empty file, on several lines, and if several words do not have exactly one in brackets.
+    Raises Unreadable on an empty file, on several lines, and if not exactly one of several words is in brackets.
     """
     word = line(content)
     return word if re.fullmatch(r"[a-z-]{1,30}", word) else chosen(content)

@@ -107,7 +107,7 @@ def slots(reading: str | Unknown, name: str) -> Slots:
     """Read the firmware slots from nvme-cli's firmware log of the device `name`.
 
     The byte `afi` of the firmware log has the slot of the running firmware in bits 0 to 2; bits 4 to 6 are the slot of
-    the next reset, or 0. In the JSON, the log is the value of the device's name.
+    the next reset, or 0. In nvme-cli's JSON, the key of the firmware log is the device's name.
     """
     if isinstance(reading, Unknown):
         return Slots(reading, reading)

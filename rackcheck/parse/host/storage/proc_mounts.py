@@ -27,7 +27,7 @@ def unescaped(field: str) -> str:
 
 
 def mounts(content: str) -> dict[str, Mount]:
-    """Return the mounts by mount point, except those in /run/user; if a mount point has several, only the last counts.
+    """Return the mounts by mount point, except those in /run/user; of several on one mount point, the last counts.
 
     Raises Unreadable if a row of /proc/mounts does not have six fields, or if /proc/mounts is empty.
     """

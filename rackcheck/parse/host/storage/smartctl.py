@@ -16,7 +16,7 @@ _TESTS = "nvme_self_test_log"
 _FAILED = {5, 6, 7}
 """Results of self-tests that failed: with a fatal error, or in a segment (NVMe base specification, self-test log).
 
-A self-test with any other result passed or was aborted.
+A self-test with a result that is not in _FAILED passed or was aborted.
 """
 
 

@@ -2,7 +2,7 @@
 
 The output begins with a row `mount POINT` for each queried mount. A row `ok POINT BLOCK-SIZE BLOCKS FREE FREE-TO-USERS
 INODES FREE-INODES` or `failed POINT COMPLAINT` follows for each mount that responds, in the order of the responses. The
-last row is `end`. In a mount point, blanks and similar characters are escaped as in /proc/mounts.
+last row of the output is `end`. In a mount point, blanks and similar characters are escaped as in /proc/mounts.
 """
 
 import re
@@ -34,7 +34,7 @@ class StatfsReply:
         return refused if refused.reason is Reason.DENIED else False
 
     def measured(self, seconds: int) -> dict[str, Reading]:
-        """Return a reading for each name in LEAVES; if the mount did not respond within `seconds`, they are unknown."""
+        """Return a reading for each name in LEAVES; unknown if the mount gave an error, or no response in `seconds`."""
         if self.well:
             return self._filled()
         silent = Unknown(Reason.TIMEOUT, f"it did not answer within {seconds} s")
