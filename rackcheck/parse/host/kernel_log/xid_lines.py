@@ -1,6 +1,6 @@
 """Every Xid and every SXid of a whole log, in the log's order, and why the list may be incomplete.
 
-Some lines with an Xid cannot be parsed, such as those of a later driver, with an unknown prefix of dmesg, or forged.
+Some lines with an Xid cannot be parsed: lines of a later driver, lines with an unknown prefix of dmesg, forged lines.
 The Xids of the other lines are then returned with the reason why the list may be incomplete.
 """
 

@@ -73,8 +73,8 @@ def span(text: str) -> float:
 def clock(rows: list[str]) -> Iterator[tuple[str, Reading]]:
     """Yield the readings that plain `timedatectl` of systemd 219, 237 or 239 prints; a missing value has no reading.
 
-    Raises Unreadable if the time zone or the state of synchronization is missing, or if a state is neither yes nor no
-    (for a service: neither active nor inactive).
+    Raises Unreadable if the time zone or the state of synchronization is missing, or if a state is not one of the words
+    that timedatectl prints for it, such as yes and no.
     """
     table = key_values("\n".join(rows))
     message = next((table[key] for key in _SYNCHRONIZED if key in table), None)
