@@ -19,8 +19,8 @@ DISABLE = "/sys/devices/system/cpu/cpu*/cpuidle/state*/disable"
 class IdleState:
     """One idle state: its number (higher for deeper states), its name, its CPUs, and the CPUs on which it is disabled.
 
-    Names are unique: if the name is already in use, the folder's name is appended (`C6 state3`). If the first CPU has
-    no name for the state, the folder's name is the name.
+    If an earlier idle state has the same name, the name of the state's folder is appended (`C6 state3`). If the first
+    CPU has no `name` file for an idle state, the name is that of the state's folder (`state3`).
     """
 
     number: str

@@ -15,7 +15,7 @@ _ROW = re.compile(r" *([0-9]{1,6}) ([^:]{1,40}?)\s*: ?(.*)")
 
 @dataclass(frozen=True)
 class Clocks:
-    """The slowest, the mean and the fastest clock, in MHz; the mean is None if no CPU was counted."""
+    """The lowest, the mean and the highest clock rate of the CPUs in MHz; the mean is None if no CPU was counted."""
 
     least: float
     mean: float | None
@@ -61,7 +61,7 @@ def flags(table: Counted) -> tuple[frozenset[str], frozenset[str]] | None:
 
 
 def clocks(table: Counted) -> Clocks | None:
-    """Return the current clocks of the CPUs, None if the kernel reports none; raises Unreadable on an invalid clock."""
+    """Return the CPUs' current clock rates; None if the kernel reports none; raises Unreadable on an invalid rate."""
     found = {number(clock): count for clock, count in table.get("cpu MHz", {}).items()}
     total = sum(found.values())
     mean = sum(clock * count for clock, count in found.items()) / total if total else None

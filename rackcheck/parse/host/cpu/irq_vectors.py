@@ -1,6 +1,6 @@
 """Interrupt vectors of PCI functions: rows `device ADDRESS CPUS-NEAR` and, below each, `NUMBER CPUS-SERVING`.
 
-A `?` instead of the CPUs means that the kernel's file with them could not be read.
+A row has `?` instead of a list of CPUs if the kernel's file with this list could not be read.
 """
 
 import bisect
@@ -14,13 +14,13 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 # Lists of CPUs are kept as ranges, so that no list is expanded to check whether it contains another list.
 
 Ranges = list[tuple[int, int]]
-"""First and last CPU of each range, in order; ranges are separated by at least one CPU."""
+"""A list of CPUs as ranges (first CPU, last CPU), in order; between two ranges, at least one CPU is missing."""
 
 
 def ranges(text: str) -> Ranges:
     """Read a list of CPUs as the kernel writes it, `0-55,112-167`; adjacent ranges are merged.
 
-    An empty text means no CPU. Raises Unreadable on any other text, and on CPUs that are not in ascending order.
+    An empty text is a list without CPUs. Raises Unreadable if the text is not a list of CPUs in ascending order.
     """
     found: Ranges = []
     for part in text.split(",") if text else ():
@@ -56,7 +56,7 @@ _VECTOR = re.compile(r"[0-9]{1,6} (\?|[0-9,-]{0,4000})")
 class Device:
     """One PCI function: its address, the CPUs near it, and for each of its vectors the CPUs that serve it.
 
-    A list of CPUs that could not be read is None.
+    The value is None for a list of CPUs that could not be read.
     """
 
     address: str
@@ -66,7 +66,8 @@ class Device:
     def remote(self) -> Reading:
         """Count the vectors that are served by at least one CPU that is not near the PCI function.
 
-        The count is unknown if a list of CPUs could not be read, and absent if no CPU is near.
+        The count is unknown if one of the lists of CPUs could not be read, and absent if no CPU is near the PCI
+        function.
         """
         if self.near is None:
             return Unknown(Reason.NOT_COLLECTED, "local_cpulist could not be read")

@@ -10,7 +10,7 @@ LscpuTable = Mapping[str, str]
 
 
 def table(answer: str) -> LscpuTable:
-    """Read the whole table; raises Unreadable if it has no `CPU(s)`, or neither `NUMA node0` nor `L1d` (it was cut)."""
+    """Read lscpu's table; raises Unreadable if `CPU(s)` is missing, or both `NUMA node0` and `L1d` are (cut output)."""
     found = key_values("\n".join(rows(answer)))
     if "CPU(s)" not in found or not any(key.startswith(("NUMA node0", "L1d")) for key in found):
         raise Unreadable("incomplete output of lscpu: no CPU(s), or the answer ends before the caches")
@@ -20,7 +20,7 @@ def table(answer: str) -> LscpuTable:
 def count(values: LscpuTable, key: str) -> int | Unknown | None:
     """Return a field as a whole number; None if lscpu does not print the field, Unknown if it prints a dash.
 
-    Raises Unreadable on any other text.
+    Raises Unreadable if the field of lscpu has another text.
     """
     if key not in values:
         return None

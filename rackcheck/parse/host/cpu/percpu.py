@@ -9,7 +9,7 @@ from rackcheck.model.text.values import line, natural, whole
 def by_cpu(files: Files, glob: str) -> dict[int, str]:
     """Return the one-line content of each CPU's file, by the CPU's number, which the first star of the glob matches.
 
-    Raises Unreadable if any of these files cannot be read, so that a result covers all CPUs.
+    Raises Unreadable if the file of any CPU cannot be read, so that a result covers all CPUs.
     """
     found = {}
     for keys in files.found(glob):
@@ -22,7 +22,7 @@ def by_cpu(files: Files, glob: str) -> dict[int, str]:
 
 
 def numbers(values: Mapping[int, str]) -> dict[int, int]:
-    """Read each CPU's whole number."""
+    """Convert each CPU's value from a text to a whole number."""
     return {cpu: whole(value) for cpu, value in values.items()}
 
 
@@ -56,5 +56,5 @@ def ranges(cpus: Collection[int]) -> str:
 
 
 def listed(cpus: Collection[int]) -> tuple[str, ...]:
-    """Return the ranges of these CPUs as separate texts, `0-3` and `8`; empty if there are no CPUs."""
+    """Return the ranges of CPUs as separate texts, `0-3` and `8`; empty if there are no CPUs."""
     return tuple(ranges(cpus).split(",")) if cpus else ()

@@ -17,11 +17,11 @@ class Interrupts:
     counts: Mapping[str, Sequence[int]]
 
     def total(self, kind: str) -> int | Absent:
-        """Return the number of interrupts of a kind on all CPUs; absent if /proc/interrupts has no row for it."""
+        """Return the number of interrupts of a kind on all CPUs; absent if /proc/interrupts has no row for the kind."""
         return sum(self.counts[kind]) if kind in self.counts else Absent(f"no {kind} in /proc/interrupts")
 
     def hit(self, kind: str) -> tuple[str, ...] | Absent:
-        """Return the CPUs that had interrupts of this kind, as ranges; absent if /proc/interrupts has no row for it."""
+        """Return ranges of the CPUs that had interrupts of a kind; absent if /proc/interrupts has no such row."""
         if kind not in self.counts:
             return Absent(f"no {kind}")
         return percpu.listed([cpu for cpu, count in zip(self.cpus, self.counts[kind], strict=True) if count])

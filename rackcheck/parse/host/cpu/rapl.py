@@ -21,14 +21,14 @@ class Zone:
     limits: Mapping[str, str]
 
     def read(self, files: Files, glob: str, limit: str, none: Absent) -> Sourced | Absent:
-        """Read a file of one limit in microwatts or microseconds, as W or s; returns `none` if the limit is missing."""
+        """Read one file of a power limit and convert it to W or s; returns `none` if the zone has no such limit."""
         if limit not in self.limits:
             return none
         return files.read(glob.replace("*", self.number, 1).replace("*", self.limits[limit], 1), _millionths)
 
 
 def zones(files: Files) -> list[Zone]:
-    """Return the zones in the order of their numbers; raises Unreadable if a limit's name cannot be read."""
+    """Return the power zones in the order of their numbers; raises Unreadable if a limit's name cannot be read."""
     found = [zone for (zone,) in files.found(NAME) if re.fullmatch("[0-9]{1,4}(:[0-9]{1,4})?", zone)]
     if not found:
         return []

@@ -11,7 +11,7 @@ NOT_NOW = "Query currently inaccessible"
 
 
 def counts(content: str) -> dict[str, int]:
-    """Read `ue: 0`, `ce: 1` and, from newer drivers, `de: 0`."""
+    """Read the error counts in the lines `ue: 0` and `ce: 1`, and in the line `de: 0` that newer drivers add."""
     if content.strip() == NOT_NOW:
         raise Unreadable("the GPU is being reset", Reason.NOT_READY)
     found = {}
@@ -37,7 +37,7 @@ def block(files: Files, place: str) -> dict[str, Reading]:
 def total(items: Iterable[Reading]) -> Reading:
     """Add up the counts of one kind of error in all blocks; an unknown count makes the sum unknown.
 
-    Absent counts are left out; if all are absent, so is the sum.
+    The sum leaves out absent counts, and is absent if all counts are absent.
     """
     every = tuple(items)
     unknown = next((one for one in every if isinstance(one, Unknown)), None)

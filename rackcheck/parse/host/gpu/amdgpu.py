@@ -1,6 +1,6 @@
 """Contents of amdgpu's files in sysfs: values in bytes, microwatts and the like, names of GPU modes, bad pages.
 
-Each function takes the content of one file.
+Each function of this module takes the content of one file of amdgpu.
 """
 
 import re
@@ -25,7 +25,7 @@ def degrees(content: str) -> float:
 
 
 def percent(content: str) -> float:
-    """Read a percentage; raises Unreadable above 100, which a driver may print if it has no value at the moment."""
+    """Read a percentage; raises Unreadable above 100, which amdgpu may print while it has no value."""
     share = whole(content)
     if not 0 <= share <= 100:
         raise Unreadable(f"not a percentage from 0 to 100: {share}")
@@ -48,8 +48,8 @@ def words(content: str) -> tuple[str, ...]:
 def bad_pages(content: str) -> str:
     """Return the status letters of the bad pages, one for each page, as one text; empty if there are no bad pages.
 
-    A line `0x00000001 : 0x00001000 : R` ends with the letter: `R` is a page that is no longer used, `P` a page that
-    will be retired, `F` a page that could not be retired.
+    A bad page is one line `0x00000001 : 0x00001000 : R`, which ends with the status letter: `R` is a page that is no
+    longer used, `P` a page that will be retired, `F` a page that could not be retired.
     """
     found = [re.fullmatch(r"0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} : ([RPF])", row) for row in rows(content)]
     if None in found:

@@ -1,7 +1,8 @@
 """The output of `amd-smi static --json`: one JSON object for each GPU.
 
 Up to ROCm 6 the output is a list of these objects; since amd-smi 26, it is an object whose `gpu_data` is that list. A
-value is a number, a text, or `{"value": 550, "unit": "W"}`; `N/A` is a value that the GPU does not report.
+value is a number, a text, or `{"value": 550, "unit": "W"}`; amd-smi prints `N/A` for a value that the GPU does not
+report.
 """
 
 import json
@@ -35,7 +36,7 @@ def gpus(answer: str) -> list[Mapping[str, Any]]:
 def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
     """Return the text or number at a path of names in a GPU's object; absent if amd-smi does not report it.
 
-    Any other value there is Unknown.
+    A value that is neither a text nor a number is Unknown.
     """
     value: Any = gpu
     for name in path:
@@ -50,10 +51,10 @@ def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
 
 
 def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return each GPU's PCI address, as the kernel spells it, and its object; raises Unreadable if one has no address.
+    """Return each GPU's PCI address, in the kernel's spelling, and its object; raises Unreadable without an address.
 
-    The partitions of a GPU are listed separately, with their number as the last digit of the address. If the first
-    partition of a GPU is listed, its other partitions are left out.
+    amd-smi lists each partition of a GPU as a GPU of its own, with the partition's number as the last digit of the
+    address. If the first partition of a GPU is listed, its other partitions are left out.
     """
     if not answer.endswith("\n"):
         raise Unreadable("the output was truncated")
@@ -65,13 +66,13 @@ def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def text(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Return the text at a path; a number is returned as text."""
+    """Return the text at a path of names in a GPU's object; a number at this path is returned as text."""
     reading = value_at(gpu, *path)
     return str(reading) if isinstance(reading, int) else reading
 
 
 def number(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Return the number at a path; a text there is Unknown."""
+    """Return the number at a path of names in a GPU's object; a text at this path is Unknown."""
     reading = value_at(gpu, *path)
     return Unknown(Reason.UNPARSABLE, f"not a number: {reading[:80]!r}") if isinstance(reading, str) else reading
 
@@ -86,7 +87,7 @@ def enabled(gpu: Mapping[str, Any]) -> Reading:
 
 
 def policy(gpu: Mapping[str, Any], name: str, items: str) -> Reading:
-    """Return the description of the policy in force, whose `policy_id` is the `current_id`; absent if there is none."""
+    """Return the description of the policy whose `policy_id` is the `current_id`; absent if there is no such policy."""
     table = gpu.get(name)
     match table:
         case {"current_id": int(current), **rest}:

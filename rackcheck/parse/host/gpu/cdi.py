@@ -1,4 +1,4 @@
-"""Files of the Container Device Interface: JSON is parsed, YAML is read line by line, as nvidia-ctk writes it."""
+"""Files of the Container Device Interface: JSON is parsed; YAML is searched for the lines that nvidia-ctk writes."""
 
 import json
 import re
@@ -11,14 +11,14 @@ _KIND = re.compile(r"""["']?\bkind["']? ?: ?["']?([\w.-]{1,100}/[\w.-]{1,100})""
 _DRIVER = re.compile(r"/libcuda\.so\.([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\b")
 _DEVICE = re.compile(r"""^ {0,20}-? ?["']?name["']?: ?["']?[^"'\s,]{1,100}["']?,? *$""", re.MULTILINE)
 _FLOWING = re.compile(r"^devices: *[^\s#]", re.MULTILINE)
-"""Matches a list of devices that begins on the line of `devices:`. The items of such a list are not counted."""
+"""Matches a YAML list of devices that begins on the line of `devices:`; devices in such a list are not counted."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Contents of one CDI file: its kind (nvidia.com/gpu), its number of devices, the driver version of its libcuda.
+    """Contents of one CDI file: its kind (nvidia.com/gpu), its number of devices, the driver version in libcuda's name.
 
-    A value is absent if the file does not have it, and Unknown if the file cannot be parsed.
+    A value is absent if the CDI file does not contain it, and Unknown if the CDI file cannot be parsed.
     """
 
     kind: Reading
@@ -44,7 +44,7 @@ def _of_json(content: str) -> tuple[Reading, Reading]:
 
 
 def _document(content: str) -> Any:
-    """Parse JSON; None if it is not JSON."""
+    """Parse a text as JSON; None if the text is not JSON."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
 """NVML's bit mask of the NVLink fabric's health for one GPU, and NVML's summary of it.
 
-The mask consists of bit fields, one for each part of the health. The value 0 means that the fabric does not report the
-part; the meanings of the other values are listed here. A value without a meaning is shown as a number, as newer drivers
-may define more values.
+NVML's mask has one bit field for each part of the fabric's health. The value 0 of a bit field means that the fabric
+does not report this part of its health. Newer drivers may define values of a bit field that are not listed here; such a
+value is shown as a number.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from rackcheck.model.fact import Absent, Reading, Value
 
 @dataclass(frozen=True)
 class MaskPart:
-    """One bit field of the mask: its lowest bit, its number of bits, and the meanings of its values 1, 2 and so on."""
+    """One bit field of NVML's mask: its lowest bit, its number of bits, the meanings of its values 1, 2 and so on."""
 
     start: int
     bits: int
@@ -46,16 +46,16 @@ PARTS = {
         ),
     ),
 }
-"""The bit fields of the mask by name: four flags, and the kind of misconfiguration."""
+"""The bit fields of NVML's mask by name: four flags, and the state of the configuration (good, or what is wrong)."""
 
 SUMMARY = MaskPart(0, 8, ("healthy", "unhealthy", "limited capacity"))
 
 
 def parts(mask: Reading) -> dict[str, Reading]:
-    """Return the meaning of each bit field; if there is no mask, each has the reason why the mask is missing."""
+    """Return the meaning of each bit field of a mask, or for each bit field the reason why there is no mask."""
     return {name: part.of(mask) if isinstance(mask, int) else mask for name, part in PARTS.items()}
 
 
 def summary(number: Reading) -> Reading:
-    """Return the meaning of NVML's summary number of the fabric's health; if there is no number, the reason."""
+    """Return the meaning of the number that NVML gives as the fabric's health; without a number, why it is missing."""
     return SUMMARY.of(number) if isinstance(number, int) else number

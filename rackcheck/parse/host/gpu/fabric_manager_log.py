@@ -1,7 +1,7 @@
-"""The Fabric Manager's log: its size, where the daemon last started, and the errors and warnings since.
+"""The Fabric Manager's log: its size, the daemon's last start in it, and the errors and warnings after this start.
 
-The first line read is the size of the whole log in bytes. The other lines are lines of the log's newest part that have
-one of these forms:
+The first line of the answer is the size of the whole log in bytes. The further lines are those lines of the log's
+newest part that have one of these forms:
 
     [Dec 19 2024 07:10:01] [INFO] [tid 1374] Fabric Manager version 535.161.08 is running with ...
     [Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0 ...
@@ -24,9 +24,10 @@ _SWITCH = re.compile(r"detected NVSwitch (?:non-)?fatal error (?P<code>[0-9]{1,6
 class Log:
     """A log of `size` bytes: whether its lines contain a start of the daemon, and a summary of the lines after it.
 
-    The last of several starts counts; without a start, the summary covers all lines. `fatal` counts the errors logged
-    as fatal errors of an NVSwitch or of a GPU's NVLink; `sxids` are the distinct numbers of NVSwitch errors, fatal or
-    not; `last` is the last error or warning without its time and level, empty if there is none.
+    If the daemon started several times, the summary covers the lines after the last start; without a start, it covers
+    all lines. `fatal` counts the errors logged as fatal errors of an NVSwitch or of a GPU's NVLink; `sxids` are the
+    distinct numbers of NVSwitch errors, fatal or not; `last` is the last error or warning without its time and level,
+    empty if there is none.
     """
 
     size: int
@@ -39,7 +40,7 @@ class Log:
 
 
 def log(answer: str) -> Log:
-    """Read the log's size and lines; raises Unreadable without a size, and at a line that has no known form."""
+    """Read the log's size and lines; raises Unreadable if the size is missing, or if a line has no known form."""
     found = rows(answer)
     if not found:
         raise Unreadable("the log's size is missing")

@@ -9,16 +9,16 @@ from rackcheck.model.text.values import whole
 _NAME = re.compile("is (?:Thermal Zone Skt([0-9]{1,3}) TJMax|(CPU|SysIO|Module|Grace) Power Socket ([0-9]{1,3}))")
 
 ZONE = "zone"
-"""Dictionary key of a socket's thermal zone; its other sensors are the power meters CPU, SysIO, Module and Grace."""
+"""Dictionary key of a socket's thermal zone; the keys of its power meters are CPU, SysIO, Module and Grace."""
 
 Sensor = Mapping[str, str]
 """Contents of one sensor's files, by the file's name."""
 
 
 def sockets(rows: Sequence[str]) -> Mapping[str, Mapping[str, Sensor]]:
-    """Return the sensors by socket number and by name, from rows `is NAME` and, below each, rows `FILE TEXT`.
+    """Return the sensors by socket number and then by name, from rows `is NAME`, each followed by rows `FILE TEXT`.
 
-    A sensor whose name is not one of Grace's is left out, with its files.
+    A sensor whose name is not one of Grace's sensors is left out, with its files.
     """
     found: dict[str, dict[str, dict[str, str]]] = {}
     values: dict[str, str] = {}
@@ -40,7 +40,7 @@ def celsius(text: str) -> float:
 
 
 def trip(zone: Sensor, kind: str) -> float | Absent:
-    """Return the temperature of a zone's `passive` or `critical` trip point, in degrees Celsius; absent if it has none.
+    """Return the temperature of a zone's `passive` or `critical` trip point in degrees C; absent without such a point.
 
     Raises Unreadable if the temperature is not a whole number.
     """
@@ -49,9 +49,10 @@ def trip(zone: Sensor, kind: str) -> float | Absent:
 
 
 def watts(meter: Sensor | None, name: str) -> Reading:
-    """Return one value of a power meter in W; absent if there is no such meter, or if the meter has no power limit.
+    """Return one value of a power meter in W; absent if there is no meter, and for a power limit that the meter lacks.
 
-    Any other value that the meter does not report is unknown. Raises Unreadable if a value is not a whole number.
+    If the meter exists but does not report a value other than the power limit, this value is unknown. Raises Unreadable
+    if a value is not a whole number.
     """
     if meter is None:
         return Absent("no such power meter")

@@ -11,9 +11,10 @@ READY, CONNECTED = "READY", "CONNECTED"
 
 @dataclass(frozen=True)
 class Domain:
-    """A domain as one daemon reports it: its state, and its number of nodes.
+    """An IMEX domain as one daemon reports it: its state, and its number of nodes.
 
-    `ready` nodes are ready, and `connected` nodes are connected with every node of the domain.
+    `ready` is the number of nodes in the state READY; `connected` is the number of nodes whose connections with all
+    nodes of the domain are CONNECTED.
     """
 
     status: str
@@ -23,10 +24,7 @@ class Domain:
 
 
 def domain(answer: str) -> Domain:
-    """Read the output; raises Unreadable if it is not a domain with its nodes, or if a node lacks its state.
-
-    The connections of a node are required, too.
-    """
+    """Read the output; raises Unreadable if it has no domain with nodes, or if a node lacks state or connections."""
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:
@@ -42,7 +40,7 @@ def domain(answer: str) -> Domain:
 
 
 def _node(node: dict[str, Any]) -> tuple[str, list[Any]]:
-    """Return a node's state, and the states of its connections with each node, itself included."""
+    """Return a node's state, and the states of its connections with all nodes of the domain (also with itself)."""
     match node:
         case {"status": str(word), "connections": dict(links)}:
             return word, [link.get("status") if isinstance(link, dict) else None for link in links.values()]

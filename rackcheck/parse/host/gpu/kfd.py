@@ -1,6 +1,6 @@
 """The topology of AMD's compute driver (KFD): its nodes, and the links between them.
 
-A partitioned GPU appears as several nodes, which the kernel numbers in the last digit of the PCI address.
+A partitioned GPU appears as several KFD nodes, whose PCI addresses differ in the last digit.
 """
 
 import re
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from rackcheck.model.fact import Unreadable, clean
 
 XGMI = 11
-"""The kernel's number of an XGMI link; 2 is PCIe."""
+"""The number by which the kernel marks a link as XGMI; the number of a PCIe link is 2."""
 
 LINKS = {2: "pcie", XGMI: "xgmi"}
 
 
 @dataclass(frozen=True)
 class KfdLink:
-    """A link between two nodes; bandwidths are in MB/s, 0 if the kernel reports none."""
+    """A link between two KFD nodes; a bandwidth is in MB/s, and 0 if the kernel does not report it."""
 
     start: int
     end: int
@@ -56,7 +56,7 @@ def _one(found: Mapping[str, int], name: str) -> int:
 
 
 def node(content: str) -> KfdNode | None:
-    """Read a node's properties; None for a CPU, which is not a compute node."""
+    """Read a KFD node's properties; None for a CPU, which has no compute units."""
     found = properties(content)
     if not _one(found, "simd_count"):
         return None
@@ -79,10 +79,10 @@ def link(content: str) -> KfdLink:
 
 
 def nearest(links: Iterable[KfdLink], owners: Mapping[int, str]) -> dict[str, dict[str, KfdLink]]:
-    """Return the link of lowest weight from each GPU to each other GPU; of links with the same weight, the first.
+    """Return the link of lowest weight from each GPU to each other GPU; if several have this weight, the first of them.
 
-    `owners` maps a node's number to the PCI address of its GPU. Links to nodes that are not in `owners`, and links
-    within one GPU, are left out.
+    `owners` maps the number of a KFD node to the PCI address of its GPU. Leaves out links from or to a node that is not
+    in `owners`, and links within one GPU.
     """
     found: dict[str, dict[str, KfdLink]] = {address: {} for address in owners.values()}
     for each in links:

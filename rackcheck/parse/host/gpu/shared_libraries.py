@@ -1,4 +1,4 @@
-"""Shared libraries from two listings of `ls -ln`: one of the libraries' own names, one with symbolic links followed."""
+"""Shared libraries from two listings of `ls -ln`: the first shows symbolic links, the second the files they lead to."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ _HIDDEN = "hidden "
 
 @dataclass(frozen=True)
 class Library:
-    """One library: its path, the version in the name of the file that it leads to, and the size of that file in MiB.
+    """One library: its path, and the version in the name and the size in MiB of the file to which the path leads.
 
-    A library is not `usable` if the file is empty or the link leads nowhere.
+    `usable` is false if the library's file is empty or its symbolic link leads nowhere.
     """
 
     path: str
@@ -24,10 +24,10 @@ class Library:
 
 
 def libraries(names: Sequence[str], followed: Sequence[str]) -> Iterator[Library]:
-    """Yield each library of the first listing; after the last, raises Unreadable (denied) if a folder cannot be listed.
+    """Yield each library of the listing `names`; at the end, raises Unreadable (denied) if a folder is unreadable.
 
-    The second listing has neither dangling links nor links whose target cannot be read; a row `hidden PATH` in either
-    listing marks an unreadable target or folder. Raises Unreadable at a row that is not a file.
+    The listing `followed` has neither dangling links nor links whose target cannot be read; a row `hidden PATH` in
+    either listing marks an unreadable target or folder. Raises Unreadable if a row of a listing is not a file.
     """
     hidden = {row.removeprefix(_HIDDEN) for row in (*names, *followed) if row.startswith(_HIDDEN)}
     links = ls.listed([row for row in names if not row.startswith(_HIDDEN)])

@@ -1,7 +1,8 @@
-"""`nvidia-smi -q -x` of any driver, as the values that NVML itself returns.
+"""Convert the XML of `nvidia-smi -q -x`, of any driver, to the values that NVML itself returns.
 
-A key that this driver's nvidia-smi does not print is left out. No driver's XML has NVLinks, the clock event reasons
-that a GPU supports, NVML's version, the state of confidential computing, or whether the infoROM's checksum is valid.
+A value that the driver's nvidia-smi does not print is left out of the result. No driver's XML contains the NVLinks, the
+clock event reasons that a GPU supports, NVML's version, the state of confidential computing, or whether the infoROM's
+checksum is valid.
 """
 
 from typing import Any
@@ -33,12 +34,12 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
 
 
 def _instead(block: Element) -> SmiGpu:
-    """Return the reading for all values of a block of XML, for which nvidia-smi printed only a text."""
+    """Return the reading for every value of an XML block in which nvidia-smi printed only a text, such as N/A."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 
 def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
-    """Return the value at one path of XML elements; None if nothing is printed there."""
+    """Return the value at one path of XML elements; None if the XML has no element at this path."""
     here = parent
     for name in place.split("/"):
         found = here.only(name)
@@ -54,7 +55,7 @@ def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
 
 
 def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
-    """Return the value at the first of these blank-separated paths that is printed; None if none is printed."""
+    """Return the value at the first of several blank-separated XML paths that is printed; None if none is printed."""
     try:
         found = (_place(parent, place, convert) for place in places.split())
         return next((one for one in found if one is not None), None)
@@ -65,7 +66,8 @@ def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
 def _reasons(gpu: Element) -> SmiGpu | None:
     """Return NVML's mask of the active clock event reasons; None if nvidia-smi prints no reasons.
 
-    The mask is unknown if a reason in the mask is not printed, or if a reason that has no bit in the mask is active.
+    NVML's mask is unknown if nvidia-smi does not print a clock event reason that has a bit in the mask, or if an active
+    reason has no bit in the mask.
     """
     for kind in ("clocks_event_reason", "clocks_throttle_reason"):
         section = gpu.only(f"{kind}s")
@@ -86,7 +88,7 @@ def _reasons(gpu: Element) -> SmiGpu | None:
 
 
 def _mig_devices(gpu: Element) -> SmiGpu | None:
-    """Count the GPU's MIG instances; if the MIG mode has no value, the reading of the mode is returned."""
+    """Count the GPU's MIG instances; if the MIG mode has no value, return the mode's reading instead of a count."""
     convert, places = FIELDS["mig"]
     mig = _leaf(gpu, places, convert)
     block = gpu.only("mig_devices")
@@ -113,10 +115,10 @@ def _processes(gpu: Element) -> SmiGpu | None:
 
 
 def _ecc(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Return the counts of ECC errors from the three layouts that drivers print.
+    """Return the counts of ECC errors from any of the three XML layouts that drivers print.
 
-    The layouts count errors by single and double bits, by SRAM and DRAM, or by SRAM and DRAM with the SRAM's parity
-    errors separate.
+    The first layout counts ECC errors by single and double bits; the second by SRAM and DRAM; the third also counts the
+    SRAM's parity errors separately.
     """
     count = number()
     given: dict[str, SmiGpu | None] = {}
@@ -148,7 +150,7 @@ def _health(gpu: Element) -> SmiGpu | None:
 
 
 def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Return the GPU's readings of the NVLink fabric; if the state has no value, its reading stands for all of them."""
+    """Return the GPU's readings of the NVLink fabric; if the fabric's state has no value, all equal its reading."""
     state = _leaf(gpu, "fabric/state", word(not_started=1, in_progress=2, completed=3))
     names = ("state", "status", "clique", "cluster", "health", "summary")
     if state is None or "value" not in state:
@@ -167,7 +169,7 @@ def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
 
 
 def _gpu(gpu: Element) -> dict[str, SmiGpu]:
-    """Return all values of one GPU; the whole GPU is unknown if a block is printed twice, as either may be valid."""
+    """Return all values of one GPU; all are unknown if an XML block is printed twice, as either may be valid."""
     try:
         given = {key: _leaf(gpu, places, convert) for key, (convert, places) in FIELDS.items()}
         given |= {**_ecc(gpu), **_fabric(gpu), "reasons": _reasons(gpu)}
@@ -188,10 +190,11 @@ def _nameless(xml: str) -> str:
 
 
 def parse_xml(xml: str) -> dict[str, Any]:
-    """Parse `nvidia-smi -q -x`: `{"driver": value, "cuda": value, "gpus": [{key: value}]}`, values as in smi_values.
+    """Parse `nvidia-smi -q -x` to `{"driver": value, "cuda": value, "gpus": [{key: value}]}`, values as in smi_values.
 
     Raises Unreadable for incomplete output or other XML; text before and after the XML is ignored. If nvidia-smi prints
-    fewer or more GPUs than it counts, they cannot be matched, and each counted GPU is unknown for this reason.
+    fewer or more GPUs than its count `attached_gpus`, the result has as many GPUs as the count, all unknown, because
+    the printed GPUs cannot be matched with the counted ones.
     """
     whole = elements(_nameless(xml))
     if whole.name != "nvidia_smi_log":

@@ -1,7 +1,7 @@
 """Where `nvidia-smi -q -x` prints NVML's values of one GPU, in the layouts recorded from drivers 418 to 595.
 
-Each generation prints a different layout (`nvsmi_device_v11.dtd` to `v13`, and additions in between without a new
-name). Each key lists the paths that the layouts use; the first path that is printed is read.
+Each generation of drivers prints a different XML layout (`nvsmi_device_v11.dtd` to `v13`, and additions in between
+without a new name). For each value, FIELDS lists the XML paths of all layouts; the first path that is printed is read.
 """
 
 from collections.abc import Mapping
@@ -158,4 +158,4 @@ FIELDS: Mapping[str, tuple[Convert, str]] = {
         )
     },
 }  # fmt: skip
-"""For each value of a GPU: the reader of its text, and its XML paths in the drivers' layouts, separated by blanks."""
+"""For each value of a GPU: the function that reads its text, and its XML paths in all layouts, separated by blanks."""

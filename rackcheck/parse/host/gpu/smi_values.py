@@ -1,8 +1,8 @@
 """Convert texts of `nvidia-smi -q -x` to the values that NVML returns, or to the reason why there is no value.
 
-nvidia-smi prints NVML's values as texts with units. These readers convert the texts back, so that both interfaces
-return the same values: bytes, milliwatts, nanoseconds, 0 and 1. A result is `{"value": ...}`, `{"absent": detail}` or
-`{"unknown": reason, "detail": detail}`, where the reason is a value of the enum `Reason`.
+nvidia-smi prints NVML's values as texts with units. The functions of this module convert the texts back, so that
+nvidia-smi and NVML give the same values: bytes, milliwatts, nanoseconds, 0 and 1. A result is `{"value": ...}`,
+`{"absent": detail}` or `{"unknown": reason, "detail": detail}`, where the reason is a value of the enum `Reason`.
 """
 
 import re
@@ -34,16 +34,16 @@ _REFUSALS = {
         Reason.NOT_COLLECTED,
     ),
 }  # fmt: skip
-"""Error texts that nvidia-smi prints instead of a value, with the reason for each; from nvidia-ml-py and recordings."""
+"""Error texts that nvidia-smi prints instead of a value, and their reasons; from nvidia-ml-py and recorded outputs."""
 
 
 def unknown(reason: Reason, detail: str) -> SmiGpu:
-    """Return an unknown value with its reason."""
+    """Return the result for a value that is unknown, with the reason why."""
     return {"unknown": reason.value, "detail": f"nvidia-smi: {clean(detail)}"}
 
 
 def refusal(text: str) -> SmiGpu | None:
-    """Return the reading for a text printed instead of a value (`N/A`, `[Unknown Error]`, `GPU is lost`), else None."""
+    """Return the result for `N/A` or an error text (`[Unknown Error]`, `GPU is lost`); None if the text is a value."""
     word = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
     if word in _ABSENT:
         return {"absent": f"nvidia-smi: {word}"}
@@ -51,7 +51,7 @@ def refusal(text: str) -> SmiGpu | None:
 
 
 def converted(text: str, convert: Convert) -> SmiGpu:
-    """Return the value that `convert` reads from a text, or the reason why the text has none."""
+    """Return the value that `convert` reads from a text, or the reason why the text has no value."""
     if instead := refusal(text):
         return instead
     try:
@@ -61,9 +61,10 @@ def converted(text: str, convert: Convert) -> SmiGpu:
 
 
 def total(*parts: SmiGpu | None) -> SmiGpu | None:
-    """Add up several values; an absent value counts as 0, an unknown one makes the sum unknown.
+    """Add up several values; an absent value counts as 0, an unknown value makes the sum unknown.
 
-    The sum is absent if all values are absent, and None if a value is not printed or there are no values.
+    The sum is absent if all values are absent, and None if nvidia-smi does not print one of them or there are no
+    values.
     """
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or not known:
@@ -74,9 +75,9 @@ def total(*parts: SmiGpu | None) -> SmiGpu | None:
 
 
 def number(unit: str = "", factor: int = 1, *, signed: bool = False) -> Convert:
-    """Return a reader of numbers in exactly this unit, which multiplies them by `factor`.
+    """Return a function that reads a text such as `700.00 W`: a number in exactly this `unit`, multiplied by `factor`.
 
-    The reader raises Unreadable if the result is not a whole number below 2^63.
+    The returned function raises Unreadable if the product is not a whole number below 2^63.
     """
     shape = re.compile(rf"({'-?' if signed else ''}[0-9]{{1,20}}(?:\.[0-9]{{1,6}})?){re.escape(unit and ' ' + unit)}")
 
@@ -91,7 +92,7 @@ def number(unit: str = "", factor: int = 1, *, signed: bool = False) -> Convert:
 
 
 def shaped(shape: str, base: int = 10) -> Convert:
-    """Return a reader of the number in a text such as `16x`, `P0` or `0x2900`: the first group of the regex `shape`."""
+    """Return a function that reads the number in `16x`, `P0` or `0x2900`: the first group of the regex `shape`."""
     pattern = re.compile(shape)
 
     def converted(text: str) -> int:
@@ -104,7 +105,7 @@ def shaped(shape: str, base: int = 10) -> Convert:
 
 
 def word(**numbers: int) -> Convert:
-    """Return a reader that converts a word to its number; ignores letter case, and takes blanks and hyphens as `_`."""
+    """Return a function that converts a word to its number, whatever its letter case; blanks and hyphens match `_`."""
     known = {name.casefold(): number for name, number in numbers.items()}
 
     def converted(text: str) -> int:
@@ -117,7 +118,7 @@ def word(**numbers: int) -> Convert:
 
 
 def text(text: str) -> str:
-    """Return one short line unchanged."""
+    """Return a text unchanged; raises Unreadable unless it is one short printable line."""
     if not text or len(text) > 256 or not text.isprintable():
         raise Unreadable(f"not one short line: {clean(text)!r}")
     return text

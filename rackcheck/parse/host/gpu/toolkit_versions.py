@@ -1,6 +1,7 @@
 """Version files of CUDA's toolkits and of ROCm: dotted numbers as text, `12.4.1`.
 
-Each reader raises Unreadable on any other content. The forms of CUDA's files are taken from published examples.
+Each function of this module raises Unreadable if a file has another form. The forms of CUDA's files are taken from
+published examples.
 """
 
 import json

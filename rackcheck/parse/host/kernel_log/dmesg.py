@@ -1,9 +1,9 @@
 """Lines of the kernel's log, matched with regular expressions and counted for each device.
 
-A log of 8 MiB is searched for fixed texts, not line by line: only the lines that contain such a text are matched with a
-regular expression, the shape of the line. A shape matches from the beginning of the message, after the level, time and
-caller that dmesg or journalctl print before it. A device's own name comes later in the line, so it cannot be mistaken
-for the kernel's text.
+A log of 8 MiB is not matched line by line: it is searched for fixed texts, and only the lines that contain such a text
+are matched with a regular expression, called the shape of the line. A shape matches from the beginning of the message,
+after the level, time and caller that dmesg or journalctl print before the message. A text in a device's name cannot be
+mistaken for the kernel's text, as the name comes later in the line.
 """
 
 import re
@@ -16,10 +16,10 @@ from rackcheck.model.path import spell_key
 from rackcheck.model.text.values import natural
 
 LONGEST = 2048
-"""Maximum characters of a line that are read; the kernel's messages are not longer (its PRINTK_MESSAGE_MAX)."""
+"""Maximum number of characters read of one line; the kernel's messages are not longer (PRINTK_MESSAGE_MAX)."""
 
 _PARTS = {"<pci>": r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", "<driver>": r"[\w.-]{1,40}"}
-"""Abbreviations in shapes: a PCI address as the kernel spells it, and the driver's name that precedes an address."""
+"""Regular expressions for the abbreviations `<pci>` (a PCI address) and `<driver>` (a driver's name)."""
 
 _TIME = r"\[ *(?P<seconds>[0-9]{1,12}\.[0-9]{1,9})\]"
 _DATE = r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9:]{5,20}\]|\[\.\.\.\]|[0-9]{4}-[0-9]{2}-[0-9]{2}T\S{1,30}(?= )"
@@ -34,9 +34,10 @@ _KEPT_BACK = re.compile(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\
 
 @dataclass(frozen=True, slots=True)
 class LinePattern:
-    """One kind of line: the name of its count, a text that every such line contains, its shape, the count's help text.
+    """One kind of log line: the count it increases, a text in every such line, its regular expression, a help text.
 
-    The shape's group `key` matches the device's name; its group `who` matches a process name, which is not shown.
+    In the regular expression `shape`, the group `key` matches the device's name, and the group `who` matches a process
+    name, which is not shown.
     """
 
     leaf: str
@@ -46,9 +47,9 @@ class LinePattern:
 
 
 def line(leaf: str, holds: str, shape: str, help: str = "") -> LinePattern:  # noqa: A002  the field's word
-    """Return the pattern of one kind of line; its shape may contain `<pci>` for a PCI address, `<driver>` for a driver.
+    """Return the pattern of one kind of line; in `shape`, `<pci>` stands for a PCI address, `<driver>` for a driver.
 
-    Several kinds may increase the same count `leaf`; only one of them needs the help text of the count.
+    Several kinds of line may increase the same count `leaf`; only one of these kinds needs a help text for the count.
     """
     for short, long in _PARTS.items():
         shape = shape.replace(short, long)
@@ -57,14 +58,14 @@ def line(leaf: str, holds: str, shape: str, help: str = "") -> LinePattern:  # n
 
 @dataclass(slots=True)
 class LineTally:
-    """The counts of one device by name, and the text of the last line that was counted."""
+    """The counts of one device, each by its name, and the text of the last counted line."""
 
     counts: dict[str, int] = field(default_factory=dict)
     last: str = ""
 
 
 def whole(log: str) -> None:
-    """Raise Unreadable if a log is empty or ends within a line, since its contents are then unknown."""
+    """Raise Unreadable if a log is empty or ends within a line, that is, if the log is incomplete."""
     if not log.strip():
         raise Unreadable("an empty log: even a kernel that has just started logs lines")
     if not log.endswith("\n"):
@@ -103,18 +104,16 @@ def span(log: str) -> tuple[float | None, float | None]:
 
 
 def kept_back(log: str) -> int:
-    """Return how many messages the kernel suppressed because of its rate limit.
-
-    The kernel logs their number in lines with `callbacks suppressed`.
-    """
+    """Add up the messages that the kernel's rate limit suppressed, from the lines with `callbacks suppressed`."""
     rows = (_KEPT_BACK.match(message(row)) for row in lines(log, "callbacks suppressed"))
     return sum(int(match["number"]) for match in rows if match is not None)
 
 
 def tallies(log: str, kinds: Sequence[LinePattern]) -> Mapping[str, LineTally]:
-    """Count the lines of each kind by the name of their device; lines that name no device have an empty name.
+    """Count the lines of each kind, by device name; the lines that name no device are counted under an empty name.
 
-    A line counts only for the first kind that matches it. Raises Unreadable if the log is empty or ends within a line.
+    If several kinds match a line, only the first of them counts the line. Raises Unreadable if the log is empty or ends
+    within a line.
     """
     whole(log)
     found: dict[str, LineTally] = {}
@@ -137,12 +136,12 @@ def _nameless(wording: str, match: re.Match[str]) -> str:
 
 
 def promised(item: str, kinds: Sequence[LinePattern]) -> dict[str, Kind]:
-    """Return the kinds of the facts that counting these kinds of lines yields for an item."""
+    """Return the types of an item's facts: one count for each `leaf` of these patterns, and the last counted line."""
     return counts(item, {kind.leaf: kind.help for kind in kinds if kind.help})
 
 
 def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
-    """Return the kinds of an item's facts: one count for each meaning, and the last counted line."""
+    """Return the types of an item's facts: one count for each name in `meanings`, and the last counted line."""
     facts = {f"{item}.{leaf}": integer(meaning, Class.COUNTER) for leaf, meaning in meanings.items()}
     facts[f"{item}.last"] = text(
         "The last of these lines, without its time and any process name; absent if there is none.", Class.MEASUREMENT
@@ -151,7 +150,7 @@ def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
 
 
 def counted(item: str, kinds: Sequence[LinePattern], tally: LineTally) -> Facts:
-    """Yield the facts of one item: all counts of these kinds of lines, including zeros, and the last counted line."""
+    """Yield the facts of one item: the count of each kind of line, including zeros, and the last counted line."""
     for leaf in dict.fromkeys(kind.leaf for kind in kinds):
         yield f"{item}.{leaf}", tally.counts.get(leaf, 0)
     yield f"{item}.last", clean(tally.last) if tally.last else Absent("no such line")
@@ -163,7 +162,7 @@ def of_all(item: str, log: str, kinds: Sequence[LinePattern]) -> Facts:
 
 
 def of_each(collection: str, log: str, kinds: Sequence[LinePattern]) -> Facts:
-    """Yield the facts of one item for each device: the counts of the log's lines that name this device."""
+    """Yield the facts of one item for each device that the log names: the counts of the lines that name the device."""
     found = tallies(log, kinds)
     for key in sorted(found, key=natural):
         yield from counted(f"{collection}/{spell_key(key)}", kinds, found[key])

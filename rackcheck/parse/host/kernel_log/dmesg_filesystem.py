@@ -1,7 +1,7 @@
 """Lines of the kernel's log about file systems that have errors, or that became read-only because of errors.
 
-The patterns are tried in the order of this module, so that a line about a remount is not counted as another error. A
-file system is named by its device, in the kernel's spelling: `nvme0n1p2`, `md0`, `dm-0`.
+The patterns of FILESYSTEMS are tried in their order, so that a line about a remount is not counted as another error.
+The name of a file system is that of its device, as the kernel spells it: `nvme0n1p2`, `md0`, `dm-0`.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -39,4 +39,4 @@ FILESYSTEMS = (
     ),
     line("errors", "BTRFS", r"BTRFS:? (?:error|critical) \(device (?P<key>[\w!-]{1,40})(?::? state \w{1,10})?\)"),
 )
-"""Errors, shutdowns and remounts of EXT4, XFS and BTRFS."""
+"""Patterns of the lines about errors, shutdowns and read-only remounts of EXT4, XFS and BTRFS file systems."""

@@ -1,7 +1,7 @@
 """Errors of GPU drivers in the kernel's log: NVIDIA's errors other than Xids, and AMD's errors.
 
-The patterns of each tuple are tried in the tuple's order. AMD's lines name the GPU by its PCI address; most of NVIDIA's
-lines name no GPU.
+The patterns in NVIDIA and in AMDGPU are tried in their order; the first that matches a line counts it. AMD's lines name
+the GPU by its PCI address; most of NVIDIA's lines name no GPU.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -21,7 +21,7 @@ NVIDIA = (
     line("mismatches", "API mismatch", r"NVRM: API mismatch: "),
     line("peermem_errors", "nvidia-peermem ", r"nvidia-peermem .{0,120}ERROR"),
 )
-"""Errors that NVIDIA's kernel modules log besides Xids."""
+"""Patterns of the errors, other than Xids, that NVIDIA's kernel modules log."""
 
 AMDGPU = (
     line(
@@ -50,4 +50,4 @@ AMDGPU = (
         "page_faults", "page fault", r"amdgpu (?P<key><pci>): (?:amdgpu: )?\[\S{1,40}\] ?(?:(?:no-)?retry )?page fault"
     ),
 )
-"""Errors and resets of AMD GPUs that amdgpu reports."""
+"""Patterns of the lines in which amdgpu reports errors and resets of AMD GPUs."""

@@ -1,8 +1,8 @@
 """Lines of the kernel's log about the node's hardware: machine checks, PCIe errors, and errors reported by firmware.
 
-The patterns of each tuple are tried in the tuple's order. Machine checks name no device; PCIe errors name a PCI
-function by its address. Bit 61 of a machine check bank's status (UC in the kernel's asm/mce.h) is set for an
-uncorrected error.
+The patterns in MACHINE_CHECKS, PCIE, AER and FIRMWARE_ERRORS are tried in their order; the first of a tuple that
+matches a line counts it. Lines about machine checks name no device; lines about PCIe errors name a PCI function by its
+address. Bit 61 of a machine check bank's status (UC in the kernel's asm/mce.h) is set for an uncorrected error.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -41,7 +41,7 @@ MACHINE_CHECKS = (
         r"Memory failure: 0x[0-9a-f]{1,16}: (?:(?:Killing|Sending SIGBUS to) (?P<who>.{1,20}?):[0-9]{1,10} )?",
     ),
 )
-"""Errors of processors and memory that the processors reported."""
+"""Patterns of the errors in processors and memory that the processors reported."""
 
 PCIE = (
     line(
@@ -71,7 +71,7 @@ PCIE = (
         r"<driver> (?P<key><pci>): can't change power state .{0,60}\(config space inaccessible\)",
     ),
 )
-"""PCIe links that are slow, went down or were contained (DPC), and devices that are no longer accessible."""
+"""Patterns of PCIe links that are slow, went down or were contained (DPC), and of devices that became inaccessible."""
 
 AER = (
     line(
@@ -91,7 +91,7 @@ AER = (
     ),
     line("by_firmware", "aer_status: 0x", r"<driver> (?P<key><pci>): (?:AER: )?aer_status: 0x"),
 )
-"""PCIe errors by severity; a root port reports the errors of the devices below it."""
+"""Patterns of PCIe errors by severity; a root port reports the errors of the devices below it."""
 
 FIRMWARE_ERRORS = (
     line(
@@ -104,4 +104,4 @@ FIRMWARE_ERRORS = (
     ),
     line("fatal", "event severity: fatal", r"(?:\{[0-9]{1,10}\})?\[Hardware Error\]: event severity: fatal"),
 )
-"""Errors that the firmware reported (APEI, CPER)."""
+"""Patterns of the errors that the firmware reported (APEI, CPER), by severity."""

@@ -1,12 +1,13 @@
 """Lines of the kernel's log about the kernel and programs: the kernel's own faults, stalls, and crashed programs.
 
-The patterns of each tuple are tried in the tuple's order. These lines name no device; lines about stalls and crashed
-programs name a process, whose name is not shown.
+The patterns in FAULTS, in STALLS and in CRASHED_PROGRAMS are tried in their order; the first that matches a line counts
+it. Lines about the kernel and programs name no device. Lines about stalls and crashed programs name a process, whose
+name is not shown.
 
 Every fault of the kernel has one line `TEXT: NUMBER [#N]`, where N counts the faults of this boot. TEXT is `Oops`,
 `divide error`, `general protection fault` and others, and on arm64 `Internal error: TEXT` (the kernel's
-arch/x86/kernel/dumpstack.c and arch/arm64/kernel/traps.c). The lines around it, such as `Unable to handle kernel ...`,
-belong to the same fault.
+arch/x86/kernel/dumpstack.c and arch/arm64/kernel/traps.c). Lines around the line `TEXT: NUMBER [#N]`, such as `Unable
+to handle kernel ...`, belong to the same fault.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -21,7 +22,7 @@ FAULTS = (
     line("bugs", "kernel BUG at ", r"kernel BUG at "),
     line("warnings", "WARNING: ", r"WARNING: (?:CPU: [0-9]{1,5} PID: |[\w./-]{1,120}:[0-9]{1,6} at )"),
 )
-"""Panics, faults that the kernel survived, and invalid states that it found."""
+"""Patterns of the kernel's panics, oopses, bugs and warnings."""
 
 STALLS = (
     line(
@@ -46,7 +47,7 @@ STALLS = (
         r"(?:rcu: )?INFO: rcu_[a-z]{1,20} (?:self-detected stall|detected (?:expedited )?stalls?)\b",
     ),
 )
-"""Tasks and processors that made no progress."""
+"""Patterns of the lines about tasks and processors that made no progress."""
 
 CRASHED_PROGRAMS = (
     line(
@@ -66,4 +67,4 @@ CRASHED_PROGRAMS = (
         "other", "general protection fault ", r"traps: (?P<who>.{1,15}?)\[[0-9]{1,10}\](?::)? general protection fault "
     ),
 )
-"""Programs that crashed, by the library in which they crashed."""
+"""Patterns of the lines about crashed programs, by the library in which the program crashed."""

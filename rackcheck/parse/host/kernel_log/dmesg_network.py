@@ -1,7 +1,7 @@
 """Lines of the kernel's log about networks: the faults of ConnectX NICs, and links that went down or up.
 
-The patterns of each tuple are tried in the tuple's order. A line about a NIC contains its PCI address; a line about a
-link contains the name of the interface.
+The patterns in MLX5 and in NETDEV are tried in their order; the first that matches a line counts it. A line about a NIC
+contains its PCI address; a line about a link contains the name of the interface.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -44,7 +44,7 @@ MLX5 = (
         r"mlx5_core (?P<key><pci>):? .{0,160}?ACCESS_REG\(0x[0-9a-f]{1,6}\).{0,60} failed",
     ),
 )
-"""Faults that the driver of ConnectX NICs reports."""
+"""Patterns of the faults that the driver of ConnectX NICs reports."""
 
 NETDEV = (
     line(
@@ -76,4 +76,4 @@ NETDEV = (
         r"<driver> <pci> (?P<key>[^\s:()]{1,15}): NETDEV WATCHDOG: .{0,60}transmit queue",
     ),
 )
-"""Links and transmit queues of network interfaces, as drivers, bonds and the kernel's watchdog report them."""
+"""Patterns of link changes and transmit timeouts that drivers, bonds and the kernel's watchdog report."""

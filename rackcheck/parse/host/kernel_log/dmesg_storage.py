@@ -1,7 +1,7 @@
 """Lines of the kernel's log about block devices that failed to read or write, and NVMe drives that did not respond.
 
-The patterns of each tuple are tried in the tuple's order. A line about a block device contains the kernel's name for
-it; a line about an NVMe drive contains the name of its controller.
+The patterns in DISKS and in NVME are tried in their order; the first that matches a line counts it. A line about a
+block device contains the kernel's name for it; a line about an NVMe drive contains the name of its controller.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -26,7 +26,7 @@ DISKS = (
         "path_lost", "no available path - failing I/O", r"block (?P<key>[\w!-]{1,40}): no available path - failing I/O"
     ),
 )
-"""Failed I/O requests and buffers, by block device."""
+"""Patterns of failed I/O requests, failed buffers and lost paths of block devices."""
 
 NVME = (
     line("timeouts", " timeout, ", r"nvme (?P<key>nvme[0-9]{1,4}): (?:I/O|Abort|Admin) .{0,100}\btimeout, "),
@@ -41,4 +41,4 @@ NVME = (
         "not_ready", "controller is down; will reset", r"nvme (?P<key>nvme[0-9]{1,4}): controller is down; will reset"
     ),
 )
-"""NVMe controllers that timed out, were not ready, or were disabled."""
+"""Patterns of the lines about NVMe controllers that timed out, were not ready, or were disabled."""

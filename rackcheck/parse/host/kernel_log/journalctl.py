@@ -1,7 +1,7 @@
 """What journalctl prints: the kernel's lines with their seconds since boot (`-o short-monotonic`), and entries as JSON.
 
-After the time, the lines have dmesg's form, so `dmesg` parses them. journalctl may also print its own lines,
-`-- No entries --` and the beginning of a boot, which are left out here.
+After the time, a line of the kernel has the form that dmesg prints, so the module `dmesg` parses it. journalctl may
+also print its own lines, `-- No entries --` and the beginning of a boot, which are left out here.
 """
 
 import json
@@ -13,19 +13,19 @@ from rackcheck.model.text.values import rows
 from rackcheck.parse.host.kernel_log import dmesg
 
 NONE = "-- No entries --"
-"""Printed by journalctl for a boot that is in the journal but has no matching line."""
+"""Text that journalctl prints for a boot that is in the journal but has no matching line."""
 
 STARTED = "f77379a8490b408bbe5f6940505a777b"
-"""MESSAGE_ID of `Journal started` (systemd, catalog/systemd.catalog.in), which a restarted journald logs again."""
+"""MESSAGE_ID of `Journal started` (systemd's catalog/systemd.catalog.in), which journald logs at each start."""
 
 EARLY = 300
-"""Time after boot, in seconds, by which the first journal has started; a later start is a restart."""
+"""Seconds after boot by which journald has started for the first time; a later start of journald is a restart."""
 
 _BLOB = re.compile(r"\[[0-9]{1,6}(?:\.[0-9])?[BKMG] blob data\]")
 
 
 def of_this_boot(answer: str) -> str:
-    """Return the kernel's lines of this boot; raises Unreadable if there are none, as the node may keep no journal."""
+    """Return the kernel's lines of this boot; raises Unreadable if there are none: the node may keep no journal."""
     if answer and not answer.endswith("\n"):
         dmesg.whole(answer)
     log = _lines(answer)
@@ -35,9 +35,10 @@ def of_this_boot(answer: str) -> str:
 
 
 def of_boot_before(answer: str) -> str:
-    """Return the kernel's lines of the previous boot, which may be none.
+    """Return the kernel's lines of the previous boot; empty if there are none.
 
-    Raises Unreadable on incomplete output, and if journalctl prints neither a line nor the message that there are none.
+    Raises Unreadable on incomplete output, and if journalctl prints neither `-- No entries --` nor a line of the
+    kernel.
     """
     log = _lines(answer)
     if not log and NONE not in answer:
@@ -48,7 +49,7 @@ def of_boot_before(answer: str) -> str:
 
 
 def _lines(answer: str) -> str:
-    """Leave out journalctl's own lines, and an incomplete last line."""
+    """Return the kernel's lines, without journalctl's own lines and without an incomplete last line."""
     return "".join(f"{row}\n" for row in answer.split("\n")[:-1] if row and not row.startswith("-- "))
 
 
@@ -61,10 +62,10 @@ def oldest(log: str) -> float:
 
 
 def hidden(log: str) -> Unknown | None:
-    """Return an Unknown if journalctl printed only the size of some messages; None if it printed every message.
+    """Return an Unknown if journalctl printed only the size of some messages; None if it printed all messages.
 
-    journalctl hides a message with an unprintable byte. A process name may contain such a byte, and an Xid contains the
-    process name.
+    journalctl prints only the size of a message with an unprintable byte. The line of an Xid may be such a message, as
+    it contains a process name, in which unprintable bytes may occur.
     """
     blobs = sum(_BLOB.fullmatch(dmesg.message(row)) is not None for row in dmesg.lines(log, " blob data]"))
     return Unknown(Reason.UNPARSABLE, f"journalctl shows only the size of {blobs} lines") if blobs else None
@@ -72,14 +73,14 @@ def hidden(log: str) -> Unknown | None:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One entry of `-o json`: its priority (`0` to `7`, or None), and whether it begins the boot's journal."""
+    """One entry of `journalctl -o json`: its priority (`0` to `7` or None), and whether it begins a boot's journal."""
 
     priority: object
     begins: bool
 
 
 def entries(answer: str) -> list[JournalEntry]:
-    """Read one entry per line, in the output's order; raises Unreadable on cut lines, other text, or a missing time."""
+    """Read one JSON entry per line, in order; raises Unreadable on cut lines, other text, or a missing timestamp."""
     return [_entry(row) for row in rows(answer)]
 
 

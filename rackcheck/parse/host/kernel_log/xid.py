@@ -1,7 +1,7 @@
 """Xids: the parser of one line of NVIDIA's kernel driver, and the table of what each Xid's number means.
 
-The table defines no severity. Its columns hold the actions of NVIDIA's catalogue, and the ratings of four tools that
-run on large fleets. If the ratings differ, the Xid is disputed.
+The table of Xids has the actions of NVIDIA's catalogue, and the ratings (serious or not) of four tools that run on
+large fleets. An Xid that these tools rate differently is disputed. The table of Xids has no severity of its own.
 """
 
 import csv
@@ -34,7 +34,7 @@ _RECOVERY = re.compile(
 _SWITCH = re.compile(r", (?P<severity>Fatal|Non-fatal), (?:Link (?P<link>[0-9]{1,3}) )?(?P<words>.{1,80})")
 
 NVLINK = frozenset(range(144, 151))
-"""Xids of Blackwell's NVLink, whose meaning is in sub-fields at the end of the line."""
+"""Numbers of the Xids of Blackwell's NVLink; their lines end with sub-fields that tell the error."""
 RECOVERY = 154
 
 
@@ -42,7 +42,7 @@ RECOVERY = 154
 class Xid:
     """One Xid: the GPU's PCI address, the Xid's number, the line without the process name, and the details at its end.
 
-    In MIG mode, the line may also name a GPU instance, which is in `text` but not in the address `place`.
+    In MIG mode, the line of an Xid may also name a GPU instance, which is in `text` but not in the PCI address `place`.
     """
 
     place: str
@@ -52,7 +52,7 @@ class Xid:
 
     @property
     def nvlink(self) -> "Nvlink | None":
-        """The sub-fields of an NVLink error of Blackwell; None for other lines."""
+        """The sub-fields of an NVLink error of Blackwell; None if the Xid is another error."""
         match = _NVLINK.match(self.detail) if self.code in NVLINK else None
         return Nvlink(match["unit"], match["severity"] == "Fatal", int(match["link"])) if match else None
 
@@ -65,7 +65,7 @@ class Xid:
 
 @dataclass(frozen=True, slots=True)
 class Nvlink:
-    """The failed unit of a GPU's NVLink, whether the driver reports the error as fatal, and the link (-1: none)."""
+    """One NVLink error: the failed unit, whether the driver reports the error as fatal, and the link (-1: no link)."""
 
     unit: str
     fatal: bool
@@ -74,7 +74,7 @@ class Nvlink:
 
 @dataclass(frozen=True, slots=True)
 class SXid:
-    """One SXid: the NVSwitch's PCI address, the SXid's number, the line, and severity, words and link if printed."""
+    """One SXid: the NVSwitch's PCI address, the SXid's number, its line; severity, description and link if printed."""
 
     place: str
     code: int
@@ -85,7 +85,7 @@ class SXid:
 
 
 def xid(message: str) -> Xid | None:
-    """Parse a message; None if it is not an Xid."""
+    """Parse a message of the GPU driver; None if it is not an Xid."""
     match = XID.match(message)
     if match is None:
         return None
@@ -98,7 +98,7 @@ def xid(message: str) -> Xid | None:
 def sxid(message: str) -> SXid | None:
     """Parse a message of an NVSwitch; None if it is not an SXid.
 
-    Only the first of the lines about an error has a severity and a description.
+    If several lines are about one error of an NVSwitch, only the first has a severity and a description.
     """
     match = SXID.match(message)
     if match is None:
@@ -118,7 +118,7 @@ def _address(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class XidMeaning:
-    """One row of the table: an Xid's number and title, its actions in NVIDIA's catalogue, and the tools' ratings."""
+    """One row of the table of Xids: an Xid's number, title, actions in NVIDIA's catalogue, and ratings by tools."""
 
     code: int
     title: str
@@ -132,7 +132,7 @@ class XidMeaning:
 
     @property
     def opinions(self) -> tuple[bool, ...]:
-        """Whether each source rates the Xid as serious, in the order DCGM, Azure's two tools, Imbue."""
+        """Whether each of four tools rates the Xid as serious, in the order DCGM, Azure's two tools, Imbue."""
         return (
             self.dcgm == "FAIL",
             self.azure_nhc == "yes",
@@ -142,7 +142,7 @@ class XidMeaning:
 
     @property
     def serious(self) -> bool | None:
-        """Whether all four sources rate the Xid as serious (True) or none does (False); None if they disagree."""
+        """Whether all four tools rate the Xid as serious (True) or none does (False); None if they disagree."""
         return True if all(self.opinions) else None if any(self.opinions) else False
 
 
@@ -160,7 +160,7 @@ _COLUMNS = {
 
 
 def table(text: str) -> Mapping[int, XidMeaning]:
-    """Read the table; raises Unreadable if it lacks a column or contains a number twice."""
+    """Read the table of Xids; raises Unreadable if it lacks a column or contains an Xid's number twice."""
     found: dict[int, XidMeaning] = {}
     for row in csv.DictReader(io.StringIO(text)):
         missing = [column for column in _COLUMNS if row.get(column) is None]
@@ -175,13 +175,13 @@ def table(text: str) -> Mapping[int, XidMeaning]:
 
 
 UNLISTED = "not in our table"
-"""Shown instead of the title or action of an Xid that is not in the table."""
+"""Text that is shown as the title and as the action of an Xid that is not in the table of Xids."""
 SILENT = "none given"
-"""Shown for an Xid for which NVIDIA's catalogue has no action."""
+"""Text that is shown as the action of an Xid for which NVIDIA's catalogue has no action."""
 
 
 def named(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> tuple[str, ...]:
-    """Return each Xid's number and title in numeric order; an Xid that is not in the table has the title UNLISTED."""
+    """Return each Xid's number and title, in numeric order; an Xid that is not in the table has the title UNLISTED."""
     return tuple(f"{code} {known[code].title if code in known else UNLISTED}" for code in sorted(set(codes)))
 
 
@@ -191,10 +191,10 @@ def actions(codes: Iterable[int], known: Mapping[int, XidMeaning], column: str) 
 
 
 def by_agreement(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> Mapping[str, tuple[str, ...]]:
-    """Group the Xids by the sources' ratings, as numbers in order.
+    """Group the numbers of Xids by the ratings of four tools; each group is in numeric order.
 
-    The groups are `serious` (for all four sources), `mild` (for none), `disputed` (for some), and `unlisted` (not in
-    the table).
+    An Xid is in the group `serious` if all four tools rate it as serious, `mild` if none does, `disputed` if only some
+    do, and `unlisted` if it is not in the table.
     """
     parts: dict[str, list[str]] = {"serious": [], "mild": [], "disputed": [], "unlisted": []}
     for code in sorted(set(codes)):

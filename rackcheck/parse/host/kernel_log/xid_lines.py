@@ -1,7 +1,7 @@
 """Every Xid and every SXid of a whole log, in the log's order, and why the list may be incomplete.
 
-If a line contains an Xid but cannot be parsed (from a later driver, after an unknown prefix of dmesg, or forged), the
-Xids that were found are kept, and the list may be incomplete.
+Some lines with an Xid cannot be parsed: lines of a later driver, lines with an unknown prefix of dmesg, forged lines.
+The Xids of the other lines are then returned with the reason why the list may be incomplete.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,25 +15,22 @@ Error = TypeVar("Error", Xid, SXid)
 
 
 def every_xid(log: str) -> tuple[list[Xid], Unknown | None]:
-    """Return a log's Xids in order, and why the list may be incomplete, or None if every Xid could be parsed."""
+    """Return a log's Xids in order, and why the list may be incomplete, or None if it is complete."""
     return _every(log, XIDS, xid)
 
 
 def every_sxid(log: str) -> tuple[list[SXid], Unknown | None]:
-    """Return a log's SXids (errors of NVSwitches) in order, and why the list may be incomplete.
-
-    The second value is None if every SXid could be parsed.
-    """
+    """Return a log's SXids (NVSwitch errors) in order, and why the list may be incomplete, or None if complete."""
     return _every(log, SXIDS, sxid)
 
 
 def xids(log: str) -> list[Xid]:
-    """Return the Xids of a log that could be parsed, in order."""
+    """Return the Xids of a log in order, without those that could not be parsed."""
     return every_xid(log)[0]
 
 
 def sxids(log: str) -> list[SXid]:
-    """Return the SXids (errors of NVSwitches) of a log that could be parsed, in order."""
+    """Return the SXids (errors of NVSwitches) of a log in order, without those that could not be parsed."""
     return every_sxid(log)[0]
 
 
@@ -54,7 +51,7 @@ def _every(log: str, holds: str, read: Callable[[str], Error | None]) -> tuple[l
 
 
 def by_place(errors: Iterable[Error]) -> Mapping[str, list[Error]]:
-    """Group errors by the device's PCI address, in the order in which the log first names the devices."""
+    """Group Xids or SXids by the PCI address of the device, in the order in which the log first names the devices."""
     devices: dict[str, list[Error]] = {}
     for error in errors:
         devices.setdefault(error.place, []).append(error)
@@ -62,7 +59,7 @@ def by_place(errors: Iterable[Error]) -> Mapping[str, list[Error]]:
 
 
 def codes(errors: Iterable[Xid | SXid]) -> tuple[str, ...]:
-    """Return the distinct numbers of the errors, in numeric order."""
+    """Return the distinct numbers of the Xids or SXids, in numeric order."""
     return tuple(str(code) for code in sorted({error.code for error in errors}))
 
 
@@ -75,6 +72,6 @@ def nvlink_errors(errors: Iterable[Xid]) -> tuple[str, ...]:
 
 
 def recovery(errors: Iterable[Xid]) -> str | None:
-    """Return the recovery action of the last error that has one; None if no error has one."""
+    """Return the recovery action of the last Xid that has one; None if no Xid has one."""
     rows = [error.recovery for error in errors if error.recovery is not None]
     return rows[-1] if rows else None

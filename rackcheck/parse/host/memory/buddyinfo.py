@@ -31,7 +31,8 @@ def together(parts: Iterable[Free]) -> Free:
 def nodes(content: str) -> dict[str, Free]:
     """Return the free pages of each NUMA node, by its number; raises Unreadable on a row that is not a zone.
 
-    The column of order n counts free blocks of 2^n pages; the last column counts the largest blocks.
+    In /proc/buddyinfo, the column of order n counts free blocks of 2^n pages; the last column counts the largest
+    blocks.
     """
     found: dict[str, Free] = {}
     for row in rows(content):

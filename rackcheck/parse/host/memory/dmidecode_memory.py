@@ -19,7 +19,7 @@ def channel(device: Structure) -> str | Unknown:
 
 
 def corrects(device: Structure) -> bool | Unknown:
-    """Return whether the module is wider than its data, that is, has bits for ECC; Unknown without both widths."""
+    """Return whether a module's total width exceeds its data width (bits for ECC); Unknown if a width is missing."""
     total, data = (device.value(measured("bits"), f"{word} Width") for word in ("Total", "Data"))
     if isinstance(total, Unknown) or isinstance(data, Unknown):
         return total if isinstance(total, Unknown) else device.missing("Data Width")

@@ -18,10 +18,10 @@ _NUMBER = re.compile("[0-9]{1,4}")
 
 @dataclass(frozen=True)
 class Counted:
-    """One module, rank, row or channel with error counters: its memory controller's number, its name and its files.
+    """One memory module, rank, row or channel with error counters: its controller's number, its name and its files.
 
-    Names are dimm0, rank0, csrow0 and csrow0:ch1. `folder` is the folder of the files; `prefix` is the common beginning
-    of the paths of its counters.
+    Names are dimm0, rank0, csrow0 and csrow0:ch1. `folder` contains the files of the module, rank, row or channel; the
+    paths of its counters begin with `prefix`.
     """
 
     controller: str
@@ -37,15 +37,15 @@ def gibibytes(content: str) -> float:
 
 
 def controllers(files: Files, names: Collection[str]) -> frozenset[str]:
-    """Return the numbers of the memory controllers that have at least one file with such a name."""
+    """Return the numbers of the memory controllers that have at least one file with one of the `names`."""
     found = {keys[0] for name in names for keys in files.found(f"{MC}/{name}")}
     return frozenset(number for number in found if _NUMBER.fullmatch(number))
 
 
 def counted(files: Files, numbers: Collection[str]) -> Iterator[Counted]:
-    """Yield what has error counters on these controllers: modules or ranks, else rows and then their channels.
+    """Yield the modules or ranks with error counters; for a memory controller without these, its rows and channels.
 
-    Raises Unreadable if a folder could not be listed, after yielding what comes before it.
+    If a folder could not be listed, raises Unreadable after yielding the modules, ranks or rows found before it.
     """
     modular = set()
     for glob in MODULES:

@@ -10,14 +10,14 @@ from rackcheck.model.text.values import whole
 
 @dataclass(frozen=True)
 class Blocks:
-    """The number of blocks, the number of blocks in each state, and the texts of the rows `size` and `auto`."""
+    """The number of memory blocks, the number in each state, and the texts of the rows `size` and `auto`."""
 
     count: int
     states: Mapping[str, int]
     words: Mapping[str, str]
 
     def having(self, state: str) -> int | Unknown:
-        """Return the number of blocks in a state; unknown unless every block has reported its state."""
+        """Return the number of memory blocks in a state; unknown unless every block has reported its state."""
         saying = sum(self.states.values())
         if 0 < self.count == saying:
             return self.states.get(state, 0)
@@ -25,7 +25,7 @@ class Blocks:
 
 
 def blocks(rows: Sequence[str]) -> Blocks:
-    """Read the rows; raises Unreadable if a count is not a whole number."""
+    """Read the rows that count the memory blocks; raises Unreadable if a count is not a whole number."""
     table = {words[-1] if words[0].isdigit() else words[0]: words for row in rows if (words := row.split())}
     pairs = {name: words for name, words in table.items() if len(words) == 2}
     states = {words[1]: whole(words[0]) for words in pairs.values() if words[0].isdigit()}
@@ -34,7 +34,7 @@ def blocks(rows: Sequence[str]) -> Blocks:
 
 
 def mebibytes(size: str) -> float:
-    """Convert a block's size from bytes in hexadecimal to MiB; raises Unreadable on anything else."""
+    """Convert a memory block's size in bytes, a hexadecimal number, to MiB; raises Unreadable on anything else."""
     if not re.fullmatch("[0-9a-f]{1,16}", size):
         raise Unreadable(f"not a size in hexadecimal: {size[:40]!r}")
     return int(size, 16) / (1 << 20)

@@ -15,17 +15,17 @@ MOST, MOST_CPUS = 1024, 8192
 
 @dataclass(frozen=True)
 class NumaNode:
-    """One NUMA node by its number, and the packages of its CPUs; these are None if a CPU's package is not reported."""
+    """One NUMA node: its number, and the packages of its CPUs; `packages` is None if a CPU's package is unknown."""
 
     number: str
     packages: frozenset[str] | None
 
 
 def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[NumaNode]:
-    """Yield each node, in the order of their numbers; `packages` maps each CPU to its package.
+    """Yield the NUMA nodes in the order of their numbers; `packages` maps each CPU to its package.
 
-    Raises Unreadable (too large) if there are more nodes or CPUs than a kernel may have, and at a node whose list of
-    CPUs cannot be read.
+    Raises Unreadable if a node's list of CPUs cannot be read, and, with the reason TOO_LARGE, if there are more nodes
+    or CPUs than a kernel may have.
     """
     found = [number for (number,) in files.found(CPUS)]
     if len(found) > MOST:
@@ -42,9 +42,9 @@ def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[NumaNode]:
 
 
 def per_package(found: Iterable[NumaNode]) -> tuple[int, ...] | None:
-    """Return for each package the number of NUMA nodes that have CPUs of it, in ascending order.
+    """Count, for each CPU package, the NUMA nodes that have CPUs of the package; return the counts in ascending order.
 
-    None if the package of a CPU is unknown.
+    Returns None instead of the counts if the package of a CPU is unknown.
     """
     counts: dict[str, int] = {}
     for node in found:

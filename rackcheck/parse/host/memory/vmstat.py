@@ -6,11 +6,11 @@ from rackcheck.model.fact import Absent, Unreadable
 from rackcheck.model.text.values import rows, whole
 
 PER_ZONE = frozenset({"allocstall"})
-"""Counters that exist for each zone since Linux 4.8 (`allocstall_normal`); older kernels have one for all zones."""
+"""Counters that Linux 4.8 and later has for each zone (`allocstall_normal`); older kernels count all zones together."""
 
 
 def counters(content: str) -> Mapping[str, str]:
-    """Return each counter's text by its name; raises Unreadable on a file without `pgfault`, which every kernel has."""
+    """Return each counter's text by name; raises Unreadable on a file without `pgfault`, a counter of every kernel."""
     table = {name: count for name, _, count in (row.partition(" ") for row in rows(content))}
     if "pgfault" not in table:
         raise Unreadable("no pgfault in /proc/vmstat")
@@ -18,9 +18,9 @@ def counters(content: str) -> Mapping[str, str]:
 
 
 def count(table: Mapping[str, str], name: str) -> int | Absent:
-    """Read a counter, the sum of all zones; absent if this kernel does not count it.
+    """Read one counter of /proc/vmstat, added up over all zones; absent if this kernel does not have the counter.
 
-    Raises Unreadable if it is not a number.
+    Raises Unreadable if a counter is not a number.
     """
     if name in PER_ZONE:
         found = [whole(text) for key, text in table.items() if key.startswith(name)]

@@ -16,9 +16,9 @@ _VLAN = re.compile(
 
 
 def addresses(answer: str) -> dict[str, Reading]:
-    """Read the global addresses of each family in FAMILIES from `ip -o addr show`; absent if there are none.
+    """Read the global addresses of each family in FAMILIES from `ip -o addr show`; absent for a family without any.
 
-    Temporary addresses, which the kernel renews each day, are left out. Raises Unreadable on a row that is not an
+    Leaves out temporary IPv6 addresses, which the kernel renews each day. Raises Unreadable on a row that is not an
     address.
     """
     found: dict[str, list[str]] = {"inet": [], "inet6": []}

@@ -7,13 +7,13 @@ from typing import Any
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
 LEAVES = ("switch", "switch_id", "switch_description", "port", "port_description", "port_mtu", "vlan")
-"""The properties of one neighbour, in this order."""
+"""Names of the readings of one LLDP neighbour."""
 
 
 def heard(answer: str) -> dict[str, list[Mapping[str, Reading]]]:
-    """Return the neighbours of each interface, each with a reading for every name in LEAVES.
+    """Return the LLDP neighbours of each interface; a neighbour has a reading for every name in LEAVES.
 
-    Raises Unreadable if this is not lldpctl's output.
+    Raises Unreadable if the answer is not the output of lldpctl.
     """
     found: dict[str, list[Mapping[str, Reading]]] = {}
     for name, values in _entries(answer):
@@ -55,7 +55,7 @@ def _neighbour(values: Mapping[str, Any]) -> Mapping[str, Reading]:
 
 
 def _listed(value: object) -> list[Any]:
-    """Return a list unchanged, and a single value, which lldpctl prints without a list, as a list with this value."""
+    """Return a list unchanged, None as an empty list, and any other value as a list with this single value."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -67,7 +67,7 @@ def _text(value: object) -> Reading:
 
 
 def _inside(value: object, *keys: str) -> object:
-    """Return the value at a path of keys in nested JSON objects; None if there is none."""
+    """Return the value at a path of keys in nested JSON objects; None if there is no such path."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

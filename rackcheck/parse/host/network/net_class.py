@@ -8,10 +8,10 @@ from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import line, whole
 
 NONE = "the interface is down, or its driver reports no value"
-"""Reason given for the absent signal, speed or duplex of a link."""
+"""Reason why the signal, the speed or the duplex mode of a link is absent."""
 
 ADMIN_UP, PROMISCUOUS = 0x1, 0x100
-"""Bits of an interface's flags: set up by the administrator (IFF_UP), and in promiscuous mode (IFF_PROMISC)."""
+"""Bits of an interface's flags: IFF_UP (the administrator has set the interface up) and IFF_PROMISC."""
 
 COUNTERS = {
     "rx_packets": "Packets received.", "tx_packets": "Packets sent.",
@@ -32,19 +32,19 @@ COUNTERS = {
     "tx_window_errors": "Packets lost in late collisions.",
     "collisions": "Collisions while sending.",
 }  # fmt: skip
-"""The kernel's counters of an interface in `statistics/` (sysfs-class-net-statistics), with the meaning of each."""
+"""The counters in an interface's folder `statistics/`, with their meanings from sysfs-class-net-statistics."""
 
 _FLAGS = re.compile(r"0x[0-9a-fA-F]{1,8}")
 _TYPES = {"1": "Ethernet", "32": "InfiniBand", "772": "loopback"}
 _ORIGINS = {"0": "permanent", "1": "random", "2": "stolen", "3": "set"}
 _UNKNOWN_SPEEDS = (-0.001, 4294967.295)
-"""Speeds in Gb/s that mean unknown: -1 Mb/s, and in old kernels the same as an unsigned number."""
+"""Speeds in Gb/s by which the kernel means unknown: -1 Mb/s, and in old kernels -1 as an unsigned number (2^32 - 1)."""
 
 
 def names(files: Files, glob: str) -> Iterator[str]:
-    """Yield each interface that a glob below `/sys/class/net/*/device/net/*` finds, once.
+    """Yield each interface that a glob below `/sys/class/net/*/device/net/*` matches, each only once.
 
-    If a device has two interfaces, the glob also finds each interface in the folder of the other interface.
+    If a device has two interfaces, such a glob also finds each interface in the folder of the other interface.
     """
     for one, other in files.found(glob):
         if one == other:
@@ -52,7 +52,7 @@ def names(files: Files, glob: str) -> Iterator[str]:
 
 
 def flags(content: str) -> int:
-    """Read the interface's flags, in hexadecimal; raises Unreadable on anything else."""
+    """Read an interface's flags from a hexadecimal number; raises Unreadable on any other text."""
     word = line(content)
     if not _FLAGS.fullmatch(word):
         raise Unreadable(f"not flags: {word[:80]!r}")
@@ -60,7 +60,7 @@ def flags(content: str) -> int:
 
 
 def flagged(files: Files, place: str, bit: int) -> Sourced:
-    """Return whether a bit is set in the interface's flags, which are in the file `place`."""
+    """Return whether a bit is set in the interface's flags, which are read from the file `place`."""
     shown = files.read(place, flags)
     known = shown.reading
     return Sourced(bool(known & bit) if isinstance(known, int) else known, shown.source)
@@ -72,7 +72,7 @@ def gigabits(content: str) -> float:
 
 
 def while_up(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
-    """Read a file of an interface; absent while the interface is down, as reading it then fails with EINVAL."""
+    """Read a file of an interface; absent while the interface is down, when reading this file fails with EINVAL."""
     refused = files.refused.get(place)
     if refused is not None and refused.detail == "Invalid argument":
         return Sourced(Absent(NONE), place)
@@ -86,16 +86,16 @@ def speed(files: Files, place: str) -> Sourced:
 
 
 def duplex(files: Files, place: str) -> Sourced:
-    """Read `full` or `half`; absent without a link."""
+    """Read the link's duplex mode, `full` or `half`; absent without a link."""
     sourced = while_up(files, place, line)
     return Sourced(Absent(NONE), sourced.source) if sourced.reading == "unknown" else sourced
 
 
 def link_type(content: str) -> str:
-    """Return the name of a link's type (ARPHRD_*), such as Ethernet; the kernel's number if it has no name here."""
+    """Return the name of a link type (ARPHRD_*), such as Ethernet; the kernel's number if the type is not in _TYPES."""
     return _TYPES.get(line(content), line(content))
 
 
 def address_origin(content: str) -> str:
-    """Return the name of a hardware address's origin (NET_ADDR_*); the kernel's number if it has no name here."""
+    """Return the name of a MAC address's origin (NET_ADDR_*); the kernel's number if the origin is not in _ORIGINS."""
     return _ORIGINS.get(line(content), line(content))

@@ -7,10 +7,10 @@ from rackcheck.model.fact import Absent, Sourced
 from rackcheck.model.text.files import Files
 
 BESIDE = "/sys/bus/pci/drivers/*/*/net/*/mtu"
-"""Glob for the network interfaces on PCI: its stars match the driver, the PCI address and the interface's name."""
+"""Glob for network interfaces on PCI: its stars match the driver, the PCI address and the interface's name."""
 
 VIRTIO = "/sys/bus/pci/devices/*/virtio*/net/*/mtu"
-"""Glob for virtio interfaces, one folder deeper: its stars match the PCI address, a folder and the interface's name."""
+"""Glob for virtio network interfaces: its stars match the PCI address, a `virtio*` folder and the interface's name."""
 
 DEVICE = "/sys/class/net/{}/device"
 NUMA = f"{DEVICE}/numa_node"
@@ -19,7 +19,7 @@ VIRTUAL = "/sys/class/net/{}/device/physfn/vendor"
 
 @dataclass(frozen=True)
 class DeviceLocation:
-    """The driver of an interface and the address of its PCI function; both absent if it is on another bus."""
+    """An interface's driver and the address of its PCI function; both are absent if the interface is not on PCI."""
 
     driver: Sourced
     address: Sourced
@@ -32,13 +32,13 @@ def places(files: Files) -> Mapping[str, tuple[str, str]]:
 
 
 def place(found: Mapping[str, tuple[str, str]], interface: str) -> DeviceLocation:
-    """Return the driver and the PCI address of one interface among those found."""
+    """Return the driver and the PCI address of one interface; absent if `found`, the interfaces on PCI, lacks it."""
     none = Absent("not a PCI device")
     driver, address = found.get(interface, ("", ""))
     return DeviceLocation(Sourced(driver or none, BESIDE), Sourced(address or none, BESIDE))
 
 
 def virtual(files: Files, interface: str) -> Sourced:
-    """Return whether an interface is a virtual function (SR-IOV), which is linked to its physical function."""
+    """Return whether an interface is an SR-IOV virtual function, which has a link `physfn` to its physical function."""
     place = VIRTUAL.format(interface)
     return Sourced(files.has(place), place)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
 MEMBERS = 64
-"""Maximum number of members read of one bond; more are refused."""
+"""Maximum number of members of a bond; a report with more members is not read."""
 
 _DIGITS = re.compile(r"([0-9]{1,12})")
 _MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
@@ -15,21 +15,21 @@ _MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
 
 @dataclass(frozen=True)
 class Section:
-    """One section of the report: the values by the driver's names for them; of a repeated name, the first value."""
+    """One section of a bond's report: values by the driver's names for them; the first value of a repeated name."""
 
     values: Mapping[str, str]
 
     def text(self, key: str, lacking: str = "") -> Reading:
-        """Return the value of a name; absent, with the detail `lacking`, if the driver does not print the name."""
+        """Return the value that the driver prints for `key`; absent, with the detail `lacking`, if it prints none."""
         return self.values.get(key, Absent(lacking or f"no {key}"))
 
     def chosen(self, key: str) -> Reading:
-        """Return the value of a name; absent if the driver does not print it, or prints None."""
+        """Return the value that the driver prints for `key`; absent if the driver prints no value, or None."""
         text = self.values.get(key, "None")
         return Absent(f"no {key}") if text == "None" else text
 
     def number(self, key: str, form: re.Pattern[str] = _DIGITS) -> Reading:
-        """Return a whole number from the first group of `form`; absent if the driver does not print it in this mode."""
+        """Return the number that the driver prints for `key`, the first group of `form`; absent if it prints none."""
         message = self.values.get(key)
         if message is None:
             return Absent(f"no {key}")
@@ -37,7 +37,7 @@ class Section:
         return int(match[1]) if match else Unknown(Reason.UNPARSABLE, f"{key} {message[:80]!r}")
 
     def speed(self) -> Reading:
-        """Return a member's speed in Gb/s; absent if there is no link, or if an old driver does not print it."""
+        """Return a member's speed in Gb/s; absent if there is no link, or if an old driver does not print the speed."""
         if self.values.get("Speed") == "Unknown":
             return Absent("no link")
         megabits = self.number("Speed", _MEGABITS)
@@ -53,7 +53,7 @@ class Bond:
 
 
 def bond(content: str) -> Bond:
-    """Parse the report; raises Unreadable on other text, on more than 64 members, or if a member is named twice."""
+    """Parse a bond's report; raises Unreadable on other text, on more than 64 members, or on a repeated member."""
     if not content.startswith("Ethernet Channel Bonding Driver:"):
         raise Unreadable(f"not a bond: {content[:80]!r}")
     found: list[dict[str, str]] = [{}]

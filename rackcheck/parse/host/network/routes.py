@@ -10,10 +10,10 @@ _ANYWHERE = re.compile(r"0{32} 00 0{32} 00 ")
 
 
 def ipv4(content: str) -> tuple[str, str]:
-    """Return the interface and the router of the IPv4 default route with the lowest metric, as the kernel writes them.
+    """Return the IPv4 default route of the lowest metric: its interface and its router, as the kernel writes them.
 
-    If there is no default route, both texts are empty. Raises Unreadable if the table has no heading, or a row that is
-    not a route.
+    Without a default route, the interface and the router are empty texts. Raises Unreadable if the table has no
+    heading, or has a row that is not a route.
     """
     rows = content.splitlines()
     if not rows or not rows[0].startswith("Iface"):
@@ -36,8 +36,8 @@ def ipv4(content: str) -> tuple[str, str]:
 def dotted(written: str) -> str:
     """Convert a router's address from the kernel's hexadecimal form to dotted form (10.0.0.1).
 
-    An empty text stays empty. The kernel writes the number in the machine's byte order, which is little-endian on x86
-    and ARM.
+    The kernel writes the router's address in the machine's byte order, which is little-endian on x86 and ARM. An empty
+    text means that there is no router, and is returned unchanged.
     """
     return ".".join(str(part) for part in reversed(bytes.fromhex(written)))
 
@@ -50,7 +50,8 @@ def by_ipv4(content: str) -> str:
 def by_ipv6(content: str) -> str:
     """Return the interface of the IPv6 default route with the lowest metric; an empty text if there is none.
 
-    Reject routes and routes on `lo` do not count. Raises Unreadable on a row that is not a route.
+    A route that rejects packets, or a route on `lo`, does not count as a default route. Raises Unreadable on a row that
+    is not a route.
     """
     found: list[tuple[int, str]] = []
     for row in content.splitlines():

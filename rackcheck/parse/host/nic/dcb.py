@@ -1,6 +1,6 @@
 """The output of iproute2's `dcb -j` for one network interface: priority flow control, traffic classes, the DSCP map.
 
-There are eight priorities and eight classes of traffic, numbered from 0.
+DCB has eight priorities and eight traffic classes, both numbered from 0.
 """
 
 import json
@@ -12,14 +12,14 @@ from rackcheck.model.fact import Unreadable, clean
 EIGHT = 8
 DSCPS = 64
 _MOST = 512
-"""Maximum number of entries read of a DSCP map: eight priorities for each of 64 values."""
+"""Maximum number of entries in a DSCP map: eight priorities for each of 64 DSCP values."""
 
 _ALGORITHMS = ("strict", "cbs", "ets", "vendor")
 
 
 @dataclass(frozen=True)
 class Pfc:
-    """The priorities with flow control on, and the maximum number of priorities that may have it on."""
+    """The priorities that have flow control on, and the maximum number of priorities that may have flow control on."""
 
     pausing: tuple[int, ...]
     most: int
@@ -29,7 +29,7 @@ class Pfc:
 class Ets:
     """The class of each priority, and the scheduling algorithm and the bandwidth share (in percent) of each class.
 
-    `willing` is whether the other end of the cable may set these.
+    `willing` is whether the other end of the cable may set the classes, the algorithms and the shares.
     """
 
     classes: tuple[int, ...]
@@ -39,7 +39,7 @@ class Ets:
 
 
 def pfc(message: str) -> Pfc:
-    """Read `dcb -j pfc show`; raises Unreadable without `pfc_cap`, or without eight booleans in `prio_pfc`."""
+    """Read `dcb -j pfc show`; raises Unreadable if `pfc_cap` is missing, or if `prio_pfc` is not eight booleans."""
     values = _document(message)
     switches = values.get("prio_pfc")
     if not isinstance(switches, list) or len(switches) != EIGHT or not all(isinstance(on, bool) for on in switches):
@@ -51,7 +51,7 @@ def pfc(message: str) -> Pfc:
 
 
 def ets(message: str) -> Ets:
-    """Read `dcb -j ets show`; raises Unreadable without `willing`, or without eight values in each of its tables."""
+    """Read `dcb -j ets show`; raises Unreadable if `willing` is missing, or if a table does not have eight values."""
     values = _document(message)
     classes, algorithms, shares = (_eight(values, name, message) for name in ("prio_tc", "tc_tsa", "tc_bw"))
     if not isinstance(values.get("willing"), bool):
@@ -85,7 +85,7 @@ def _document(message: str) -> dict[str, Any]:
 
 
 def _eight(values: dict[str, Any], name: str, message: str) -> tuple[Any, ...]:
-    """Return the eight values of a table: names of algorithms in `tc_tsa`, otherwise numbers up to 100."""
+    """Return the eight values of a table: in `tc_tsa`, names of algorithms; in other tables, numbers up to 100."""
     table = values.get(name)
     known = isinstance(table, list) and all(
         value in _ALGORITHMS if name == "tc_tsa" else type(value) is int and 0 <= value <= 100 for value in table

@@ -6,7 +6,7 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, c
 from rackcheck.model.text.values import whole
 
 MOST = 2000
-"""Maximum number of lines read of one interface."""
+"""Maximum number of lines of an output about one interface; a longer output is not read."""
 
 
 _COMPLAINT = re.compile(r"(?:netlink error|Cannot [a-z -]{1,60}): [^\n]{1,200}\n?")
@@ -14,9 +14,9 @@ _REFUSED = ("not permitted", "permission denied")
 
 
 def answered(text: str) -> str:
-    """Return the output without the error lines before it: without root, ethtool cannot query some of the settings.
+    """Return the output without the error lines that ethtool prints first for the settings that only root can query.
 
-    Raises Unreadable if nothing but error lines is printed.
+    Raises Unreadable if ethtool prints only error lines.
     """
     at = 0
     while (match := _COMPLAINT.match(text, at)) is not None:
@@ -37,7 +37,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
 
 
 def number(value: str | None) -> Reading:
-    """Read a number; absent if the driver has none (`n/a`), or does not report it."""
+    """Read a number; absent if ethtool prints nothing or `n/a` instead."""
     if value is None or value in {"n/a", ""}:
         return Absent("the driver reports no value")
     try:
@@ -47,7 +47,7 @@ def number(value: str | None) -> Reading:
 
 
 def switch(value: str | None) -> Reading:
-    """Read `on` or `off`, also if `[fixed]` follows; absent if it is not printed."""
+    """Read `on` or `off`, also with `[fixed]` after it; absent if ethtool prints nothing or `n/a`."""
     if value is None or value in {"n/a", ""}:
         return Absent("the driver reports no value")
     word = value.split()[0]
@@ -55,9 +55,9 @@ def switch(value: str | None) -> Reading:
 
 
 def modes(text: str, key: str) -> Reading:
-    """Return the link modes of a field, which may continue on indented lines without a colon.
+    """Return the link modes of a field; further lines of the field are indented and have no colon.
 
-    Absent if there are none, or the driver reports them as unknown.
+    The link modes are absent if the field has none, or if the driver does not report them.
     """
     found: list[str] = []
     inside = False
@@ -92,17 +92,17 @@ _TELLING = re.compile(
     r"|jabber|fragment|undersize|oversize|alloc_fail|no_buf|buf_fail|buff_alloc|corrected|wqe|prio[0-9]|overflow|stomped",
     re.IGNORECASE,
 )
-"""Matches the names of statistics about errors, losses and flow control; those about sizes and traffic are left out."""
+"""Matches the names of statistics about errors, losses and flow control, but not of those about sizes and traffic."""
 
 _QUEUE = re.compile(r"^(\[|(?:(?:rx|tx)[_-])?queue_|(?:rx|tx|ch|rxq|txq)[_-]?)([0-9]{1,4})(?=\]|[_.-])")
 """Matches the beginning of a per-queue statistic's name; the second group is the queue's number."""
 
 STATISTICS = 400
-"""Maximum number of statistics kept of one interface."""
+"""Maximum number of error statistics of one interface; an output with more is not read."""
 
 
 def statistics(text: str) -> dict[str, int]:
-    """Return the statistics of errors and losses; per-queue statistics are summed, with `n` for the queue's number."""
+    """Return the error statistics; those of single queues are added up under a name with `n` as the queue's number."""
     found: dict[str, int] = {}
     rows = answered(text).splitlines()
     if not rows or rows[0].strip() != "NIC statistics:":

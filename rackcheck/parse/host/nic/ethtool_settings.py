@@ -1,6 +1,6 @@
-"""Settings of one interface from ethtool: a reading for each leaf, or Unreadable for output of another form.
+"""Settings of one interface from ethtool: each function returns readings by name, or raises Unreadable.
 
-A value that a driver leaves out, or prints as `n/a`, is absent.
+A value is absent if the driver leaves it out, or if ethtool prints it as `n/a`.
 """
 
 import re
@@ -25,10 +25,10 @@ _WAITS = {"rx_usecs": "rx-usecs", "tx_usecs": "tx-usecs", "rx_frames": "rx-frame
 COALESCING = (*_ADAPTIVE, *_WAITS)
 
 FEATURES = 200
-"""Maximum number of features read of one interface; more are refused."""
+"""Maximum number of features of one interface; an output with more is not read."""
 
 _CONFIGURED = ("Supported/Configured FEC encodings", "Configured FEC encodings")
-"""Names of the same setting: the first in newer, the second in older versions of ethtool."""
+"""Names of the configured FEC encodings: the first in newer versions of ethtool, the second in older versions."""
 
 _MODES = {"link_modes": "Supported link modes", "partner_modes": "Link partner advertised link modes"}
 _NO_VERSION = {"", "N/A", "n/a"}
@@ -37,7 +37,7 @@ _PERMANENT = re.compile(r"Permanent address: ((?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|
 
 
 def versions(text: str) -> dict[str, Reading]:
-    """Read the versions of `ethtool -i`; drivers without a version print N/A or an empty text."""
+    """Return the versions of `ethtool -i`; absent if the driver has no version and prints N/A or an empty text."""
     values = dict(ethtool.pairs(text))
     if "driver" not in values:
         raise Unreadable(f"ethtool printed no driver: {clean(text, 80)!r}")
@@ -95,7 +95,7 @@ def pause(text: str) -> dict[str, Reading]:
 
 
 def permanent(text: str) -> dict[str, Reading]:
-    """Return the permanent address that `ethtool -P` prints; absent if the device reports no address, or only zeros."""
+    """Return the permanent MAC address from `ethtool -P`; absent if the device reports no address, or only zeros."""
     match = _PERMANENT.fullmatch(ethtool.answered(text).strip())
     if match is None:
         raise Unreadable(f"no permanent address: {clean(text, 80)!r}")
@@ -104,7 +104,7 @@ def permanent(text: str) -> dict[str, Reading]:
 
 
 def link(text: str) -> dict[str, Reading]:
-    """Return the negotiated link that `ethtool` without options prints; what the driver does not report is absent."""
+    """Return the negotiated link from `ethtool` without options; a value that the driver does not report is absent."""
     text = ethtool.answered(text)
     values = dict(ethtool.pairs(text))
     if not text.startswith("Settings for "):
@@ -122,7 +122,7 @@ def link(text: str) -> dict[str, Reading]:
 def features(text: str) -> dict[str, Reading]:
     """Return whether each feature of `ethtool -k` is on, and whether it is fixed, that is, cannot be changed.
 
-    The names are `feature/NAME.on` and `feature/NAME.fixed`.
+    The readings of a feature are named `feature/NAME.on` and `feature/NAME.fixed`.
     """
     pairs = ethtool.pairs(text)[1:]
     if not text.startswith("Features for ") or not 0 < len(pairs) <= FEATURES or not all(dict(pairs)):
@@ -135,7 +135,7 @@ def features(text: str) -> dict[str, Reading]:
 
 
 def statistics(text: str) -> dict[str, Reading]:
-    """Return the names of the error statistics of `ethtool -S`, and the value of each (`statistic/NAME.value`)."""
+    """Return the names of the error statistics of `ethtool -S`, and their values as `statistic/NAME.value`."""
     found = ethtool.statistics(text)
     values: dict[str, Reading] = {"statistic": tuple(found)}
     return values | {f"statistic/{spell_key(name)}.value": count for name, count in found.items()}

@@ -19,7 +19,7 @@ _MAPPED = "0000:0000:0000:0000:0000:ffff:"
 
 @dataclass(frozen=True)
 class GidEntry:
-    """One GID in use; its type and interface are empty if the kernel reports none."""
+    """One GID in use; its type or its interface is empty if the kernel does not report it."""
 
     index: str
     address: str
@@ -38,7 +38,7 @@ class GidEntry:
 
 
 def tables(answer: str) -> Iterator[tuple[str, str, list[GidEntry]]]:
-    """Yield each port's device, its number, and its GIDs by index; raises Unreadable on a table without `end`."""
+    """Yield each port: its device, number and GIDs, in order of index; raises Unreadable on a table without `end`."""
     port: re.Match[str] | None = None
     entries: list[GidEntry] = []
     for row in rows(answer):

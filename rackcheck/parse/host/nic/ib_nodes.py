@@ -1,7 +1,8 @@
-"""The character devices of RDMA, as a shell loop prints them from the kernel's classes and /dev/infiniband.
+"""The RDMA character devices, as a shell loop prints them from the kernel's classes and /dev/infiniband.
 
-A row is `port - DEVICE NUMBER`, `umad0 yes DEVICE NUMBER` (or `issm`) or `uverbs0 no DEVICE -`; the last is `rdma_cm
-yes - -`.
+A row has the device node's name, whether the node exists, the RDMA device, and the port's number: `umad0 yes DEVICE
+NUMBER`, `issm0 yes DEVICE NUMBER` or `uverbs0 no DEVICE -`. A row `port - DEVICE NUMBER` names a port, and the last row
+is `rdma_cm yes - -` or `rdma_cm no - -`.
 """
 
 import re
@@ -23,16 +24,16 @@ class Nodes:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The distinct devices that have ports, in the order of the rows."""
+        """The distinct RDMA devices that have ports, in the order of the rows."""
         return tuple(dict.fromkeys(device for device, _ in self.ports))
 
     def has(self, kind: str, device: str, port: str = "-") -> bool:
-        """Return whether the node of a device (`uverbs`) or of its port (`umad`, `issm`) exists in /dev/infiniband."""
+        """Return whether the device node of an RDMA device (`uverbs`) or port (`umad`, `issm`) exists in /dev."""
         return (kind, device, port) in self.there
 
 
 def nodes(answer: str) -> Nodes:
-    """Read the rows; raises Unreadable on a row of any other form, and if the row of rdma_cm is missing."""
+    """Read the rows about device nodes; raises Unreadable on any other row, and if the row of rdma_cm is missing."""
     ports: dict[tuple[str, str], None] = {}
     there: set[tuple[str, str, str]] = set()
     connection: bool | None = None

@@ -19,10 +19,10 @@ _BITS = {
     "port_xmit_constraint_errors": 8, "port_rcv_constraint_errors": 8, "local_link_integrity_errors": 4,
     "excessive_buffer_overrun_errors": 4, "VL15_dropped": 16,
 }  # fmt: skip
-"""Bits of each standard error counter (the kernel's drivers/infiniband/core/sysfs.c), which stops at its maximum."""
+"""Number of bits of each standard error counter (drivers/infiniband/core/sysfs.c); a counter stops at its maximum."""
 
 _NO_PMA = "N/A (no PMA)"
-"""Content of a counter's file in older kernels if the driver has no performance management agent."""
+"""What older kernels write in a counter's file if the driver has no performance management agent."""
 
 
 def state(content: str) -> str:
@@ -42,7 +42,7 @@ class Rate:
 
 
 def rate(content: str) -> Rate:
-    """Read `400 Gb/sec (4X NDR)`; older kernels leave the last word out. Raises Unreadable on anything else."""
+    """Read a rate: `400 Gb/sec (4X NDR)`, or `400 Gb/sec (4X)` of older kernels; raises Unreadable on other text."""
     match = _RATE.fullmatch(line(content))
     if match is None:
         raise Unreadable(f"not a rate: {content.strip()[:80]!r}")
@@ -50,7 +50,7 @@ def rate(content: str) -> Rate:
 
 
 def hexadecimal(content: str) -> int:
-    """Read a number such as `0x96`, or a decimal number as some kernels write. Raises Unreadable on anything else."""
+    """Read a number, hexadecimal (`0x96`) or, from some kernels, decimal; raises Unreadable on other text."""
     word = line(content)
     if not _NUMBER.fullmatch(word):
         raise Unreadable(f"not a number: {word[:80]!r}")
@@ -66,7 +66,7 @@ def first_guid(content: str) -> str:
 
 
 def guid(files: Files, folder: str) -> Sourced:
-    """Return the GUID of the port in this folder; absent on Ethernet, where GIDs are made from network addresses."""
+    """Return the GUID of the port in `folder`; absent on Ethernet, where GIDs are made from network addresses."""
     layer = files.read(f"{folder}/link_layer")
     if layer.reading == "Ethernet":
         return Sourced(Absent("Ethernet"), layer.source)
@@ -74,7 +74,7 @@ def guid(files: Files, folder: str) -> Sourced:
 
 
 def traffic_class(files: Files, place: str) -> Sourced:
-    """Return the traffic class from `Global tclass=106`; absent if the text is empty, that is, if none is set."""
+    """Return the traffic class from `Global tclass=106`; absent if the file is empty, that is, if no class is set."""
     if place in files.contents and not files.contents[place].strip():
         return Sourced(Absent("no traffic class is set"), place)
     return files.read(place, _traffic_class)
@@ -88,7 +88,7 @@ def _traffic_class(content: str) -> int:
 
 
 def counter(files: Files, place: str) -> Sourced:
-    """Read a counter; absent if there is no such file, or if the driver has no performance management agent."""
+    """Read a counter's file; absent if there is no such file, or if the driver has no performance management agent."""
     if files.contents.get(place, "").strip() == _NO_PMA:
         return Sourced(Absent("the driver has no performance management agent"), place)
     return files.read(place, whole)
@@ -97,7 +97,8 @@ def counter(files: Files, place: str) -> Sourced:
 def full(counted: Mapping[str, Reading]) -> Reading:
     """Return, in lower case, the names of the standard error counters that have reached their maximum.
 
-    Absent if the port has none of these counters. If a counter is unknown, its reading is returned instead.
+    The result is absent if the port has none of the standard error counters; if one of them is unknown, the result is
+    unknown.
     """
     known = {name: counted[name] for name in _BITS}
     strange = next((reading for reading in known.values() if not isinstance(reading, int | Absent)), None)

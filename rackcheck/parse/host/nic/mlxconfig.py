@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from rackcheck.model.fact import Reading, Unreadable, clean
 
 LINES = 800
-"""Maximum number of lines in the output for one PCI function; more are refused."""
+"""Maximum number of lines in mlxconfig's output for one PCI function; a longer output is not read."""
 
 LEAVES = ("model", "part", "config", "config_waiting")
-"""The properties that are read of one PCI function."""
+"""Names of the readings of one PCI function."""
 
 _DESCRIPTIONS = {"model": "Device type", "part": "Name"}
 _HEAD = "Configurations:"
@@ -22,7 +22,7 @@ _DESCRIBED = re.compile(r"(Device type|Name): {1,40}([^\n]{1,100}?) {0,100}")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its default value, the current one, and the one after the next boot."""
+    """One firmware parameter: its name, its default value, its current value, and its value after the next boot."""
 
     name: str
     default: str
@@ -44,7 +44,7 @@ class Query:
 
 
 def query(text: str) -> Query:
-    """Read the output for one PCI function.
+    """Read mlxconfig's output for one PCI function.
 
     Raises Unreadable if there is no table of default, current and next values, and on a row that is not a parameter.
     """
@@ -66,10 +66,10 @@ def query(text: str) -> Query:
 
 
 def facts(text: str) -> dict[str, Reading]:
-    """Return the readings of one PCI function: its model, its part, its parameters, and what the next boot changes.
+    """Return the readings of one PCI function: model, part, firmware parameters, and what the next boot changes.
 
-    A parameter has two readings, `config/NAME.value` and `config/NAME.default`. A model or part that is not printed is
-    left out.
+    A parameter has two readings, `config/NAME.value` and `config/NAME.default`. The model or the part is left out if
+    mlxconfig does not print it.
     """
     found = query(text)
     values: dict[str, Reading] = {

@@ -5,11 +5,11 @@ import re
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
 
 LINES = 500
-"""Maximum number of lines of one output; more are refused."""
+"""Maximum number of lines of mlxfwmanager's output; a longer output is not read."""
 
 LEAVES = {"firmware": "FW", "running": "FW (Running)", "pxe": "PXE", "uefi": "UEFI", "psid": "PSID",
           "part": "Part Number", "description": "Description", "mac": "Base MAC"}  # fmt: skip
-"""The properties of a NIC's flash, and the names that mlxfwmanager prints for them."""
+"""The properties of the firmware in a NIC's flash, and the names that mlxfwmanager prints for them."""
 
 _UNREAD = Unknown(Reason.UNPARSABLE, "no FW: the flash could not be read")
 _HEAD = re.compile(r"Device #[0-9]{1,4}:\s{0,80}")
@@ -18,9 +18,10 @@ _FIRMWARE = re.compile(r" {1,16}(FW|FW \(Running\)|PXE|UEFI) {2,40}([0-9][0-9.]{
 
 
 def device(text: str) -> dict[str, str]:
-    """Return the values of the queried device by the tool's names: `Part Number`, `PSID`, `FW`, `FW (Running)`.
+    """Return the values of the queried device by mlxfwmanager's names: `Part Number`, `PSID`, `FW`, `FW (Running)`.
 
-    If a name is repeated, the first counts. Raises Unreadable if the tool prints no device, or several.
+    If mlxfwmanager prints a name twice, the first value counts. Raises Unreadable if mlxfwmanager prints no device, or
+    several.
     """
     rows = text.splitlines()
     heads = [row for row in rows if _HEAD.fullmatch(row)]
@@ -35,7 +36,7 @@ def device(text: str) -> dict[str, str]:
 
 
 def facts(text: str) -> dict[str, Reading]:
-    """Return a reading for each name in LEAVES; a value that is not printed is absent, but `firmware` is Unknown."""
+    """Return a reading for each name in LEAVES; a missing value is absent, but a missing `firmware` is Unknown."""
     values = device(text)
     found: dict[str, Reading] = {leaf: values.get(name, Absent(f"no {name}")) for leaf, name in LEAVES.items()}
     return found | {"firmware": values.get("FW", _UNREAD)}

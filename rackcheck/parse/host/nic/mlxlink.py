@@ -19,7 +19,7 @@ _RAW = "Raw Physical Errors Per Lane"
 ROWS = 500
 LANES = 16
 Scaling = Callable[[float], float]
-"""Converts a number from mlxlink's unit to the fact's unit."""
+"""A function that converts a number from mlxlink's unit to the fact's unit."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class MlxlinkPort:
     values: dict[str, str]
 
     def text(self, name: str) -> Reading:
-        """Return the text of a name; absent if mlxlink does not print the name, or prints N/A or None for it."""
+        """Return the text that mlxlink prints for `name`; absent if mlxlink prints no text, N/A or None."""
         value = self.values.get(name, "")
         return Absent(f"mlxlink reports no {name}") if value in _NONE else value
 
     def count(self, name: str) -> Reading:
-        """Return a whole number by its name; absent if mlxlink does not report it, Unknown if it is not a number."""
+        """Return the whole number that mlxlink prints for `name`; absent if it prints none, Unknown on other text."""
         value = self.text(name)
         if not isinstance(value, str) or re.fullmatch(r"[0-9]{1,20}", value):
             return int(value) if isinstance(value, str) else value
@@ -66,12 +66,12 @@ class MlxlinkPort:
         return Unknown(Reason.NOT_COLLECTED, reading.detail) if self.text("State") == "Active" else []
 
     def measured(self, name: str, scale: Scaling) -> tuple[Reading, Reading, Reading]:
-        """Return a sensor's value, and its low and high alarm thresholds; absent if the module does not report them."""
+        """Return a sensor's value and its low and high alarm thresholds; absent for what the module does not report."""
         values, low, high = self.lanes(name, scale)
         return (values if isinstance(values, Absent | Unknown) else values[0]), low, high
 
     def lanes(self, name: str, scale: Scaling = float) -> tuple[list[float] | Absent | Unknown, Reading, Reading]:
-        """Return the values of all lanes, and the low and high alarm thresholds, scaled: `1.886,1.989 [-10.41..6]`."""
+        """Return the scaled values of all lanes and low and high alarm thresholds from `1.886,1.989 [-10.41..6]`."""
         value = self.text(name)
         if not isinstance(value, str):
             reading = value if isinstance(value, Absent | Unknown) else Absent(name)
@@ -112,7 +112,7 @@ def rounded(value: float) -> float:
 
 
 def port(text: str) -> MlxlinkPort:
-    """Read one port; raises Unreadable if the output has no `State` or no `Physical state` of the link."""
+    """Read mlxlink's output for one port; raises Unreadable without `State` or `Physical state` of the link."""
     rows = _COLOURS.sub("", text).splitlines()
     if len(rows) > ROWS:
         raise Unreadable(f"{len(rows)} lines", Reason.TOO_LARGE)

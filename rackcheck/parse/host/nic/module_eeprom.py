@@ -23,7 +23,7 @@ _MEASURES = {
     "bias": ("Laser bias current", "Laser tx bias current"),
 }  # fmt: skip
 _ALARMS = {"tx_power": ("Laser output power", "Laser tx power"), "rx_power": ("Laser rx power",)}
-"""Names of the alarm thresholds of optical power; those of the transmitted power have two names."""
+"""Names that ethtool prints for alarm thresholds of optical power; those of transmitted power have two names."""
 
 _OF_NAME = {name: leaf for leaf, names in _MEASURES.items() for name in names}
 
@@ -37,11 +37,11 @@ class Module:
     raised: tuple[str, ...]
 
     def text(self, name: str) -> Reading:
-        """Return a text of the module; absent if the module does not report it."""
+        """Return the text that ethtool prints for `name`; absent if the module does not report one."""
         return self.texts.get(name) or Absent(f"the module reports no {name}")
 
     def temperature(self, name: str = "Module temperature") -> Reading:
-        """Return a temperature in degrees C."""
+        """Return a temperature of the module in degrees C."""
         return _measured(self.texts.get(name), _TEMPERATURE)
 
     def voltage(self, name: str = "Module voltage") -> Reading:
@@ -55,7 +55,7 @@ class Module:
         return _measured(text, _POWER)
 
     def flags(self) -> Reading:
-        """The alarms and warnings that are on; absent if the module does not support any flag."""
+        """Return the names of the active alarms and warnings; absent if the module supports no such flags."""
         has = self.text("Alarm/warning flags implemented") == "Yes"
         return self.raised if has or self.raised else Absent("the module supports no alarm or warning flags")
 
@@ -72,7 +72,7 @@ def _measured(value: str | None, form: re.Pattern[str], parts: int = 1) -> Readi
 
 
 def module(text: str) -> Module:
-    """Read a module; raises Unreadable if the output describes no module. Powers are in mW, currents in A."""
+    """Read a module, with powers in mW and currents in A; raises Unreadable if the output describes no module."""
     texts: dict[str, str] = {}
     lanes: dict[int, dict[str, Reading]] = {}
     raised: dict[str, None] = {}
@@ -91,9 +91,9 @@ def module(text: str) -> Module:
 
 
 def _measure(name: str) -> Iterator[tuple[str, int]]:
-    """Yield the measurement and the lane of a field's name, or nothing if the field is no measurement of a lane.
+    """Yield the measurement and the lane that a field's name tells; nothing if the field is no measurement of a lane.
 
-    A module with a single lane does not number it.
+    The only lane of a single-lane module has no number in the field's name; it is returned as lane 1.
     """
     lane = _LANE.fullmatch(name)
     leaf = _OF_NAME.get(lane[1].strip() if lane is not None else name)

@@ -9,7 +9,7 @@ from rackcheck.model.text.values import key_values, whole
 
 OFFSETS = {"offset": "System time", "last_offset": "Last offset", "rms_offset": "RMS offset",
            "root_delay": "Root delay", "root_dispersion": "Root dispersion"}  # fmt: skip
-"""Values in seconds, and the names that chronyc prints for them."""
+"""Names of the readings in seconds, and the names that chronyc prints for them."""
 
 LEAVES = ("reference", "stratum", "leap", *OFFSETS)
 _WORDS = ("Reference ID", "Stratum", "Leap status", *OFFSETS.values())
@@ -20,15 +20,15 @@ _SECONDS = re.compile(r"(?P<number>[+-]?[0-9]{1,12}\.[0-9]{1,12}) seconds(?: (?P
 
 @dataclass(frozen=True)
 class Tracking:
-    """The values by chronyc's names, and the name of the source that chrony follows; empty if it follows none."""
+    """Values by chronyc's names, and `reference`, the source that chrony follows (empty if it follows none)."""
 
     values: Mapping[str, str]
     reference: str
 
     def facts(self) -> Iterator[tuple[str, Reading]]:
-        """Yield a reading for each name in LEAVES; if chrony follows no source, all but the leap status are absent.
+        """Yield a reading for each name in LEAVES; all but the leap status are absent if chrony follows no source.
 
-        Raises Unreadable at an invalid number.
+        Raises Unreadable if chronyc prints an invalid number.
         """
         nothing = Absent("chrony follows no source")
         yield "leap", self.leap
@@ -39,12 +39,12 @@ class Tracking:
 
     @property
     def leap(self) -> str:
-        """The leap status: Normal, Insert second, Delete second, or Not synchronised."""
+        """The clock's leap status: Normal, Insert second, Delete second, or Not synchronised."""
         return self.values["Leap status"]
 
     @property
     def lost(self) -> bool:
-        """Whether chrony follows no source: its measurements are then meaningless."""
+        """Whether chrony follows no source; if so, its measurements mean nothing."""
         return self.leap == "Not synchronised"
 
     def stratum(self) -> int:
@@ -52,7 +52,7 @@ class Tracking:
         return whole(self.values["Stratum"])
 
     def seconds(self, leaf: str) -> float:
-        """Return one of OFFSETS in seconds; raises Unreadable if its text is of another form."""
+        """Return one of the values in OFFSETS in seconds; raises Unreadable if the text is not a number of seconds."""
         return seconds(self.values[OFFSETS[leaf]])
 
 

@@ -7,10 +7,10 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.model.text.values import line, rows
 
 SECRET = '[^ ="]*(passw|secret|token|credential)[^ ="]*|[^ ="]*key'
-"""Regular expression for argument names that look secret, for sed and for this module; letter case is ignored."""
+"""Regular expression for names of secret arguments, used by sed and by this module; letter case is ignored."""
 
 WITHHELD = "<withheld>"
-"""Text that replaces a secret."""
+"""Text that replaces a secret value in the kernel's command line."""
 
 _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 class Argument:
     """One argument: its name, its value without quotes, and the whole argument with a secret value replaced.
 
-    The value is absent if the argument has none, and Unknown (denied) if it is withheld.
+    The value is absent if the argument has no value, and Unknown (denied) if the value is withheld.
     """
 
     name: str
@@ -28,9 +28,9 @@ class Argument:
 
 
 def arguments(answer: str) -> tuple[Argument, ...]:
-    """Split one line at blanks outside double quotes; the arguments after `--`, which are for init, are left out.
+    """Split the command line at blanks outside double quotes; leaves out the arguments after `--`, which are for init.
 
-    Raises Unreadable if a quote is not closed, and if the answer is not one line.
+    Raises Unreadable if a quote in the command line is not closed, and if the answer is not one line.
     """
     if answer.count('"') % 2:
         raise Unreadable("a quote is not closed")

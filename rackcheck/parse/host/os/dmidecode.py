@@ -1,4 +1,4 @@
-"""The structures of `dmidecode`: the machine's parts as reported by firmware."""
+"""The output of `dmidecode`: structures, by which the firmware describes the parts of the machine."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -8,7 +8,7 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.text.values import number, rows, whole
 
 END_OF_TABLE = 127
-"""The type of the structure that ends every table since SMBIOS 2.2."""
+"""Type number of the structure that ends every SMBIOS table since SMBIOS 2.2."""
 
 BLANK = frozenset(
     {"", "unknown", "not specified", "not provided", "unspecified", "no dimm", "no module installed", "empty",
@@ -22,7 +22,7 @@ _SIZES = {"bytes": 2.0**-30, "kB": 2.0**-20, "MB": 2.0**-10, "GB": 1.0, "TB": 2.
 
 @dataclass(frozen=True)
 class Structure:
-    """One structure: its handle, its type's number, its fields, and the further lines below a field."""
+    """One SMBIOS structure: its handle, the number of its type, its fields, and the further lines below each field."""
 
     handle: str
     kind: int
@@ -30,23 +30,23 @@ class Structure:
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def first(self, *keys: str) -> str | None:
-        """Return the first of these fields that has a value; a word in BLANK is not a value."""
+        """Return the value of the first field in `keys` that has one; a text in BLANK does not count as a value."""
         items = (self.fields.get(key, "") for key in keys)
         # An older dmidecode writes <OUT OF SPEC> for a number that was added to the specification after its release.
         return next((v for v in items if v.casefold() not in BLANK and "<OUT OF SPEC>" not in v), None)
 
     def missing(self, key: str) -> Unknown:
-        """Return the Unknown for a field that has no value."""
+        """Return the Unknown reading for a field without a value."""
         shown = f"{key}: {self.fields[key]}" if key in self.fields else f"no {key}"
         return Unknown(Reason.NOT_COLLECTED, f"dmidecode {self.handle}: {clean(shown)}")
 
     def text(self, *keys: str) -> str | Unknown:
-        """Return the first of these fields that has a value, unchanged; Unknown if none has one."""
+        """Return the unchanged value of the first field in `keys` that has one; Unknown if no field has a value."""
         message = self.first(*keys)
         return self.missing(keys[0]) if message is None else message
 
     def value(self, read: Callable[[str], float], *keys: str) -> float | Unknown:
-        """Return the first of these fields that has a value, converted by `read`; Unknown if that is not possible."""
+        """Return the first value among the fields `keys`, converted by `read`; Unknown without such a value."""
         message = self.first(*keys)
         if message is None:
             return self.missing(keys[0])
@@ -56,13 +56,13 @@ class Structure:
             return Unknown(error.reason, f"dmidecode {self.handle}: {keys[0]}: {error}")
 
     def count(self, key: str) -> int | Unknown:
-        """Return a field as a whole number; Unknown if it has no value, or is not a number."""
+        """Return a field as a whole number; Unknown if the field has no value, or its value is not a whole number."""
         reading = self.value(whole, key)
         return reading if isinstance(reading, Unknown) else int(reading)
 
 
 def structures(text: str) -> tuple[Structure, ...]:
-    """Read every structure, in the table's order; raises Unreadable if the structure that ends a table is missing."""
+    """Read every SMBIOS structure in order; raises Unreadable if the structure that ends the table is missing."""
     found = tuple(_structures(rows(text)))
     if not found and "No SMBIOS nor DMI entry point found" in text:
         raise Unreadable("this machine has no SMBIOS table", Reason.NOT_COLLECTED)
@@ -102,7 +102,7 @@ def gibibytes(text: str) -> float:
 
 
 def measured(*units: str) -> Callable[[str], float]:
-    """Return a reader of a number that is followed by one of these units."""
+    """Return a function that reads a number followed by one of these units."""
 
     def reader(text: str) -> float:
         digits, _, unit = text.partition(" ")
@@ -114,9 +114,10 @@ def measured(*units: str) -> Callable[[str], float]:
 
 
 def named(found: list[Structure], *keys: str) -> list[tuple[str, Structure]]:
-    """Return each structure with a unique name, made of the values of as few `keys` as possible.
+    """Return each structure with a unique name, which consists of the values of as few `keys` as possible.
 
-    If names made of all keys repeat, the name is the value of the first key and the structure's handle.
+    If even the values of all `keys` do not make the names unique, a name is the value of the first key and the
+    structure's handle.
     """
     for used in range(1, len(keys) + 1):
         names = [" ".join(message for key in reversed(keys[:used]) if (message := s.first(key))) for s in found]

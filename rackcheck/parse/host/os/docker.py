@@ -7,7 +7,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import flag, unquoted, whole
 
 CGROUP_DRIVER, NVIDIA_RUNTIME = "native.cgroupdriver", "nvidia"
-"""Names for two texts in daemon.json that are not settings themselves: an option of `exec-opts`, and a runtime."""
+"""Names under which two parts of daemon.json are returned: the cgroup driver in `exec-opts`, and NVIDIA's runtime."""
 
 _PIECE = re.compile(
     r'"([\w-]{1,40})" *: *("[^"]{0,200}"|true|false)|"native\.cgroupdriver=([a-z]{1,20})"|"(nvidia)" *: *\{'
@@ -16,9 +16,10 @@ _LINE = re.compile(r" ?([A-Z][A-Za-z ]{1,40}): ?(.{0,400}?)\s{0,20}")
 
 
 def settings(rows: Sequence[str], *, texts: Collection[str], flags: Collection[str]) -> Mapping[str, str | bool]:
-    """Read rows such as `"data-root": "/raid"`, by the setting's name; if a setting is repeated, the last counts.
+    """Read settings of daemon.json from rows such as `"data-root": "/raid"`; if a setting is repeated, the last counts.
 
-    Raises Unreadable at a row that is none of these settings, and at a flag that is neither true nor false.
+    Raises Unreadable at a row that is not one of the settings in `texts` and `flags`, and at a flag that is neither
+    true nor false.
     """
     given: dict[str, str | bool] = {}
     for row in rows:
@@ -38,9 +39,9 @@ def settings(rows: Sequence[str], *, texts: Collection[str], flags: Collection[s
 
 
 def info(rows: Sequence[str]) -> Mapping[str, str]:
-    """Read `Name: value` lines, which are indented by one blank since 20.10; if a name is repeated, the first counts.
+    """Read the lines `Name: value` of `docker info`; if a name is repeated, the first value counts.
 
-    Raises Unreadable at any other line.
+    Docker 20.10 and later indents each line by one blank. Raises Unreadable at a line that is not a name and a value.
     """
     shown: dict[str, str] = {}
     for row in rows:
@@ -52,9 +53,9 @@ def info(rows: Sequence[str]) -> Mapping[str, str]:
 
 
 def shown(name: str, value: str) -> bool | int | str | tuple[str, ...]:
-    """Convert a value of `docker info` to its type: a number, sorted names, a boolean, otherwise a text.
+    """Convert a value of `docker info` to the type that its name requires: number, sorted names, boolean, or text.
 
-    Raises Unreadable at an invalid number, and at an invalid boolean.
+    Raises Unreadable if the text of a number or of a boolean is invalid.
     """
     if name == "Cgroup Version":
         return whole(value)

@@ -19,13 +19,13 @@ from rackcheck.model.text.values import rows
 
 DPKG = "${db:Status-Abbrev}|${Package}|${Architecture}|${Version}\\n"
 RPM = "ii |%{NAME}|%{ARCH}|%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\\n"
-"""The format of a row, for dpkg-query and for rpm."""
+"""Formats by which dpkg-query and rpm print one row for each package."""
 
 END = "-- end --"
-"""The last line of the output."""
+"""Last line of a complete list of packages."""
 
 KEYS = "gpg-pubkey"
-"""Name under which rpm lists the keys that sign packages."""
+"""Package name under which rpm lists the keys that sign packages."""
 
 _ROW = re.compile(r"([uihrp])([ncHUFWti])([ R])\|([^|\s]{1,200})\|([^|\s]{1,40})\|([^|\s]{0,200})")
 
@@ -43,7 +43,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """The package manager (dpkg or rpm), the machine's own architecture, and the packages in their order."""
+    """The package manager (dpkg or rpm), the machine's own architecture, and the packages in the order of the list."""
 
     manager: str
     native: str
@@ -51,7 +51,7 @@ class Installed:
 
 
 def installed(answer: str) -> Installed:
-    """Read the list; raises Unreadable if it is incomplete or empty, or if a row is not a package with a version."""
+    """Read the list of packages; raises Unreadable if it is incomplete or empty, or has a row that is not a package."""
     items = rows(answer)
     manager, _, native = items[0].partition(" ") if items else ("", "", "")
     if len(items) < 3 or items[-1] != END or manager not in {"dpkg", "rpm"}:
@@ -61,7 +61,7 @@ def installed(answer: str) -> Installed:
 
 
 def _package(row: str) -> Package | None:
-    """Read one row; None for a removed package whose configuration files remain, and for rpm's signing keys."""
+    """Read the row of one package; None for a removed package with remaining configuration, and for signing keys."""
     match = _ROW.fullmatch(row)
     if match is None:
         raise Unreadable(f"not a package: {row[:80]!r}")
@@ -74,7 +74,7 @@ def _package(row: str) -> Package | None:
 
 
 def versions(packages: Iterable[Package], native: str) -> dict[str, list[str]]:
-    """Group the versions by name; a package of another architecture is `NAME:ARCH`, as dpkg spells it."""
+    """Group the versions by package; a package of a foreign architecture is named `NAME:ARCH`, as dpkg does."""
     found: dict[str, list[str]] = defaultdict(list)
     for package in packages:
         own = package.arch in {native, "all", "noarch", "(none)"}

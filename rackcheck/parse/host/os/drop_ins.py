@@ -1,4 +1,4 @@
-"""Settings in a main file and in folders of further files, as systemd, modprobe and similar programs keep them."""
+"""Settings in a main file and in folders of further files (drop-ins), as systemd, modprobe and similar programs use."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from rackcheck.model.text.files import Files
 
 
 def lines(files: Files, globs: Sequence[str]) -> list[str]:
-    """Return the lines of these files without comments and blanks; later files replace earlier ones of the same name.
+    """Return the lines of the matching files, without comments; of several files with one name, only the last is read.
 
-    Raises Unreadable if a file or a folder cannot be read: its settings are unknown.
+    Raises Unreadable if a file or a folder cannot be read, as the settings in it are then unknown.
     """
     drops: dict[str, str] = {}
     for glob in globs:

@@ -1,4 +1,4 @@
-"""EFI variables as the node prints them: a name and its bytes, `SecureBoot 6 0 0 0 1`; `legacy` without UEFI."""
+"""EFI variables as a shell command prints them (`SecureBoot 6 0 0 0 1`), or `legacy` on a node booted without UEFI."""
 
 import re
 from collections.abc import Mapping
@@ -7,20 +7,20 @@ from rackcheck.model.fact import Absent, Unreadable
 from rackcheck.model.text.values import bit, rows
 
 END = "-- end --"
-"""The last line of the output."""
+"""Last line of a complete list of EFI variables."""
 
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
-"""GUID of the variables that the UEFI specification itself defines."""
+"""GUID of the EFI variables that the UEFI specification itself defines."""
 
 ENTRIES = 1000
-"""Maximum number of entries of a boot order; machines have dozens."""
+"""Maximum number of entries in a boot order; real machines have dozens of entries."""
 
 
 def asking(*names: str) -> str:
-    """Return the shell command that prints the bytes of these variables of UEFI.
+    """Return the shell command that prints the bytes of the EFI variables in `names`.
 
-    The variables contain zero bytes, which a shell cannot store, so `od` prints them. The command fails in a container
-    that hides /sys/firmware.
+    EFI variables contain zero bytes, which a shell cannot store, so `od` prints the bytes as numbers. The shell command
+    fails in a container that hides /sys/firmware.
     """
     return (
         "set -- /sys/firmware/*; [ -e \"$1\" ] || { echo '/sys/firmware shows nothing' >&2; exit 1; }\n"
@@ -35,9 +35,9 @@ def asking(*names: str) -> str:
 
 
 def variables(answer: str) -> Mapping[str, str] | None:
-    """Return each variable's bytes by its name; None if the system was not booted by UEFI.
+    """Return the bytes of each EFI variable, by its name; None if the system was not booted by UEFI.
 
-    Raises Unreadable on incomplete output.
+    Raises Unreadable if the list of EFI variables is incomplete.
     """
     items = rows(answer)
     if items == ["legacy"]:
@@ -48,9 +48,9 @@ def variables(answer: str) -> Mapping[str, str] | None:
 
 
 def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:
-    """Return whether a variable (four bytes of attributes, then 0 or 1) is 1; absent if firmware does not have it.
+    """Return whether an EFI variable has the value 1; absent if the firmware does not have the variable.
 
-    Raises Unreadable on other bytes.
+    Raises Unreadable unless the EFI variable has four bytes of attributes and then a byte 0 or 1.
     """
     if name not in shown:
         return Absent(f"firmware has no {name}")
@@ -61,10 +61,10 @@ def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:
 
 
 def entries(name: str, shown: Mapping[str, str]) -> tuple[str, ...] | Absent:
-    """Return the boot entries that a variable lists (`Boot0003`, ...); absent if firmware does not have the variable.
+    """Return the boot entries that an EFI variable lists (`Boot0003`); absent if firmware does not have the variable.
 
-    The variable consists of four bytes of attributes and two bytes for each entry's number. Raises Unreadable on other
-    bytes.
+    An EFI variable that lists boot entries has four bytes of attributes and then two bytes for the number of each boot
+    entry. Raises Unreadable if the variable's bytes have another form.
     """
     if name not in shown:
         return Absent(f"firmware has no {name}")

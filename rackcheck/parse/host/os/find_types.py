@@ -1,7 +1,4 @@
-"""The output of `find -printf %F -print`: the type of a file system, directly followed by a path in it.
-
-An example is `pstore/sys/fs/pstore`.
-"""
+"""The output of `find -printf %F -print`: a file system's type and a path in it, such as `pstore/sys/fs/pstore`."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +10,7 @@ _ROW = re.compile(r"([A-Za-z0-9_.-]{1,40})(/.{0,4000})")
 
 
 def types(answer: str, needed: Iterable[str]) -> dict[str, str]:
-    """Return the file system's type for each path; raises Unreadable on any other row, and without a needed path."""
+    """Return the file system's type for each path; raises Unreadable on other rows, and if a needed path is missing."""
     matches = [_ROW.fullmatch(row) for row in rows(answer)]
     found = {match[2]: match[1] for match in matches if match is not None}
     if None in matches or not found.keys() >= set(needed):

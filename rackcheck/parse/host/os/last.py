@@ -18,7 +18,7 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.text.values import rows
 
 END = "-- end --"
-"""The last line of the output; the line before it has `now`, the seconds since 1970, and the seconds since boot."""
+"""Last line of a complete output; the line before it has `now`, the seconds since 1970, and the seconds since boot."""
 
 _DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4})")
 
@@ -27,8 +27,8 @@ _DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:
 class Wtmp:
     """The starts and shutdowns in wtmp as far as it was read, newest first; times are seconds since 1970.
 
-    A start with an unreadable date is None. `begins` is the date of the oldest line read; if the whole record was read,
-    it is the beginning of wtmp. `up` is seconds since boot.
+    The time of a start whose date cannot be read is None. `begins` is the date of the oldest line read, which is the
+    beginning of wtmp if wtmp was read completely. `up` is the time since boot, in seconds.
     """
 
     kinds: tuple[str, ...]
@@ -39,11 +39,11 @@ class Wtmp:
 
     @property
     def unclean(self) -> int:
-        """The number of starts that follow another start without a shutdown between the two."""
+        """The number of system starts that follow another start without a shutdown between the two."""
         return sum(newer == older == "reboot" for newer, older in pairwise(self.kinds))
 
     def late(self, window: int) -> int | Unknown:
-        """Return the number of starts in the last `window` seconds; unknown if wtmp was not read back that far."""
+        """Count the system starts in the last `window` seconds; unknown if wtmp was not read back that far."""
         if self.up >= window:
             return 0
         if self.begins is None or self.begins > self.now - window:
@@ -69,7 +69,7 @@ def wtmp(answer: str) -> Wtmp:
 
 
 def _moment(row: str) -> int | None:
-    """Return the first date of a row in seconds since 1970; the rows are in UTC."""
+    """Return the first date in a row, which is in UTC, in seconds since 1970; None if the row has no date."""
     found = _DATE.search(row)
     try:
         return calendar.timegm(time.strptime(found[1], "%b %d %H:%M:%S %Y")) if found else None

@@ -12,7 +12,7 @@ ROW = re.compile(
 
 
 def listed(rows: Iterable[str]) -> dict[str, tuple[int, str]]:
-    """Return the size of each path in rows of `ls -ln`, and the target of a link; raises Unreadable on other rows."""
+    """Return each path's size, and its target if it is a link, from `ls -ln`; raises Unreadable on other rows."""
     found = {}
     for row in rows:
         match = ROW.fullmatch(row)
@@ -23,7 +23,7 @@ def listed(rows: Iterable[str]) -> dict[str, tuple[int, str]]:
 
 
 def release(path: str, links: Mapping[str, tuple[int, str]]) -> Reading:
-    """Follow symbolic links from a path, and return the version in the last file's name; absent if there is none."""
+    """Follow symbolic links from a path, and return the version in the last file's name; absent without a version."""
     for _ in range(8):
         target = links.get(path, (0, ""))[1]
         if not target:

@@ -4,7 +4,7 @@
     blacklist nouveau
     install cramfs /bin/false
 
-The rows passed to these functions have no comments, and no blanks around them.
+The functions of this module expect rows without comments, and without blanks at the beginning and the end.
 """
 
 import re
@@ -14,15 +14,15 @@ from rackcheck.model.text.values import unquoted
 
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _LONGEST = 4000
-"""Maximum number of characters of one line that are read."""
+"""Maximum number of characters that are read of one line of modprobe.d."""
 _NOTHING = re.compile(r"(?:/usr)?/bin/(?:false|true)")
 
 
 def options(rows: Iterable[str], modules: re.Pattern[str]) -> dict[str, str]:
-    """Return the modules' options by `module.parameter`, if the whole name of the module matches the pattern.
+    """Return the options of the modules whose whole name matches the pattern `modules`, by `module.parameter`.
 
-    The last of repeated options counts. The kernel treats dashes and underscores in a module's name as the same, and
-    writes underscores. Other lines, and words without a name and value, are left out.
+    If an option is repeated, the last one counts. A module's name is spelled with underscores, as the kernel does, also
+    if the line has dashes. Leaves out lines that do not begin with `options`.
     """
     given: dict[str, str] = {}
     for row in rows:
@@ -35,7 +35,7 @@ def options(rows: Iterable[str], modules: re.Pattern[str]) -> dict[str, str]:
 
 
 def autoload(rows: Iterable[str]) -> tuple[str, ...]:
-    """Return the modules in lines of modules-load.d(5), as the kernel spells them; `;` begins a comment."""
+    """Return the modules in lines of modules-load.d(5), as the kernel spells them; `;` begins a comment line."""
     return _spelt(words[0] for row in rows if (words := row.split()) and not row.startswith(";"))
 
 
@@ -48,7 +48,7 @@ def blacklisted(rows: Iterable[str]) -> tuple[str, ...]:
 def forbidden(rows: Iterable[str]) -> tuple[str, ...]:
     """Return the modules for which `install` runs /bin/false or /bin/true instead of loading them.
 
-    The names are as the kernel spells them.
+    The modules' names are spelled with underscores, as the kernel does.
     """
     orders = (row.split() for row in rows)
     installs = (words for words in orders if words[:1] == ["install"] and len(words) > 2)

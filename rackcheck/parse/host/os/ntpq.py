@@ -7,24 +7,24 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import number, rows
 
 NONE = "no ntpq"
-"""Printed if ntpq is not installed on the node."""
+"""Text that the node prints if ntpq is not installed on it."""
 
 LEAP = {0: "none", 1: "insert", 2: "delete", 3: "unsynchronized"}
-"""The meanings of ntpd's leap indicator; 3 is reported while ntpd is not synchronized."""
+"""The meanings of ntpd's leap indicator; ntpd reports 3 while it is not synchronized."""
 
 _REFUSED = re.compile(r"[^\n=]{0,80}\bConnection refused\n")
 _VARIABLE = re.compile(r'\b([a-z_]{1,30})=("[^"\n]{0,300}"|[^\s,"]{1,100})')
 
 
 def lacking(answer: str) -> str | None:
-    """Return why ntpd did not respond; None if it did."""
+    """Return why ntpd did not respond; None if it did respond."""
     if rows(answer) == [NONE]:
         return "ntpd is not installed"
     return "ntpd does not run" if _REFUSED.fullmatch(answer) else None
 
 
 def variables(answer: str, needed: Iterable[str]) -> dict[str, str]:
-    """Return the variables by name; if repeated, the last counts. Raises Unreadable if a needed variable is missing."""
+    """Return ntpd's variables by name, the last of repeated ones; raises Unreadable if a needed variable is missing."""
     table = dict(_VARIABLE.findall(answer))
     missing = [name for name in needed if name not in table]
     if missing:
@@ -33,7 +33,7 @@ def variables(answer: str, needed: Iterable[str]) -> dict[str, str]:
 
 
 def leap(bits: str) -> str:
-    """Return the meaning of the leap indicator's two bits, `11`; raises Unreadable on anything else."""
+    """Return the meaning of the leap indicator, two bits such as `11`; raises Unreadable on any other text."""
     if not re.fullmatch("[01]{1,2}", bits):
         raise Unreadable(f"not a leap indicator of one or two bits: {bits!r}")
     return LEAP[int(bits, 2)]

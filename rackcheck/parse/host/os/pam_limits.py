@@ -14,9 +14,9 @@ _UNLIMITED = frozenset({"unlimited", "infinity", "-1"})
 
 
 def places(files: Files) -> Iterator[str]:
-    """Yield the files in the order in which pam_limits reads them, so that a later line overrides an earlier one.
+    """Yield the files of limits in the order in which pam_limits reads them, as a later line overrides an earlier one.
 
-    Raises Unreadable if the list of files is unknown.
+    Raises Unreadable if the list of files in /etc/security/limits.d is unknown.
     """
     if files.has(MAIN):
         yield MAIN
@@ -24,10 +24,10 @@ def places(files: Files) -> Iterator[str]:
 
 
 def for_everybody(texts: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return the values that lines for `*` set, by item and side (soft, hard); the last line counts, `-` is both sides.
+    """Return the limits that lines for `*` set, by item and side (soft, hard); of several lines, the last counts.
 
-    The texts are whole files in the order in which pam_limits reads them. Lines with more or fewer than four words, and
-    lines for a single user or a group, are ignored here.
+    `texts` are the contents of the files, in the order in which pam_limits reads them. A line with `-` sets both the
+    soft and the hard limit. Lines for a user or a group, and lines that do not have four words, are ignored.
     """
     given: dict[tuple[str, str], str] = {}
     for text in texts:
@@ -39,7 +39,7 @@ def for_everybody(texts: Iterable[str]) -> dict[tuple[str, str], str]:
 
 
 def limit(value: str) -> float:
-    """Return a limit in its item's unit, infinity if there is no limit; raises Unreadable on any other text."""
+    """Return a limit as a number in the unit of its item, or infinity; raises Unreadable on any other text."""
     if value in _UNLIMITED:
         return math.inf
     if not value.isdecimal():
@@ -48,7 +48,7 @@ def limit(value: str) -> float:
 
 
 def reading(value: str | None, lacking: str) -> Reading:
-    """Return a limit; absent, with the detail `lacking`, if no line sets it; Unknown if its value is invalid."""
+    """Return a limit; absent, with the detail `lacking`, if no line sets the limit; Unknown if the value is invalid."""
     try:
         return Absent(lacking) if value is None else limit(value)
     except Unreadable as error:

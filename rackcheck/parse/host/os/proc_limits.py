@@ -14,7 +14,7 @@ _ROW = re.compile(r"Max (?P<name>[a-z ]+?)\s{2,}(?P<soft>\w+)\s+(?P<hard>\w+)\s+
 
 @dataclass(frozen=True)
 class Limit:
-    """One side (soft or hard) of one limit: infinity if there is no limit, KiB where the kernel counts bytes."""
+    """The soft or the hard value of one limit: infinity means no limit, and a limit in bytes is converted to KiB."""
 
     name: str
     side: str
@@ -22,10 +22,10 @@ class Limit:
 
 
 def limits(content: str, names: Collection[str]) -> Iterator[Limit]:
-    """Yield the soft and the hard value of each of these limits.
+    """Yield the soft and the hard value of each limit in `names`.
 
-    The heading, and rows that are not limits, are left out. At an invalid value, raises Unreadable after yielding the
-    limits before it.
+    Leaves out the heading of /proc/PID/limits, and the rows of all other limits. At an invalid value, raises Unreadable
+    after yielding the limits before it.
     """
     for row in rows(content)[1:]:
         match = _ROW.fullmatch(row)

@@ -12,9 +12,9 @@ ALWAYS, MODPROBE = "/proc/sys/kernel/osrelease", "/proc/sys/kernel/modprobe"
 
 
 def modules(content: str) -> Iterator[tuple[str, bool]]:
-    """Yield each module's name and whether it is live; false while it is loading or unloading.
+    """Yield each module's name and whether the module is live, that is, neither loading nor unloading.
 
-    Raises Unreadable at a row that is not a module, after yielding the modules before it.
+    At a row that is not a module, raises Unreadable after yielding the modules before it.
     """
     for row in rows(content):
         fields = row.split()
@@ -24,7 +24,7 @@ def modules(content: str) -> Iterator[tuple[str, bool]]:
 
 
 def built_without(files: Files) -> None:
-    """Raise Unreadable if /proc/modules is missing although the kernel can load modules, or if this is unknown."""
+    """Raise Unreadable unless /proc/modules is missing because the kernel cannot load modules."""
     if not files.has(ALWAYS):
         raise Unreadable(f"neither {PLACE} nor {ALWAYS} exists: they are hidden", Reason.NOT_COLLECTED)
     if files.has(MODPROBE):

@@ -6,8 +6,8 @@
     up 46346
     -- end --
 
-A row `state` has the state's letter, the number of processes in it, and the start of the oldest in ticks since boot.
-A row `hangs` names one process in state D. `up` is the seconds since boot.
+A row `state` has the state's letter, the number of processes in it, and the start of the oldest in ticks since boot. A
+row `hangs` names one process in state D. The row `up` has the time since boot, in seconds.
 """
 
 import re
@@ -19,15 +19,15 @@ from rackcheck.model.fact import Reason, Unreadable
 from rackcheck.model.text.values import rows
 
 END = "-- end --"
-"""The last line of the output."""
+"""Last line of a complete output about process states."""
 
 TICKS = 100
-"""Ticks per second of the kernel's times on x86 and ARM (USER_HZ, include/asm-generic/param.h)."""
+"""Ticks per second in the kernel's process times on x86 and ARM (USER_HZ in include/asm-generic/param.h)."""
 
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """The number of processes in each state, the age of the oldest in seconds, and the names of hanging processes."""
+    """The number of processes in each state, the oldest one's age in seconds, and the names of processes in state D."""
 
     counts: Mapping[str, int]
     ages: Mapping[str, float]
@@ -35,7 +35,7 @@ class States:
 
 
 def states(answer: str, most: int) -> States:
-    """Read the output; raises Unreadable if it is incomplete, or lists no process or more than `most` hanging ones."""
+    """Read the output; raises Unreadable if it is incomplete, or names no process, or more than `most` in state D."""
     items = rows(answer)
     up = re.fullmatch("up ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if up is None:

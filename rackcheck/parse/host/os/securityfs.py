@@ -1,4 +1,4 @@
-"""Files of the kernel's security file system (securityfs); its folder exists, but is empty if it is not mounted."""
+"""Files of the kernel's security file system (securityfs), whose folder is empty if securityfs is not mounted."""
 
 from collections.abc import Callable
 
@@ -10,9 +10,9 @@ FOLDER, MOUNTS = "/sys/kernel/security", "/proc/mounts"
 
 
 def read(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
-    """Read a security file: absent if the file system is mounted without the file, unknown if it is not mounted.
+    """Read a file of securityfs; absent if securityfs is mounted without this file, unknown if it is not mounted.
 
-    /proc/mounts must be collected too; `reader` may raise Unreadable.
+    `files` must also contain /proc/mounts, which shows whether securityfs is mounted; `reader` may raise Unreadable.
     """
     sourced = files.read(place, reader)
     if not isinstance(sourced.reading, Absent):

@@ -22,26 +22,26 @@ def version(row: str) -> str | None:
 
 @dataclass(frozen=True)
 class SlurmSettings:
-    """The settings of several files by lower-case names, whether each file exists, and why a file lacks a setting."""
+    """The settings in Slurm's files by lower-case name, whether each file exists, and why a file lacks a setting."""
 
     given: dict[str, Reading] = field(default_factory=dict)
     files: dict[str, Reading] = field(default_factory=dict)
     lacking: dict[str, Reading] = field(default_factory=dict)
 
     def there(self, file: str) -> Reading:
-        """Return whether the node has the file; Unknown if the login has no permission to look."""
+        """Return whether the node has this configuration file; Unknown if the login may not enter its folder."""
         return self.files.get(file, False)
 
     def setting(self, file: str, name: str) -> Reading:
-        """Return a setting's value, or why there is none."""
+        """Return the value of a Slurm setting, or the reason why the file does not set it."""
         return self.given.get(name.lower(), self.lacking.get(file, Absent(f"no {file}")))
 
 
 def settings(rows: Sequence[str], files: Collection[str]) -> SlurmSettings:
     """Read rows `== FILE`, each followed by the file's `Name=value` lines, and `hidden FILE` for an unreadable file.
 
-    Names are not case-sensitive. Raises Unreadable at a line that is not a setting, and at a setting before the first
-    file.
+    The names of Slurm's settings are not case-sensitive. Raises Unreadable at a line that is not a setting, and at a
+    setting before the first row `== FILE`.
     """
     slurm_settings = SlurmSettings()
     for row in rows:
@@ -75,17 +75,17 @@ class SlurmNode:
     fields: Mapping[str, str]
 
     def text(self, name: str) -> str | Absent:
-        """Return a field; absent if Slurm has no value, or prints (null) or N/A."""
+        """Return a field of the node; absent if Slurm prints no value for the field, or prints (null) or N/A."""
         return _text(self.fields.get(name))
 
     def names(self, name: str) -> tuple[str, ...] | Absent:
-        """Return the comma-separated names in a field, sorted; absent if Slurm has none."""
+        """Return the comma-separated names in a field of the node, sorted; absent if Slurm prints none."""
         reading = self.text(name)
         return reading if isinstance(reading, Absent) else tuple(sorted(reading.split(",")))
 
 
 def node(answer: str) -> SlurmNode:
-    """Read the `Key=value` words of `scontrol show node`, and the line of the reason, which may contain blanks.
+    """Read the words `Key=value` of `scontrol show node`, and the line `Reason=`, whose value may contain blanks.
 
     Raises Unreadable if the node's name or state is missing.
     """

@@ -8,15 +8,15 @@ from rackcheck.model.fact import Absent, Unreadable
 from rackcheck.model.text.values import whole
 
 OF_LOGINS = ("user@", "user-runtime-dir@", "sshd@")
-"""Beginnings of the names of units that every login starts, including rackcheck's own login."""
+"""Prefixes of the names of the units that systemd starts for every login, also for rackcheck's own login."""
 
 ALL_ONES = str(2**64 - 1)
-"""Infinity as systemd before 229 writes it."""
+"""Text by which systemd before 229 means infinity."""
 
 
 @dataclass(frozen=True)
 class Timer:
-    """A timer: its name without `.timer`, and systemd's words for its state and for whether it starts at boot."""
+    """A timer unit: its name without `.timer`, and systemd's words for its state and for whether it starts at boot."""
 
     name: str
     active: str
@@ -26,7 +26,7 @@ class Timer:
 def units(rows: Sequence[str], needed: Sequence[str] = ()) -> Iterator[dict[str, str]]:
     """Yield each unit of `systemctl show` with its properties by name; an empty row ends a unit.
 
-    Raises Unreadable on a unit that lacks a needed property, after yielding the units before it.
+    At a unit that lacks a needed property, raises Unreadable after yielding the units before it.
     """
     block: dict[str, str] = {}
     for row in (*rows, ""):
@@ -42,7 +42,7 @@ def units(rows: Sequence[str], needed: Sequence[str] = ()) -> Iterator[dict[str,
 
 
 def service(unit: Mapping[str, str]) -> str | None:
-    """Return a service's name without `.service`; None for other units, missing units, and units that logins start."""
+    """Return a service's name without `.service`; None for other units, missing units, and the units of a login."""
     name = unit.get("Id", "")
     gone = unit.get("LoadState") == "not-found" and unit.get("ActiveState") == "inactive"
     return (
@@ -53,7 +53,8 @@ def service(unit: Mapping[str, str]) -> str | None:
 def service_files(rows: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the name (with `.service`) and the state of each service's unit file.
 
-    Templates, aliases and units that logins start are left out. Raises Unreadable on a row without file and state.
+    Leaves out templates, aliases, and the units that systemd starts for a login. Raises Unreadable on a row that is not
+    a unit file and its state.
     """
     for row in rows:
         name, _, state = row.strip().partition(" ")
@@ -65,10 +66,10 @@ def service_files(rows: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def timers(loaded: Sequence[str], files: Sequence[str]) -> list[Timer]:
-    """Return each timer in the rows of `list-units` and of `list-unit-files`; templates and aliases are left out.
+    """Return the timers in the rows of `list-units` and of `list-unit-files`, without templates and aliases.
 
-    A timer that is not loaded is inactive; a timer without a file is transient. Raises Unreadable on a row that is not
-    a timer.
+    A timer that is only in `list-unit-files` has the state inactive; a timer that is only in `list-units` is transient.
+    Raises Unreadable on a row that is not a timer.
     """
     active: dict[str, str] = {}
     for row in loaded:
@@ -86,7 +87,7 @@ def timers(loaded: Sequence[str], files: Sequence[str]) -> list[Timer]:
 
 
 def _timer(row: str) -> list[str]:
-    """Split a row of a list of timers at blanks; systemd before 246 may print a mark before the name."""
+    """Split a row of a list of timers at blanks, without the `*` or dot that systemctl may print before a name."""
     words = row.lstrip("●* ").split()
     if len(words) < 2 or not words[0].endswith(".timer"):
         raise Unreadable(f"not a timer: {row[:80]!r}")
@@ -94,7 +95,7 @@ def _timer(row: str) -> list[str]:
 
 
 def limit(value: str | None) -> float | Absent:
-    """Return a limit in its own unit, or infinity; absent if this version of systemd does not report it."""
+    """Return a limit as the number that systemd prints, or infinity; absent if systemd does not report it."""
     if not value:
         return Absent("this version of systemd does not report this value")
     return math.inf if value in {"infinity", ALL_ONES} else whole(value)

@@ -9,7 +9,7 @@ from rackcheck.model.text.values import flag, key_values, whole
 
 _SPANS = {"offset": "Offset", "delay": "Delay", "jitter": "Jitter", "root_distance": "Root distance"}
 LEAVES = ("server", "stratum", "leap", *_SPANS)
-"""The properties of systemd-timesyncd; spans are in seconds."""
+"""Names of the readings about systemd-timesyncd."""
 
 _SYNCHRONIZED = ("System clock synchronized", "NTP synchronized")
 _ENABLED = {"NTP service": "active", "systemd-timesyncd.service active": "yes", "NTP enabled": "yes"}
@@ -23,7 +23,7 @@ _SILENT = Absent("no server has answered yet")
 
 @dataclass(frozen=True)
 class NtpStatus:
-    """The values by systemd's names; before a server's first response, there is only the server's name."""
+    """Values by the names that systemd prints; before the server's first response, it prints only the server's name."""
 
     values: Mapping[str, str]
 
@@ -36,24 +36,24 @@ class NtpStatus:
             yield leaf, self.seconds(key)
 
     def server(self) -> Reading:
-        """Return the server's address or name; absent if none is set."""
+        """Return the time server's address or name; absent if no server is set."""
         return self.values["Server"].partition(" ")[0] or Absent("no time server is set")
 
     def text(self, key: str) -> Reading:
-        """Return a text; absent before the server's first response."""
+        """Return the text that systemd prints for `key`; absent before the time server's first response."""
         return self.values.get(key) or _SILENT
 
     def number(self, key: str) -> Reading:
-        """Return a whole number; absent before the server's first response. Raises Unreadable at an invalid number."""
+        """Return the whole number that systemd prints for `key`; absent before the time server's first response."""
         return whole(self.values[key]) if key in self.values else _SILENT
 
     def seconds(self, key: str) -> Reading:
-        """Return a span in seconds; absent before the server's first response. Raises Unreadable at an invalid span."""
+        """Return the time span that systemd prints for `key`, in seconds; absent before the server's first response."""
         return span(self.values[key]) if key in self.values else _SILENT
 
 
 def status(rows: list[str]) -> NtpStatus:
-    """Read the output of `timesync-status`; raises Unreadable if it has no server."""
+    """Read the output of `timedatectl timesync-status`; raises Unreadable if it has no line `Server`."""
     table = key_values("\n".join(rows))
     if "Server" not in table:
         raise Unreadable("not the output of timedatectl: no 'Server'")
@@ -61,7 +61,7 @@ def status(rows: list[str]) -> NtpStatus:
 
 
 def span(text: str) -> float:
-    """Read `8min 32s`, `-5.224ms` or `91us (max: 5s)` in seconds; raises Unreadable on anything else."""
+    """Convert a time span to seconds: `8min 32s`, `-5.224ms`, `91us (max: 5s)`; raises Unreadable on any other text."""
     words = text.partition(" (")[0].split()
     sign = -1.0 if words[:1] and words[0].startswith("-") else 1.0
     parts = [_PART.fullmatch(word.lstrip("+-")) for word in words]
@@ -71,9 +71,10 @@ def span(text: str) -> float:
 
 
 def clock(rows: list[str]) -> Iterator[tuple[str, Reading]]:
-    """Yield the readings from plain `timedatectl`, as systemd 219, 237 or 239 prints it; what it omits is left out.
+    """Yield the readings that plain `timedatectl` of systemd 219, 237 or 239 prints; a missing value has no reading.
 
-    Raises Unreadable if the zone or the state of synchronization is missing, and at a word that is not yes or no.
+    Raises Unreadable if the time zone or the state of synchronization is missing, or if a state is not one of the words
+    that timedatectl prints for it, such as yes and no.
     """
     table = key_values("\n".join(rows))
     message = next((table[key] for key in _SYNCHRONIZED if key in table), None)

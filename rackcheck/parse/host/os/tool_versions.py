@@ -1,4 +1,4 @@
-"""Versions that container tools print."""
+"""The versions that container tools print, read from the first line of each tool's output."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,15 @@ TOOLS = {
     "nvidia-ctk": r"NVIDIA Container Toolkit CLI version (\S+)",
     "nvidia-container-cli": r"(?:cli-)?version: (\S+)",
 }
-"""Pattern of the first line that each tool prints; its group is the version."""
+"""Regular expression for the first line that each tool prints; its group matches the version."""
 
 
 def versions(rows: Sequence[str]) -> Iterator[tuple[str, Reading]]:
-    """Yield each tool with its version, from rows `TOOL FIRST-LINE`, `none TOOL` and `fails TOOL`.
+    """Yield each container tool with its version, from rows `TOOL FIRST-LINE`, `none TOOL` and `fails TOOL`.
 
-    A builder's suffix after a plus is left out. A tool that is not installed is absent; a tool that failed, or prints
-    something else, is Unknown. Raises Unreadable at a row of any other tool.
+    Leaves out a builder's suffix after a plus sign in a version. The version is absent if the tool is not installed,
+    and Unknown if the tool failed or its first line has another form. Raises Unreadable at a row that names no tool in
+    TOOLS.
     """
     for row in rows:
         word, _, text = row.partition(" ")

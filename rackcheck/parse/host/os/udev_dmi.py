@@ -4,7 +4,7 @@
     E:MEMORY_DEVICE_0_SIZE=34359738368
     E:MEMORY_DEVICE_1_PRESENT=0
 
-Sizes are bytes; a slot without a module is not present.
+`SIZE` is in bytes; `PRESENT` is 0 for a memory slot without a module.
 """
 
 import re
@@ -20,23 +20,23 @@ _DEVICE = re.compile(r"MEMORY_DEVICE_([0-9]{1,4})_(\w+)")
 
 @dataclass(frozen=True)
 class Memory:
-    """The names of the empty slots, the recorded properties of each module, and the type of error correction."""
+    """The names of the empty memory slots, the recorded properties of each module, and the type of error correction."""
 
     empty: tuple[str, ...]
     modules: Sequence[Mapping[str, str]]
     correction: str | None
 
     def each(self, key: str) -> tuple[str, ...] | Unknown:
-        """Return the distinct values of one property of all modules; unknown if a module lacks the property."""
+        """Return the distinct values of one property of all memory modules; unknown if a module lacks the property."""
         names = {module.get(key, "?") for module in self.modules}
         if "?" in names:
             return Unknown(Reason.NOT_COLLECTED, f"udev recorded no {key} for one or more modules")
         return tuple(sorted(names, key=natural))
 
     def sizes(self) -> list[float] | Unknown:
-        """Return the size of each module in GiB; unknown if a module has no size.
+        """Return the size of each memory module in GiB; unknown if udev recorded no size of a module.
 
-        Raises Unreadable if a size is not a whole number.
+        Raises Unreadable if the recorded size of a memory module is not a whole number.
         """
         found = [whole(module["SIZE"]) / (1 << 30) for module in self.modules if "SIZE" in module]
         if len(found) == len(self.modules):
@@ -45,7 +45,7 @@ class Memory:
 
 
 def memory(content: str, place: str) -> Memory:
-    """Read udev's record from this file; raises Unreadable if it has no memory slots, or not all of them."""
+    """Read the content of udev's file `place`; raises Unreadable if it has no memory slots, or not all of them."""
     found = _ROW.findall(content)
     slots: dict[int, dict[str, str]] = {}
     array = {key: value.strip() for key, value in found if key.startswith("MEMORY_ARRAY_")}

@@ -1,4 +1,4 @@
-"""The output of `lspci -vv`: what each function's configuration space holds, register by register.
+"""The output of `lspci -vv`: the configuration space of each PCI function, register by register.
 
 Based on recorded outputs of many versions of lspci. These forms may differ between versions:
 
@@ -9,8 +9,9 @@ Based on recorded outputs of many versions of lspci. These forms may differ betw
                 which newer versions print one tab deeper and older versions at the same depth
     bit         a name and `+` or `-`, with or without a comma
 
-A field that this version of lspci does not print is unknown, not absent: it leaves out what it cannot decode. A
-function whose capabilities need root shows `<access denied>`; a function that fell off the bus reads all ones.
+A field that this version of lspci does not print is unknown, not absent, as lspci leaves out what it cannot decode.
+lspci prints `<access denied>` instead of capabilities that only root may read. A PCI function that fell off the bus
+reads all ones.
 """
 
 import re
@@ -26,7 +27,7 @@ ATS, PRI, PASID = "Address Translation Service", "Page Request Interface", "Proc
 RESIZABLE, SECONDARY, L1_SUBSTATES = "Physical Resizable BAR", "Secondary PCI Express", "L1 PM Substates"
 
 EXTENDED = 0x100
-"""Offset of the first extended capability; the space from there is readable only if firmware describes it."""
+"""Offset of the first extended capability; configuration space above it is readable only if firmware describes it."""
 
 _UNDECODED = {
     AER: "01",
@@ -38,7 +39,7 @@ _UNDECODED = {
     PASID: "1b",
     L1_SUBSTATES: "1e",
 }
-"""Hexadecimal ids of extended capabilities; lspci prints `#19` for a capability that its version does not decode."""
+"""Ids of extended capabilities in hexadecimal; lspci prints the id (`#19`) of a capability that it cannot decode."""
 
 _HEAD = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (\S.*)")
 _HEX = re.compile(r"[0-9a-f]{2,3}:(?: [0-9a-f]{2}){1,16}")
@@ -56,7 +57,7 @@ UNREACHED = Unknown(Reason.NOT_COLLECTED, "no function of this PCI domain shows 
 
 @dataclass(frozen=True)
 class Capability:
-    """One capability: its name as printed, its offset in the configuration space, and its registers as text."""
+    """One PCI capability: its name as printed, its offset in the configuration space, and its registers as text."""
 
     name: str
     at: int
@@ -65,7 +66,7 @@ class Capability:
 
 @dataclass(frozen=True)
 class PciFunction:
-    """One PCI function as lspci shows it; `extended` is whether extended capabilities could be read."""
+    """One PCI function as lspci shows it; `extended` tells whether its extended capabilities could be read."""
 
     address: str
     title: str
@@ -76,18 +77,18 @@ class PciFunction:
 
     @property
     def revision(self) -> str:
-        """The revision as two hexadecimal digits; empty if lspci prints no revision."""
+        """The PCI function's revision as two hexadecimal digits; empty if lspci prints no revision."""
         match = _REVISION.search(self.title)
         return match[1] if match else ""
 
     def line(self, name: str) -> str | None:
-        """Return the value of a line one tab deep, such as `Kernel driver in use`; None if there is no such line."""
+        """Return the value of a line indented by one tab, such as `Kernel driver in use`; None without such a line."""
         return next((row.partition(": ")[2] for row in self.lines if row.startswith(f"{name}: ")), None)
 
     def capability(self, name: str) -> Capability | Absent | Unknown:
-        """Return the capability whose name begins with `name`; absent if the function has none.
+        """Return the capability whose name begins with `name`; absent if the PCI function has no such capability.
 
-        Unknown if lspci could not read or decode the capability.
+        The result is Unknown if lspci could not read or decode the capability.
         """
         for found in self.capabilities:
             if found.name.startswith(name):
@@ -102,9 +103,10 @@ class PciFunction:
         return Absent(f"no {name} capability")
 
     def only(self, capability: str, kinds: tuple[str, ...], *, but: bool = False) -> Absent | Unknown | None:
-        """Return why this function cannot have a property that only some kinds of function have; None if it can.
+        """Return why a PCI function of this kind cannot have a property; None if it can have the property.
 
-        Only functions of `kinds` have the property; with `but`, only functions of other kinds.
+        Only PCI functions whose kind is in `kinds` have the property; if `but` is true, only functions of all other
+        kinds.
         """
         found = self.capability(capability)
         if not isinstance(found, Capability):
@@ -112,7 +114,7 @@ class PciFunction:
         return Absent(f"not defined for a {kind(found.name)}") if any(k in found.name for k in kinds) is but else None
 
     def register(self, capability: str, name: str) -> str | Absent | Unknown:
-        """Return a register's text; Unknown if this version of lspci does not print the register of this capability."""
+        """Return the text of a capability's register; Unknown if this version of lspci does not print the register."""
         found = self.capability(capability)
         if not isinstance(found, Capability):
             return found
@@ -121,12 +123,12 @@ class PciFunction:
         return _lacking(found, name) or Unknown(Reason.NOT_COLLECTED, f"this version of lspci prints no {name}")
 
     def bits(self, capability: str, register: str) -> Mapping[str, bool] | Absent | Unknown:
-        """Return the bits of a register by their names."""
+        """Return the bits of a capability's register by their names."""
         text = self.register(capability, register)
         return bits(text) if isinstance(text, str) else text
 
     def flag(self, capability: str, register: str, *names: str) -> bool | Absent | Unknown:
-        """Return one bit, by the first of these names that this version of lspci prints; Unknown if it prints none."""
+        """Return one bit, by the first of its `names` that this version of lspci prints; Unknown if it prints none."""
         found = self.bits(capability, register)
         if isinstance(found, Absent | Unknown):
             return found
@@ -145,7 +147,7 @@ class PciFunction:
         return tuple(name for name, on in found.items() if on)
 
     def field(self, capability: str, register: str, pattern: str, read: Callable[[str], Value] = str) -> Reading:
-        """Return the first group of a pattern in a register, converted by `read`; Unknown if nothing matches."""
+        """Return the first group of `pattern` in a register's text, converted by `read`; Unknown if nothing matches."""
         text = self.register(capability, register)
         if not isinstance(text, str):
             return text
@@ -159,7 +161,7 @@ class PciFunction:
 
 
 def _lacking(capability: Capability, name: str) -> Absent | None:
-    """Return why a function of this kind has no such register; None if no such reason is known."""
+    """Return why a PCI function of this kind lacks a register; None if no reason is known."""
     if not capability.name.startswith(EXPRESS):
         return None
     second = name.endswith("2") or name.startswith("AtomicOps")
@@ -177,12 +179,12 @@ def _lacking(capability: Capability, name: str) -> Absent | None:
 
 
 def kind(name: str) -> str:
-    """Return `Root Port` from `Express (v2) Root Port (Slot+), MSI 00`: the kind of function."""
+    """Return the kind of a PCI function, such as `Root Port` from `Express (v2) Root Port (Slot+), MSI 00`."""
     return re.sub(r"^Express (?:\(v[0-9]{1,2}\) )?|(?: \(Slot[+-]\))?(?:, (?:MSI|IntMsgNum) [0-9a-f]{1,4})?$", "", name)
 
 
 def bits(text: str) -> dict[str, bool]:
-    """Return the bits in `CorrErr+ NonFatalErr-, FatalErr-` by name; if a name is repeated, the first counts."""
+    """Return the bits in `CorrErr+ NonFatalErr-, FatalErr-` by name; if a name is repeated, its first bit counts."""
     found: dict[str, bool] = {}
     for name, sign in _BIT.findall(text):
         found.setdefault(name, sign == "+")
@@ -191,9 +193,9 @@ def bits(text: str) -> dict[str, bool]:
 
 @lru_cache(maxsize=2)
 def functions(answer: str) -> tuple[PciFunction, ...]:
-    """Read `lspci -vv`, with -n or -nn, with -D or without; raises Unreadable on incomplete or other output.
+    """Read the output of `lspci -vv`, also with -n, -nn or -D; raises Unreadable on incomplete or other output.
 
-    Several probes of a node read the same output, so it is parsed only once.
+    Several probes of a node read the same output of lspci, so the parsed result is cached.
     """
     found = _parted(rows(answer))
     if not found:
@@ -204,13 +206,13 @@ def functions(answer: str) -> tuple[PciFunction, ...]:
 
 
 def listed(answer: str) -> tuple[PciFunction, ...]:
-    """Read plain `lspci` or `lspci -k`; if functions at the end of the output are missing, this is not detected."""
+    """Read the output of `lspci` or `lspci -k`; does not detect whether the end of the output is missing."""
     return _parted(rows(answer))
 
 
 @dataclass
 class _Draft:
-    """A function while its lines are read."""
+    """A PCI function of which not all lines have been read yet."""
 
     address: str
     title: str
@@ -220,7 +222,7 @@ class _Draft:
     trouble: Unknown | None = None
 
     def first(self, row: str) -> None:
-        """Read a line that is indented by one tab: a capability, or a property of the function."""
+        """Read a line that is indented by one tab: a capability, or a property of the PCI function."""
         match = _CAPABILITY.fullmatch(row)
         if match is not None:
             name = match[2].removesuffix(" <?>")
@@ -237,7 +239,7 @@ class _Draft:
             self.lines.append(row)
 
     def deeper(self, row: str, depth: int) -> None:
-        """Read a line of a capability: a register, or the continuation of the register before it."""
+        """Read a line below a capability: a register, or the continuation of the register before it."""
         if self.inside is None:
             return
         registers = self.inside
@@ -251,7 +253,7 @@ class _Draft:
             registers[-1][1].append(row)
 
     def made(self, extended: bool) -> PciFunction:
-        """Return the function; if a register is repeated, the first counts."""
+        """Return the complete PCI function; if a capability has a register twice, the first one counts."""
         found = []
         for name, at, registers in self.capabilities:
             table: dict[str, str] = {}
@@ -301,7 +303,7 @@ _SIZES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "P
 
 
 def size(text: str) -> float:
-    """Convert a size such as `256MB` to GiB; lspci's MB is 2^20 bytes."""
+    """Convert a size such as `256MB` to GiB; by MB, lspci means 2^20 bytes."""
     match = re.fullmatch(r"([0-9]{1,6})([KMGTP]?B)", text)
     if match is None:
         raise Unreadable(f"not a size: {clean(text, 40)!r}")

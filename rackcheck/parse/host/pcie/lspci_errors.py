@@ -11,12 +11,12 @@ _REPORTED = {
     "fatal": ("FatalErr", "Fatal"),
     "unsupported": ("UnsupReq", "Unsupported"),
 }
-"""The flag in DevCtl for each kind of error, and the flag's name in lspci before 3.7."""
+"""For each kind of PCIe error: the flag in DevCtl, and the name of this flag in lspci before 3.7."""
 
 
 @dataclass(frozen=True)
 class ErrorNames:
-    """Names of errors: those that a function recorded, those that it masks, and those recorded but not masked."""
+    """Names of the errors that a PCI function recorded, that it masks, and that it recorded but does not mask."""
 
     raised: Reading
     masked: Reading
@@ -24,22 +24,22 @@ class ErrorNames:
 
 
 def uncorrectable(function: PciFunction) -> ErrorNames:
-    """Return the names of the uncorrectable errors (DLP, CmpltTO)."""
+    """Return the names of the uncorrectable errors (such as DLP, CmpltTO) that a PCI function recorded or masks."""
     return _held(function, "UE")
 
 
 def correctable(function: PciFunction) -> ErrorNames:
-    """Return the names of the correctable errors (RxErr, BadTLP)."""
+    """Return the names of the correctable errors (such as RxErr, BadTLP) that a PCI function recorded or masks."""
     return _held(function, "CE")
 
 
 def fatal(function: PciFunction) -> Reading:
-    """Return the unmasked uncorrectable errors that count as fatal."""
+    """Return the recorded, unmasked, uncorrectable errors that the PCI function treats as fatal."""
     return _but(uncorrectable(function).unmasked, function.raised(AER, "UESvrt"), among=True)
 
 
 def reported(function: PciFunction) -> Reading:
-    """Return the kinds of error that the function reports to its root port, such as correctable or fatal."""
+    """Return the kinds of error that a PCI function reports to its root port, such as correctable or fatal."""
     values = {kind: function.flag(EXPRESS, "DevCtl", *names) for kind, names in _REPORTED.items()}
     odd = next((value for value in values.values() if not isinstance(value, bool)), None)
     return odd if odd is not None else tuple(kind for kind, on in values.items() if on)
@@ -51,7 +51,7 @@ def _held(function: PciFunction, kind: str) -> ErrorNames:
 
 
 def _but(raised: Reading, others: Reading, *, among: bool) -> Reading:
-    """Return the bits of `raised` that are also in `others`; if `among` is false, those that are not.
+    """Return the names in `raised` that are also in `others`; if `among` is false, the names that are not in `others`.
 
     If `raised` is empty, the result is empty even if `others` is unknown.
     """

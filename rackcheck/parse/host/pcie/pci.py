@@ -8,10 +8,10 @@ from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import key_values, line, rows, whole
 
 BARS = 6
-"""Number of a function's own BARs; the windows of its ROM, of virtual functions or of a bridge follow them."""
+"""Number of a PCI function's own BARs; in `resource`, the windows of its ROM, virtual functions or bridge follow."""
 
 IS_MEMORY, UNSET = 0x200, 0x20000000
-"""Bits in the third column of the `resource` file: the window is memory; the window has a size but no address yet."""
+"""Flags of a window in the file `resource`: the window is memory; the window has a size but no address yet."""
 
 
 NO_LINK = {"0", "255"}
@@ -19,13 +19,13 @@ NO_LINK = {"0", "255"}
 
 
 def numa(files: Files, folder: str) -> Sourced:
-    """Return the NUMA node of the device in this folder; absent if it is -1, that is, if the firmware names no node."""
+    """Return the NUMA node of the device in `folder`; absent if the file has -1, that is, if firmware names no node."""
     node = files.read(f"{folder}/numa_node", whole)
     return Sourced(Absent("the firmware assigns no NUMA node"), node.source) if node.reading == -1 else node
 
 
 def gigatransfers(content: str) -> float:
-    """Read `16.0 GT/s PCIe`, or `8 GT/s` of older kernels, in GT/s."""
+    """Read a link speed in GT/s from `16.0 GT/s PCIe`, or from `8 GT/s` of older kernels."""
     match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9])?) GT/s(?: PCIe)?", line(content))
     if match is None:
         raise Unreadable(f"not a link speed: {content.strip()[:80]!r}")
@@ -33,7 +33,7 @@ def gigatransfers(content: str) -> float:
 
 
 def lanes(content: str) -> int:
-    """Return a link width; raises Unreadable if no link can have it, such as 63 (all ones) from a lost device."""
+    """Return a link width; raises Unreadable on a width that no link can have, such as 63 from a lost device."""
     width = whole(content)
     if width not in {1, 2, 4, 8, 12, 16, 32}:
         raise Unreadable(f"not a link width: {width}")
@@ -41,16 +41,16 @@ def lanes(content: str) -> int:
 
 
 def code(content: str) -> str:
-    """Return an id such as `0x10de` as the kernel writes it; raises Unreadable on any other text."""
+    """Return a PCI id, such as `0x10de`, as the kernel writes it; raises Unreadable on any other text."""
     if not re.fullmatch(r"0x[0-9a-f]{2,4}", line(content)):
         raise Unreadable(f"not a code: {clean(content, 40)!r}")
     return line(content)
 
 
 def driver(content: str) -> str:
-    """Return the driver in a function's `uevent`; empty if it has no driver.
+    """Return the driver's name in a PCI function's file `uevent`; empty if the function has no driver.
 
-    Raises Unreadable if the function's address is missing, as in a truncated file.
+    Raises Unreadable if the PCI function's address is missing, as in a truncated file.
     """
     table = key_values("\n".join(rows(content)), separator="=")
     if "PCI_SLOT_NAME" not in table:
@@ -59,7 +59,7 @@ def driver(content: str) -> str:
 
 
 def windows(content: str) -> tuple[tuple[int, int], ...]:
-    """Return the size in bytes and the kernel's flags of the six BARs in `resource`; both are 0 for a missing BAR."""
+    """Return each BAR's size in bytes and flags from the file `resource`; size and flags are 0 for a missing BAR."""
     found = []
     for row in rows(content)[:BARS]:
         match = re.fullmatch(r"0x([0-9a-f]{16}) 0x([0-9a-f]{16}) 0x([0-9a-f]{16})", row)
@@ -91,12 +91,12 @@ def total(content: str) -> int:
 
 
 def seen(content: str) -> tuple[str, ...]:
-    """Return the names of the errors that occurred, from `aer_dev_fatal` or a similar file."""
+    """Return the names of the errors with a count above 0 in `aer_dev_fatal` or a similar file."""
     return tuple(name for name, count in counters(content).items() if count and not name.startswith("TOTAL_"))
 
 
 def together(values: Mapping[str, Reading]) -> Reading:
-    """Return all errors that occurred, each with its kind; unknown if one kind is unknown, absent if one is absent."""
+    """Return the errors of all kinds, each as `KIND NAME`; unknown if a kind is unknown, absent if a kind is absent."""
     for odd in (Unknown, Absent):
         found = next((reading for reading in values.values() if isinstance(reading, odd)), None)
         if found is not None:

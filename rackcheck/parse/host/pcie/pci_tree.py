@@ -19,9 +19,9 @@ _BRIDGE = re.compile(r"/pci([0-9a-f]{4,8}:[0-9a-f]{2})/")
 
 @dataclass(frozen=True)
 class BridgePath:
-    """Where a PCI function is attached: its host bridge by domain and bus, and the ports above it, from the top.
+    """Where a PCI function is attached: its host bridge (domain and bus) and the ports above it, the topmost first.
 
-    A function on a root bus has no ports above it.
+    A PCI function on a root bus has no ports above it.
     """
 
     address: str
@@ -30,7 +30,7 @@ class BridgePath:
 
 
 def places(answer: str) -> Iterator[BridgePath]:
-    """Yield where each function is attached, row by row; raises Unreadable on a row that is not a function's link."""
+    """Yield the path to each PCI function, row by row; raises Unreadable on a row that is not a PCI function's link."""
     for row in rows(answer):
         if re.fullmatch(r"total [0-9]{1,9}", row):
             continue
@@ -44,7 +44,7 @@ def places(answer: str) -> Iterator[BridgePath]:
 
 
 def _above(target: str) -> tuple[str, list[str]]:
-    """Return the last host bridge in a link's target, and the PCI functions below it, from the top.
+    """Return the last host bridge in a link's target, and the PCI functions below this bridge, the topmost first.
 
     With Intel's VMD, a host bridge may be below a PCI function, so a target may contain several host bridges.
     """

@@ -6,15 +6,15 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import chosen, line, whole
 
 _NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
-"""Matches block devices that are files, memory, on a network or removable: their number says little about a machine."""
+"""Matches block devices that are no disks: files, memory, devices on a network, and removable drives."""
 
 
 _SECTOR = 512
-"""The kernel's unit for sizes of block devices, in bytes; it does not depend on the device's block size."""
+"""Size in bytes of the sectors in which the kernel counts a block device's size, whatever the device's block size."""
 
 
 def is_disk(name: str) -> bool:
-    """Return whether this kernel name is a disk's (nvme0n1, sda, md0, dm-1), not a loop device's or the like."""
+    """Return whether a block device is a disk (nvme0n1, sda, md0, dm-1), not a loop device, RAM disk or the like."""
     return _NO_DISK.fullmatch(name) is None
 
 
@@ -29,9 +29,9 @@ def amount(content: str) -> float:
 
 
 def scheduler(content: str) -> str:
-    """Return the scheduler in use: the bracketed word of `[none] mq-deadline`, or the only word if there is no choice.
+    """Return the I/O scheduler in use: the word in brackets, as in `[none] mq-deadline`, or the only word of the file.
 
-    Raises Unreadable on an empty file, on several lines, and if not exactly one word is in brackets.
+    Raises Unreadable on an empty file, on several lines, and if not exactly one of several words is in brackets.
     """
     word = line(content)
     return word if re.fullmatch(r"[a-z-]{1,30}", word) else chosen(content)

@@ -14,7 +14,7 @@ _ROW = re.compile(
 
 @dataclass(frozen=True)
 class Filesystem:
-    """One filesystem: where it is mounted, and the columns of its row as printed; `-` means not reported."""
+    """One filesystem: its mount point, and columns of its row as df prints them (`-` if df has no value)."""
 
     point: str
     size: str
@@ -23,7 +23,7 @@ class Filesystem:
 
 
 def filesystems(answer: str) -> Iterator[Filesystem]:
-    """Yield the filesystems, except those of logins; raises Unreadable on another table, and at an invalid row."""
+    """Yield the filesystems, except those in /run/user; raises Unreadable on another table, and at an invalid row."""
     table = rows(answer)
     if not table or not table[0].startswith("Filesystem"):
         raise Unreadable("not the table of df")
@@ -36,5 +36,5 @@ def filesystems(answer: str) -> Iterator[Filesystem]:
 
 
 def counted(cell: str, unit: int = 1) -> Reading:
-    """Return a printed number or percentage, divided by `unit`; absent for `-`."""
+    """Return a number or percentage that df prints, divided by `unit`; absent if df prints `-`."""
     return Absent("the filesystem does not report it") if cell == "-" else whole(cell.rstrip("%")) / unit

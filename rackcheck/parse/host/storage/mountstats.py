@@ -23,9 +23,9 @@ class Mount:
 
 
 def nfs_mounts(content: str) -> Iterator[Mount]:
-    """Yield the NFS mounts; raises Unreadable at a mount without age or operations, after the mounts before it.
+    """Yield the NFS mounts; at a mount without age or operations, raises Unreadable after yielding the earlier mounts.
 
-    The third number of an operation's row counts timeouts; the first two are requests and transmissions.
+    In the row of an NFS operation, the first number counts requests, the second transmissions, the third timeouts.
     """
     for point, items in _parts(rows(content)):
         operations = [match for row in items if (match := _OPERATION.fullmatch(row))]
@@ -36,7 +36,7 @@ def nfs_mounts(content: str) -> Iterator[Mount]:
 
 
 def _parts(every: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Split the file into NFS mounts, each with its rows."""
+    """Split the rows of mountstats into NFS mounts; yield the mount point and the rows of each."""
     point, of_mount = "", list[str]()
     for row in (*every, "device end mounted on / with fstype end"):
         if row.startswith("device "):

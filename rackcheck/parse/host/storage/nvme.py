@@ -1,4 +1,4 @@
-"""JSON of the tools that query drives: nvme-cli of all versions, and smartctl."""
+"""The JSON that nvme-cli (all versions) and smartctl print about drives."""
 
 import json
 import re
@@ -10,12 +10,12 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, Value, cl
 
 _BEGIN = re.compile(r"^[ \t]{0,100}\{", re.MULTILINE)
 _DIGITS = re.compile(r"[0-9]{1,39}")
-"""Matches the digits of a count; NVMe's counters have 128 bits, that is, up to 39 digits."""
+"""Matches a count in an NVMe log: the counters have 128 bits, that is, up to 39 digits."""
 
 _ACTIVE = "Active Firmware Slot (afi)"
 
 LogField = tuple[tuple[str, ...], Callable[[int], Value]]
-"""How to read one count: its names in the tools' different versions, and the conversion to the fact's value."""
+"""How to read one count: its names in different versions of the tools, and the function that converts it to a fact."""
 
 
 def _none(word: str) -> None:
@@ -23,9 +23,9 @@ def _none(word: str) -> None:
 
 
 def document(message: str) -> Mapping[str, Any]:
-    """Return the JSON object in the output of a tool; raises Unreadable if there is none.
+    """Return the JSON object in the output of a tool; raises Unreadable if the output has no JSON object.
 
-    Error messages may precede or follow it: an early nvme-cli printed its log and crashed.
+    Error messages may precede or follow the JSON object: an early nvme-cli printed its log and crashed.
     """
     begin = _BEGIN.search(message)
     try:
@@ -39,7 +39,7 @@ def document(message: str) -> Mapping[str, Any]:
 
 
 def inside(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """Return the object at a path of names in nested objects; raises Unreadable if there is none."""
+    """Return the object at a path of names in nested JSON objects; raises Unreadable if there is no such object."""
     for name in names:
         found = table.get(name)
         if not isinstance(found, dict):
@@ -49,10 +49,10 @@ def inside(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 def counted(table: Mapping[str, Any], *names: str) -> int:
-    """Return a count by the first of these names that is present; raises Unreadable if it is missing or invalid.
+    """Return the count under the first of its `names` that is present; raises Unreadable without a valid count.
 
-    nvme-cli writes a count as a number, as a text, or, in verbose output, as an object with a `value`; counts beyond 64
-    bits are numbers with a fraction.
+    nvme-cli writes a count as a number, as a text, or, in verbose output, as an object with a `value`; it writes a
+    count of more than 64 bits as a floating-point number.
     """
     name = next((name for name in names if name in table), None)
     if name is None:
@@ -71,7 +71,7 @@ def counted(table: Mapping[str, Any], *names: str) -> int:
 def counts(reading: str | Unknown, fields: Mapping[str, LogField], *within: str) -> dict[str, Reading]:
     """Return a reading for each of `fields` from one drive's output; `within` is the path of the object to read.
 
-    A field that is missing in the output is unknown, not absent: another version may only have renamed it.
+    A field that is missing in the output is unknown, not absent, as another version of the tool may have renamed it.
     """
     try:
         table = {} if isinstance(reading, Unknown) else inside(document(reading), *within)
@@ -89,7 +89,7 @@ def _reading(table: Mapping[str, Any], field: LogField) -> Reading:
 
 
 def celsius(kelvin: int) -> float:
-    """Convert the log's whole kelvins to degrees C, as the tools do; raises Unreadable outside a drive's range."""
+    """Convert kelvins to degrees C by subtracting 273, as the tools do; raises Unreadable outside 200 to 500 K."""
     if not 200 <= kelvin <= 500:
         raise Unreadable(f"not a drive's temperature in kelvins: {kelvin}")
     return float(kelvin - 273)
@@ -97,17 +97,17 @@ def celsius(kelvin: int) -> float:
 
 @dataclass(frozen=True)
 class Slots:
-    """The slot of the running firmware, and whether firmware of another slot is waiting for the next reset."""
+    """The slot of the running firmware, and whether the firmware of another slot will run after the next reset."""
 
     running: int | Unknown
     pending: bool | Unknown
 
 
 def slots(reading: str | Unknown, name: str) -> Slots:
-    """Read the slots from nvme-cli's firmware log of the device `name`.
+    """Read the firmware slots from nvme-cli's firmware log of the device `name`.
 
-    One byte has the current slot in bits 0 to 2, and the next slot or 0 in bits 4 to 6. nvme-cli prints the log inside
-    an object with the device's name.
+    The byte `afi` of the firmware log has the slot of the running firmware in bits 0 to 2; bits 4 to 6 are the slot of
+    the next reset, or 0. In nvme-cli's JSON, the key of the firmware log is the device's name.
     """
     if isinstance(reading, Unknown):
         return Slots(reading, reading)

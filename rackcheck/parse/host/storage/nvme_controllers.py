@@ -13,13 +13,13 @@ _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 def controllers(files: Files, names: Iterable[str]) -> list[str]:
-    """Return the controllers that have at least one of these files, in numeric order."""
+    """Return the NVMe controllers that have at least one of the files in `names`, in numeric order."""
     found = {controller for name in names for (controller,) in files.found(f"{FOLDER.format('*')}/{name}")}
     return sorted(found, key=natural)
 
 
 def pci(files: Files, controller: str) -> Sourced:
-    """Return a controller's PCI address; absent if the controller is reached over a network."""
+    """Return an NVMe controller's PCI address; absent if the controller is not on PCIe but reached over a network."""
     address = files.read(f"{FOLDER.format(controller)}/address")
     reading = address.reading
     elsewhere = isinstance(reading, str) and _ADDRESS.fullmatch(reading) is None

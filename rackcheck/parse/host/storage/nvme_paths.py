@@ -1,4 +1,4 @@
-"""NVMe subsystems, /sys/class/nvme-subsystem, and the controllers that are paths to each."""
+"""NVMe subsystems, /sys/class/nvme-subsystem, and the controllers through which each subsystem is reached (paths)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ PATHS = f"{FOLDER.format('*')}/nvme*/state"
 
 
 def states(files: Files) -> Mapping[str, Sequence[Reading]]:
-    """Return the states of each subsystem's paths, one for each controller; empty for a subsystem without paths."""
+    """Return the state of each path (controller) to each NVMe subsystem; empty for a subsystem without paths."""
     found: dict[str, list[Reading]] = {name: [] for name in sorted((n for (n,) in files.found(NAMES)), key=natural)}
     for name, controller in files.found(PATHS):
         state = files.read(f"{FOLDER.format(name)}/nvme{controller}/state")
@@ -21,6 +21,6 @@ def states(files: Files) -> Mapping[str, Sequence[Reading]]:
 
 
 def live(paths: Sequence[Reading]) -> Reading:
-    """Count the paths in the state `live`; unknown if the state of a path is unknown."""
+    """Count the paths to an NVMe subsystem that are in the state `live`; unknown if the state of a path is unknown."""
     unknown = next((state for state in paths if isinstance(state, Unknown)), None)
     return unknown or paths.count("live")

@@ -14,7 +14,7 @@ _HIDING = re.compile(r"^\S+ /proc proc \S*\b(hidepid=[a-z0-9]+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Mount:
-    """One mount: its source (a device, an export or the filesystem's own word), its type, its options unchanged."""
+    """One mount: its source (a device, an NFS export or a name such as `tmpfs`), its type, its options as shown."""
 
     source: str
     type: str
@@ -27,9 +27,9 @@ def unescaped(field: str) -> str:
 
 
 def mounts(content: str) -> dict[str, Mount]:
-    """Return mounts by mount point, without those that logins make; of several on one point, only the last is visible.
+    """Return the mounts by mount point, except those in /run/user; of several on one mount point, the last counts.
 
-    Raises Unreadable on a row that does not have six fields, and if nothing is mounted.
+    Raises Unreadable if a row of /proc/mounts does not have six fields, or if /proc/mounts is empty.
     """
     found: dict[str, Mount] = {}
     for row in rows(content):
@@ -43,9 +43,9 @@ def mounts(content: str) -> dict[str, Mount]:
 
 
 def why_hidden(content: str, place: str) -> Unknown:
-    """Return from /proc/mounts why a file of process 1 is missing, although the process always exists.
+    """Return, from /proc/mounts, why a file of process 1 is missing, although every system has a process 1.
 
-    The mount option `hidepid` of /proc hides the file from other users than root.
+    With the mount option `hidepid`, /proc hides the files of process 1 from users other than root.
     """
     hiding = _HIDING.search(content)
     if hiding is not None:

@@ -7,21 +7,21 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable
 from rackcheck.parse.host.storage import nvme
 
 HEALTH = "nvme_smart_health_information_log"
-"""Name of the object with the counts of the drive's health."""
+"""Name of the JSON object in which smartctl prints the drive's health counters."""
 
 LOOKED = tuple(status for status in range(128) if not status & 0b11)
-"""Exit statuses of smartctl with usable output: bits 0 and 1, which mean that nothing was read, are not set."""
+"""Exit statuses of smartctl with usable output, that is, without bits 0 and 1, which mean that nothing was read."""
 
 _TESTS = "nvme_self_test_log"
 _FAILED = {5, 6, 7}
 """Results of self-tests that failed: with a fatal error, or in a segment (NVMe base specification, self-test log).
 
-Self-tests with other results passed or were aborted.
+A self-test with a result that is not in _FAILED passed or was aborted.
 """
 
 
 def passed(reading: str | Unknown) -> Reading:
-    """Return smartctl's verdict: True if the drive has no critical warning; Unknown if there is no verdict."""
+    """Return smartctl's verdict: True if the drive has no critical warning; Unknown if smartctl prints no verdict."""
     if isinstance(reading, Unknown):
         return reading
     try:
@@ -32,7 +32,7 @@ def passed(reading: str | Unknown) -> Reading:
 
 
 def self_tests(reading: str | Unknown) -> tuple[Reading, Reading]:
-    """Count the self-tests in the log, and the failed ones; Unknown if there is no log."""
+    """Count all self-tests in the drive's log, and the failed self-tests; both are Unknown if there is no log."""
     if isinstance(reading, Unknown):
         return reading, reading
     try:
@@ -46,7 +46,7 @@ def self_tests(reading: str | Unknown) -> tuple[Reading, Reading]:
 
 
 def _tests(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the entries of the log of self-tests; empty if the drive has run none."""
+    """Return the entries in the drive's log of self-tests; empty if the drive has run no self-test."""
     if _TESTS not in values:
         raise Unreadable("smartctl is older than 7.4, or the drive has no self-tests", Reason.NOT_COLLECTED)
     table = nvme.inside(values, _TESTS).get("table", [])

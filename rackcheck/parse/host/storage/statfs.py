@@ -1,8 +1,8 @@
 """The output of `stat -f` for mounts, each with a time limit.
 
-First, a row `mount POINT` for each queried mount. Then, in the order in which the mounts respond, `ok POINT BLOCK-SIZE
-BLOCKS FREE FREE-TO-USERS INODES FREE-INODES` or `failed POINT COMPLAINT`. Finally `end`. Points are as the kernel
-escapes them.
+The output begins with a row `mount POINT` for each queried mount. A row `ok POINT BLOCK-SIZE BLOCKS FREE FREE-TO-USERS
+INODES FREE-INODES` or `failed POINT COMPLAINT` follows for each mount that responds, in the order of the responses. The
+last row of the output is `end`. In a mount point, blanks and similar characters are escaped as in /proc/mounts.
 """
 
 import re
@@ -20,21 +20,21 @@ _NUMBERS = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
 
 @dataclass(frozen=True)
 class StatfsReply:
-    """The result for one mount: no response in time (`well` is None), its numbers, or an error message."""
+    """The result of `stat -f` for one mount: its numbers, an error message, or no response in time (`well` is None)."""
 
     point: str
     well: bool | None = None
     words: str = ""
 
     def responds(self) -> Reading:
-        """Return whether the mount responds; unknown if this login may not read the mount."""
+        """Return whether the mount responds without an error; unknown if the login may not read the mount."""
         if self.well or self.well is None:
             return self.well is True
         refused = self.refused()
         return refused if refused.reason is Reason.DENIED else False
 
     def measured(self, seconds: int) -> dict[str, Reading]:
-        """Return a reading for each name in LEAVES; if the mount did not respond within `seconds`, they are unknown."""
+        """Return a reading for each name in LEAVES; unknown if the mount gave an error, or no response in `seconds`."""
         if self.well:
             return self._filled()
         silent = Unknown(Reason.TIMEOUT, f"the mount did not respond within {seconds} s")
@@ -47,13 +47,13 @@ class StatfsReply:
             return dict.fromkeys(LEAVES, Unknown(error.reason, str(error)))
 
     def refused(self) -> Unknown:
-        """Return why a mount has no size, from the end of the error message, which is the kernel's reason."""
+        """Return why a mount has no size: the end of the error message of `stat -f`, which is the kernel's reason."""
         word = clean((self.words or "no message").rpartition(": ")[2])
         return Unknown(Reason.DENIED if "ermission denied" in word else Reason.NOT_COLLECTED, word)
 
 
 def answers(text: str) -> list[StatfsReply]:
-    """Return the last result of each queried mount; raises Unreadable if the output is incomplete."""
+    """Return the last result of `stat -f` for each queried mount; raises Unreadable on incomplete output."""
     lines = rows(text)
     matches = [_ROW.fullmatch(row) for row in lines[:-1]]
     if lines[-1:] != ["end"] or None in matches:
@@ -69,8 +69,9 @@ def answers(text: str) -> list[StatfsReply]:
 def filled(numbers: str) -> dict[str, Reading]:
     """Return the readings of a mount from `BLOCK-SIZE BLOCKS FREE FREE-TO-USERS INODES FREE-INODES`.
 
-    Raises Unreadable on anything else, and if more is free than the total. If only the inodes are wrong, their share is
-    unknown: Ceph's client (fs/ceph/super.c of the kernel) returns -1 free inodes.
+    Raises Unreadable if the text has another form, or if more blocks are free than the mount has. If more inodes are
+    free than the mount has, only the share of used inodes is unknown: Ceph's client (fs/ceph/super.c of the kernel)
+    returns -1 free inodes.
     """
     if not _NUMBERS.fullmatch(numbers):
         raise Unreadable(f"not the numbers of a filesystem: {numbers[:80]!r}")
@@ -83,7 +84,7 @@ def filled(numbers: str) -> dict[str, Reading]:
 
 
 def _share(total: int, free: int, left: int) -> Reading:
-    """Return the used percentage of the space that is available to ordinary users, as df computes it."""
+    """Return how much of the space for ordinary users is used, in percent, as df computes it."""
     if free > total:
         return Unknown(Reason.UNPARSABLE, f"more is free than exists: {free} of {total}")
     used = total - free

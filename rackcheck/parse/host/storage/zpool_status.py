@@ -1,4 +1,4 @@
-"""The tables of `zpool status -p`: the disks and files of each pool, and the error counts of each."""
+"""The tables of `zpool status -p`: the disks and files of each pool, and their error counts."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ _ROW = re.compile(
 )
 _HEAD = re.compile(r"\tNAME +STATE +READ +WRITE +CKSUM")
 _GROUP = re.compile(r"\t\S{1,40} *")
-"""Matches the heading of a part of the table, such as `logs`, which has no state."""
+"""Matches a heading inside the table of a pool, such as `logs`: a row without a state."""
 
 
 @dataclass(frozen=True)
 class PoolMember:
-    """A disk or file of a pool: its name there, its state, and its errors of reading, writing and checksums."""
+    """A disk or file of a pool: its name in the pool, its state, and its counts of read, write and checksum errors."""
 
     name: str
     state: str
@@ -25,10 +25,10 @@ class PoolMember:
 
 
 def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
-    """Yield each pool's name and its members; spares, which have no counts, are left out.
+    """Yield each pool's name and its disks and files (members), without spares, which have no error counts.
 
-    A member is a row without more deeply indented rows below. Raises Unreadable if no pool is printed, at a pool
-    without a table or without a row in it, and at an invalid row of a table.
+    A row of the pool's table is a member if no more deeply indented row follows it. Raises Unreadable if no pool is
+    printed, if a pool has no table or an empty one, and at an invalid row of a table.
     """
     starts = [at for at, row in enumerate(rows) if row.startswith("  pool: ")]
     if not starts:
@@ -46,7 +46,7 @@ def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
 
 
 def _device_rows(name: str, rows: Sequence[str]) -> Iterator[re.Match[str]]:
-    """Yield the rows of one pool's table that have error counts."""
+    """Yield those rows of a pool's table that have error counts."""
     head = next((at for at, row in enumerate(rows) if _HEAD.fullmatch(row)), None)
     stop = next((at for at, row in enumerate(rows) if row.startswith("errors:")), None)
     if head is None or stop is None:
