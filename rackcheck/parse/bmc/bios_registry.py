@@ -149,6 +149,6 @@ def _last(uri: str) -> str:
 def _bare(name: str) -> str:
     """Remove the version and the language from a registry's name.
 
-    Versions are not compared, because Dell's BIOS names v1_0_3 of a registry whose version is v1_0_0.
+    Names are compared without the version, because Dell's BIOS names v1_0_3 of a registry that is listed as v1_0_0.
     """
     return _VERSION.sub("", clean(name, 200).strip().casefold())

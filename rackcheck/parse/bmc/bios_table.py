@@ -124,7 +124,7 @@ BiosSettings = Mapping[str, Setting]
 def settings(table: Mapping[str, Any]) -> BiosSettings:
     """Read the table of BIOS settings.
 
-    Meanings of values that a row defines override those of its setting, which override the common meanings.
+    The meanings that a row defines for values override those of its setting, which override the common meanings.
     """
     return {name: _setting(name, given, table["words"]) for name, given in table["settings"].items()}
 

@@ -20,7 +20,7 @@ PURPOSES = {
 }
 """For each purpose of a set point, a pattern that matches the control's Id, as recorded on GB200 and DGX.
 
-The pattern of `limit` matches PowerLimit, the example of the standard.
+The pattern of `limit` matches PowerLimit, the Id in the standard's example.
 """
 
 DEVICES = frozenset({"TDP", "EDPp", "EDPc", "TGP"})

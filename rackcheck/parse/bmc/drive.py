@@ -65,7 +65,7 @@ def _empty(drive: Resource) -> bool:
 
 
 def _answered(docs: Documents) -> bool:
-    """Return whether every resource on the path to the drives was fetched or does not exist; its body may be empty."""
+    """Return whether each resource on the path to the drives was fetched, even if it is empty, or does not exist."""
     resources = [each for link in _WAY for each in gather(docs.at(link))[0]]
     return all(each.trouble is None or not_there(each.trouble) for each in resources)
 
@@ -91,7 +91,7 @@ def gigabytes(value: object) -> float:
 
 
 def share(value: object) -> float:
-    """Return the remaining life of a drive in %; 0 is unknown: the drive may be worn out, or may not report it."""
+    """Return a drive's remaining life in %; raises Unreadable for 0: the drive may be worn out, or not report it."""
     left = some(value)
     if left > 100:
         raise Unreadable(f"above 100 %: {left:g} %")

@@ -75,7 +75,10 @@ def facts(docs: Documents, area: str, *places: str) -> Facts:
 
 
 def gives(area: str, where: str) -> dict[str, Kind]:
-    """Return the kind of each fact about event logs, by path; each path begins with `area`; a help text has `where`."""
+    """Return the kinds of all facts about event logs, by path.
+
+    `area` is the beginning of each path; `where` states in the help text which logs are meant, such as `of chassis`.
+    """
     return {
         area: collection(f"logs of hardware events {where}, by path; without logs of logins, traces and dumps"),
         f"{area}/*.entries": integer("number of entries that the log reports", Class.MEASUREMENT),
@@ -114,7 +117,7 @@ class LogEntries:
     trouble: Unknown | None = None
 
     def severe(self, word: str) -> Sourced:
-        """Count the entries of one severity that are not marked as resolved among the newest entries."""
+        """Count, among the newest entries, those of severity `word` that are not marked as resolved."""
         if self.trouble is not None:
             return Sourced(self.trouble, self.source)
         rows = [entry.read("Severity", health).reading for entry in self.newest]

@@ -10,7 +10,11 @@ from rackcheck.parse.bmc.item import gather, in_chassis, members, not_there, rea
 from rackcheck.parse.bmc.systems import Gathered, has_some
 
 SLOTS = ("Slot.Location.PartLocation.ServiceLabel", "Location.PartLocation.ServiceLabel")
-"""Properties with the label of a PCIe device's slot: the standard's, and the one that resources of other parts have."""
+"""Properties that may hold the label of a PCIe device's slot.
+
+The first is the standard's property for the slot of a PCIe device, the second the property that resources of other
+parts have.
+"""
 
 
 def devices(docs: Documents) -> Gathered:

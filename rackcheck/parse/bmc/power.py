@@ -22,7 +22,7 @@ METRICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "input_power": ("InputPowerWatts", ("PowerInputWatts",)),
     "output_power": ("OutputPowerWatts", ("PowerOutputWatts", "LastPowerOutputWatts")),
 }
-"""For each measured value of a power supply, its property in the Metrics resource, and those in the older schema."""
+"""For each measured value of a power supply: the property in its Metrics, and the properties in the older schema."""
 
 
 def drawn(value: object) -> float:
