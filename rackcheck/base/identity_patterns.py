@@ -24,8 +24,8 @@ TOP = r"[A-Za-z]{2,24}"
 PRIVATE_TOP = r"(?:corp|home|internal|intranet|lan|local|localdomain|private)"
 """The last label of a host name in a private network.
 
-The labels are those of RFC 6762, appendix G, with `local` (section 3) and `localdomain`. Host names that end with such
-a label are matched if they have at least two labels, all others with at least three.
+The labels are those of RFC 6762, appendix G, with `local` (section 3) and `localdomain`. A host name that ends with one
+of these labels is matched if it has at least two labels, any other host name only if it has at least three.
 """
 
 

@@ -2,8 +2,8 @@
 
     state:fail rack:r03 rule:bios.* os.kernel.release<6 !state:waived group:7 ~sriov dgx[01-08]
 
-A row is selected if all terms of the filter are true for it. If it depends on an unknown fact whether a row is
-selected, `holds` returns None. Rows for which `holds` returns None are not selected, and the caller shows their number.
+A row is selected if all terms of the filter are true for it. If an unknown fact decides whether a row is selected,
+`holds` returns None. Rows for which `holds` returns None are not selected, and the caller shows their number.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -81,7 +81,7 @@ EVERYTHING = Where()
 
 
 def left_out(where: Where, rows: str) -> str:
-    """Format the note that some rows were left out because compared facts are unknown; `rows` is like `3 nodes`."""
+    """Format the note that rows were left out because compared facts are unknown; `rows` is a count like `3 nodes`."""
     return f"{rows} left out: the facts in `{where.about({COMPARED})}` are unknown there"
 
 

@@ -57,7 +57,7 @@ LONGEST = 200
 """Maximum length of an attribute name, in characters; recorded names have up to 61."""
 
 FAMILY = 4
-"""If more attributes than this have the same value, the source of a reading names only the first of them."""
+"""Maximum number of attributes with the same value that a reading's source names; of more, it names only the first."""
 
 MOST = 5_000
 """Maximum number of attributes of one BIOS; the recorded machines have up to 455."""

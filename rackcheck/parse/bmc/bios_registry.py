@@ -12,10 +12,10 @@ from rackcheck.parse.bmc.bios_table import BiosSettings, spelled
 from rackcheck.parse.bmc.item import gather
 
 FEW = 5
-"""If fewer settings than this are found by attribute name, the attribute registry of the BIOS is fetched.
+"""Minimum number of settings found by attribute name; with fewer, the attribute registry of the BIOS is fetched.
 
-On every recorded BIOS, more settings than this are found by attribute name. An attribute registry has about a megabyte,
-so it is fetched only if it is needed.
+On every recorded BIOS, more than `FEW` settings are found by attribute name. An attribute registry has about a
+megabyte, so it is fetched only if it is needed.
 """
 
 BiosRegistry = Mapping[str, Any]

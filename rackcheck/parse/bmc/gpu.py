@@ -24,7 +24,8 @@ CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII
 class Gpu:
     """One GPU, which the BMC lists as a processor or as a PCIe device.
 
-    `resource` is this processor or PCIe device; `device` is the PCIe device to which a processor links, if any.
+    `resource` is the processor or PCIe device that represents the GPU; `device` is the PCIe device to which a processor
+    links, if any.
     """
 
     resource: Resource

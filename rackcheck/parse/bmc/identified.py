@@ -55,7 +55,7 @@ class KnownMachine:
     names: tuple[Sign, ...]
     fits: tuple[Sign, ...]
     must: frozenset[tuple[str, str]]
-    """Properties that must have one of the listed values.
+    """Properties of a machine that must have one of the values in the table of machines.
 
     A different value excludes the machine; if the property could not be read, the match is uncertain.
     """
@@ -77,7 +77,11 @@ class KnownMachine:
 
 @dataclass
 class ReportedIdentity:
-    """Values that the BMC reports, by kind of resource and property, and why some or all of a kind were not read."""
+    """Values that a BMC reports to identify its machine, and why some of them could not be read.
+
+    `values` has the values of each property, and `silent` the reason why a property could not be read. `unread` has the
+    reason why resources of one kind could not be read.
+    """
 
     values: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     silent: dict[tuple[str, str], Unknown] = field(default_factory=dict)

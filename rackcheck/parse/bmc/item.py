@@ -115,9 +115,9 @@ def keyed(
 ) -> Iterator[tuple[str, Resource]]:
     """Yield each resource with a unique name.
 
-    A repeated name is extended by the chassis' Id; if it is still repeated, by the URI's last segment, and then by the
-    URI. Raises Unreadable if names are repeated even then, because a name may be forged to look like another item's
-    extended name.
+    A name that several items have is extended by the chassis' Id; if it is still repeated, by the URI's last segment,
+    and then by the URI. Raises Unreadable if extended names are repeated too, because a name may be forged to look like
+    another item's extended name.
     """
     keys = [name(resource) for resource in resources]
     for longer in (_with_owner, _with_place, _with_uri):
@@ -166,8 +166,8 @@ def health_of(resource: Resource) -> Sourced:
     """Read the health of an item in a slot; absent if the slot is empty, or if the BMC has no health for the item.
 
     Many resources have no `Status.Health` by design: chassis that group others, sensors without thresholds. If other
-    items of the collection have a health, a missing health is later treated as unknown, when a rule judges it. A
-    `Status.Health` of null is unknown.
+    items of the collection have a health, a rule that judges a missing health treats it as unknown. A `Status.Health`
+    of null is unknown.
     """
     sourced = fitted(resource, "Status.Health", health)
     status = resource.body.get("Status", {})

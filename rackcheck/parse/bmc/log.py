@@ -34,7 +34,8 @@ _SKIP = re.compile(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
 def logs(docs: Documents, *places: str) -> Gathered:
     """Return the event logs at these paths (`Systems/*/LogServices/*`), and why the list may be incomplete.
 
-    If the BMC has no log of hardware events, the list counts as incomplete: that does not prove that no event occurred.
+    If the BMC has no log of hardware events, the list counts as incomplete, because a missing log does not prove that
+    no event occurred.
     """
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None

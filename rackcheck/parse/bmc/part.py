@@ -15,7 +15,7 @@ def named_first(resource: Resource, *names: str) -> str:
 def label(value: object) -> str:
     """Return a text from a part's label, such as its serial number.
 
-    Raises Unreadable if the text is all zeros or `nil`, because the text was then never stored.
+    Raises Unreadable if a part's label is all zeros or `nil`, because its text was then never stored.
     """
     word = text_of(value)
     if not word.strip("0"):

@@ -22,7 +22,7 @@ UNITS: Mapping[str, str] = {
     "amps": "current",
     "rpm": "speed",
 }
-"""The kind of a sensor by its unit, in lower case: Lenovo's XCC returns C and Watts, the standard has Cel and W."""
+"""The kind of a sensor by its unit, in lower case; Lenovo's XCC reports C and Watts, the standard has Cel and W."""
 
 TYPES: Mapping[str, str] = {
     "Temperature": "temperature",
@@ -108,7 +108,7 @@ TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics",
 
 
 def _has(metrics: Resource, context: str) -> bool:
-    """Return whether the temperature summary of a chassis has this context; True for null, as it may then have it."""
+    """Return whether a temperature summary has this context; True if it is null, because the value is then unknown."""
     if "TemperatureSummaryCelsius" not in metrics.body:
         return False
     summary = metrics.body["TemperatureSummaryCelsius"]

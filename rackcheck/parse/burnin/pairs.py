@@ -32,8 +32,8 @@ SLOW = -0.1
 Z_END, Z_LINK = -4.0, -6.0
 """Limits for differences from the expected rate, in standard deviations: for an end, and for a link.
 
-A difference beyond its limit is not due to chance. The limit for a link is stricter, because there are many links and
-each is measured only once.
+A difference beyond its limit is not due to chance. The limit for a link is stricter than that for an end, because there
+are many links and each is measured only once.
 """
 
 LinkEnds = tuple[str, str]
@@ -156,7 +156,7 @@ def _link(left: NumberRange, noise: NumberRange, hole: bool, ends: Sequence[Pair
 
 
 def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
-    """Return slow if it is slow for all possible missing values, fine if it is slow for none, else not tested."""
+    """Return slow if the value is slow whatever the missing values are, fine if it never is, else not tested."""
     half, line = left.middle, math.log1p(SLOW)
     if left.high < line and left.high < z * by.high:
         outcome = PairOutcome.SLOW

@@ -68,7 +68,7 @@ AGAIN = 25.0
 """Seconds in the plan's deadline for repeating failed work, first while the part is hot, then after it has cooled."""
 
 SCRATCH = 16 << 30
-"""Maximum size of the scratch file, in bytes; the node stops writing earlier if half of its time has passed."""
+"""Maximum size of the scratch file, in bytes; the node stops writing earlier if half of the load's time is over."""
 
 PULSE = 5.0
 """Seconds without a message from the controller after which the node ends the load by itself."""

@@ -14,7 +14,7 @@ NORMAL = 1.4826
 """Factor that converts a median absolute deviation to the standard deviation of a normal distribution, 1 / 0.67449."""
 
 SETTLED = 1e-9
-"""The iteration ends when a round changes no effect by more than this."""
+"""The iteration ends after a round in which no effect changes by more than this value."""
 
 MOST = 20
 """Maximum number of rounds: with an even number of cells, the medians may oscillate without end."""

@@ -17,8 +17,8 @@ VERIFYING = ("mismatch", "disagree", "not finite", "alias")
 def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
     """Return why a value is unknown.
 
-    The reason is that of an untested stage, else that the burn-in ended early, else that the burn-in does not report
-    the value.
+    The reason is, in this order: why a stage was not tested, why the burn-in ended early, or that the burn-in does not
+    report the value.
     """
     why = next((stage.why for stage in stages if not stage.done), "")
     if not why and not burn.whole:
@@ -101,8 +101,8 @@ EDGE = 2.0
 def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | None:
     """Return why the samples of the value `name` do not cover the whole load of a part; None if they cover it.
 
-    The samples do not cover the load if some of its work was not done, if the first sample is too long after its start,
-    or if the last sample is too long before its end.
+    The samples do not cover the load if some work was not done, if the first sample is too long after the start of the
+    work, or if the last sample is too long before the end of the work.
     """
     work = [stage for stage in burn.work_of(of) if stage.stage != "again"]
     undone = next((each for each in wanted if not any(stage.done for stage in work if stage.stage == each)), "")

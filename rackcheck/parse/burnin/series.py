@@ -89,7 +89,8 @@ def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
 def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoints:
     """Return at most `most` points of a curve; `most` must be at least 4.
 
-    These points are the first, the last, and the lowest and the highest of each interval in between.
+    The first and the last point of the curve are kept, and the lowest and the highest point of each interval in
+    between.
     """
     if len(points) <= most:
         return tuple(points)

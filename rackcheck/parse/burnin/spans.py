@@ -6,10 +6,10 @@ fails only if the whole range is beyond the limit, and passes only if no part of
 missing value can therefore make a verdict unknown, but cannot reverse it.
 
 The level of a row or column of 4 to 32 cells is the mean of its middle half, which varies less than the median; up to a
-quarter of the cells may be outliers or missing. The level of a row or column with fewer or more cells is the median; up
-to half of its cells may be outliers. The rows are assumed to be alike unless most cells of a row differ from the other
-rows. The effect of a row is computed with one additional cell of value 0 for every four cells of the row, which keeps
-the effect near 0 if only some cells deviate.
+quarter of the cells may be outliers or missing. The level of a row or column of fewer than 4 or more than 32 cells is
+the median; up to half of its cells may be outliers. The rows are assumed to be alike unless most cells of a row differ
+from the other rows. The effect of a row is computed with one additional cell of value 0 for every four cells of the
+row, which keeps the effect near 0 if only some cells deviate.
 """
 
 import math
@@ -21,7 +21,7 @@ from rackcheck.parse.burnin.polish import NORMAL
 FEWEST = 3
 """Minimum number of cells that a row needs for its own effect, and a column for its own level.
 
-Of only two cells, either one may be the outlier.
+In a row or column of only two cells, either cell may be the outlier.
 """
 
 FINEST = 1e-6

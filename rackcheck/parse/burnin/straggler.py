@@ -202,7 +202,7 @@ def _held(node: str, slot: str, left: NumberRange, spread: NumberRange, limit: L
 
 
 def _outcome(left: NumberRange, spread: NumberRange, limit: Limit) -> StragglerOutcome:
-    """Return slow if it is slow for all possible missing values, fine if it is slow for none, else not tested."""
+    """Return slow if the value is slow whatever the missing values are, fine if it never is, else not tested."""
     line = math.log1p(limit.effect)
     if left.high < line and left.high < limit.z * spread.high:
         return StragglerOutcome.SLOW

@@ -199,7 +199,10 @@ def _best(times: Sequence[float], temps: Sequence[float], span: float) -> _Line:
 
 
 def _edge(times: Sequence[float], temps: Sequence[float], best: _Line, tau: float, limit: float) -> _Line | None:
-    """Return the fit between the best tau and `tau` whose sum of squared errors is `limit`; None if there is none."""
+    """Return the fit whose sum of squared errors is `limit`; None if there is none.
+
+    The tau of the returned fit is between the tau of the best fit and the argument `tau`.
+    """
     if _line(times, temps, tau).squares <= limit:
         return None
     near, far = math.log(best.tau), math.log(tau)

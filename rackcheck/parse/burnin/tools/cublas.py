@@ -23,7 +23,7 @@ GIVES: Mapping[str, Kind] = {
 WORK = {"side": 8192, "data": "normal", "type": "bf16"}
 """Size, values and data type of the matrices for which the fact `rate` is defined.
 
-A rate of other matrices is reported as not tested.
+A rate that was measured with matrices of another size, content or data type is reported as not tested.
 """
 
 _GPU = re.compile(r"[0-9]{1,4}")

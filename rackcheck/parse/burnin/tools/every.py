@@ -3,7 +3,7 @@
 If the record of a tool cannot be read, only the facts of this tool are unknown. Two records may report the same fact,
 such as two levels of DCGM's diagnostic: a failure then takes precedence over an unknown, and an unknown over a pass.
 Lists that two records report for the same fact, such as collections and warnings, are merged. If two records report
-different values of another fact, the fact is unknown.
+different values of a fact that is neither a verdict nor a list, the fact is unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -83,7 +83,7 @@ def _silent(name: str, record: ToolRecord) -> Unknown:
 
 
 def _metrics(record: ToolRecord) -> dict[str, tuple[float, float]]:
-    """Return the operations and the CPU seconds of each stressor; raises Unreadable if the YAML is incomplete."""
+    """Return the number of operations and the CPU seconds of each stressor; raises Unreadable on incomplete YAML."""
     lines = [line for line in record.out.splitlines() if not line.startswith(("stress-ng: ", "info: "))]
     body = [line.rstrip() for line in lines if line.strip()]
     if record.cut or body[:1] != ["---"] or body[-1:] != ["..."]:
