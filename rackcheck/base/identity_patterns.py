@@ -1,7 +1,8 @@
 """Regular expressions for identities in text: addresses, ids, mail addresses, host names.
 
-The patterns match only the identity itself. Which characters may precede and follow it depends on the text:
-`anonymise.host_patterns` is for the output of nodes and BMCs, `report.known` for the sentences of a report.
+The patterns match only an identity itself, not the characters around it. Which characters may precede and follow an
+identity depends on the text: `anonymise.host_patterns` is for the output of nodes and BMCs, `report.known` for the
+sentences of a report.
 """
 
 UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
@@ -24,7 +25,7 @@ PRIVATE_TOP = r"(?:corp|home|internal|intranet|lan|local|localdomain|private)"
 """The last label of a host name in a private network.
 
 The labels are those of RFC 6762, appendix G, with `local` (section 3) and `localdomain`. A host name that ends with one
-of them has at least two labels, any other host name at least three.
+of these labels is matched if it has at least two labels, any other host name only if it has at least three.
 """
 
 

@@ -1,4 +1,4 @@
-"""Similar names: names with the same parts in another order, and the profile that a fragment's name may mean. Pure."""
+"""Similar names: names with the same parts in another order, and profiles that a fragment's name may mean. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -8,19 +8,19 @@ PARTS = 6
 """Names of up to this many parts are tried in every order (6 parts: 720 orders); no shipped name has more parts."""
 
 FEW = 3
-"""Maximum number of profiles suggested in place of a fragment."""
+"""Maximum number of profiles that are suggested in place of a fragment."""
 
 _BETWEEN = re.compile(r"[^a-z0-9]+")
 
 
 def transposed(word: str, known: Iterable[str]) -> str:
-    """Return the first known name with the same parts in any order, however they are joined; empty if there is none."""
+    """Return the first known name that has the same parts as `word` in any order; empty if there is none."""
     wanted = _joined(word)
     return next((each for each in known if wanted and _of_these_parts(wanted, each)), "")
 
 
 def _of_these_parts(wanted: str, name: str) -> bool:
-    """Whether the parts of a name, in some order, form this word."""
+    """Whether the parts of `name`, joined in some order, give the word `wanted`."""
     if sorted(wanted) != sorted(_joined(name)):
         return False
     parts = [part for part in _BETWEEN.split(name.casefold()) if part]
@@ -34,8 +34,8 @@ def _joined(word: str) -> str:
 def meant(name: str, verdicts: Mapping[str, Collection[str]]) -> str:
     """Return the profile that the user meant by the name of a fragment; empty if there is none.
 
-    `verdicts` are the profiles that give a verdict, each with all fragments it includes. The result is the profile with
-    the same name parts, else the first few that include the fragment.
+    `verdicts` are the profiles that give a verdict, each with all fragments it includes. The result is the profile
+    whose name has the same parts as `name`, else the first few profiles that include the fragment.
     """
     near = transposed(name, sorted(verdicts))
     holders = sorted(each for each, fragments in verdicts.items() if name in fragments)

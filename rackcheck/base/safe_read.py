@@ -7,7 +7,7 @@ from typing import BinaryIO
 from rackcheck.base.user_error import UserError
 
 _HANDED = (Path("/dev/fd"), Path("/proc/self/fd"))
-"""Folders for descriptors that are already open, such as pipes of the shell's `<(command)`, and standard input."""
+"""Folders of file descriptors that are already open, such as standard input and pipes of the shell's `<(command)`."""
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO",

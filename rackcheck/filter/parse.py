@@ -25,11 +25,12 @@ KindOf = Callable[[str], Kind | None]
 
 
 class FilterError(Exception):
-    """An invalid filter; the message names the term.
+    """The error for an invalid filter; its message names the invalid term.
 
     `column` is the position of the error in the filter, in characters from 1. `word` is the invalid word, and `known`
-    are the valid words. `fact` is the path of a fact that cannot be compared. The caller adds the nearest valid word or
-    path to the message.
+    are the valid words. `fact` is the path of a fact that cannot be compared, because no probe provides it or because
+    it is a collection. The caller adds to the message the valid word or fact path that is most similar to the invalid
+    one.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class FilterError(Exception):
 
 
 def terms(text: str, kind_of: KindOf, keys: frozenset[str]) -> Iterator[Term]:
-    """Parse the terms of a filter; raises FilterError, also for a term whose key is not in `keys`."""
+    """Parse the terms of a filter; raises FilterError for an invalid term, and for one whose key is not in `keys`."""
     if len(text) > LETTERS:
         raise FilterError(f"a filter has at most {LETTERS:,} characters; this one has {len(text):,}", LETTERS + 1)
     words = list(_words(text))
@@ -105,7 +106,7 @@ def _body(word: str, column: int, kind_of: KindOf) -> TermBody:
 
 
 def _values(text: str, word: str, column: int, skipped: int) -> tuple[str, ...]:
-    """Parse comma-separated values; a value may be in quotes."""
+    """Parse comma-separated values of a term; a value may be in quotes."""
     found, at = [], column + skipped
     for piece in pieces(text):
         if not piece or piece == '""':
@@ -129,7 +130,7 @@ def _named(word: str, head: str, column: int) -> Named:
 
 
 def _value(key: str, value: str, word: str, column: int) -> str:
-    """Check one value of a key, and return it; raises FilterError if the key does not accept this value."""
+    """Check one value of a key in a filter, and return it; raises FilterError if the key does not accept the value."""
     shown = clean(word, 60)
     if key in TREES:
         return value
@@ -179,7 +180,7 @@ def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> 
 
 
 def _meant(value: str, kind: Kind) -> str:
-    """Append the fact's unit to a number without a unit."""
+    """Return a value of a comparison, with the fact's unit appended if the value is a number without a unit."""
     if kind.type is not Type.QUANTITY:
         return value
     close = "".join(value.split())

@@ -1,4 +1,4 @@
-"""The terms of a filter: the condition of each term on a row, in three-valued logic. Pure.
+"""The terms of a filter: each is a condition on a row, evaluated in three-valued logic. Pure.
 
 The result of a term is True, False, or None for unknown. Only the comparison of a fact can be None: the names and the
 text of a row are always known.
@@ -28,9 +28,9 @@ _LIKE_PATH = re.compile(r"[a-z*][^/.*]*[/.*]|[*]")
 class FilterRow:
     """A row that a filter may select: its values by key, its visible text, and a function that reads its facts.
 
-    `words` maps a key of `WORDS` to all values of the row; a key without values has no entry. `read` returns the values
-    of all facts that match a pattern: an unknown fact has the value Unknown. If no fact matches, `read` returns no
-    values. If `read` is None, comparisons are unknown.
+    `words` maps each key in `WORDS` to all values that the row has for it; a key without values has no entry. `read`
+    returns the values of all facts that match a pattern; the value of an unknown fact is an Unknown. If no fact matches
+    the pattern, `read` returns no values. If `read` is None, every comparison of a fact is unknown.
     """
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -40,13 +40,13 @@ class FilterRow:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """`state:fail,warn`: the row has one of these values, by name or by glob."""
+    """A term like `state:fail,warn`: the row has one of these values, in which `*` and `?` are wildcards."""
 
     key: str
     values: tuple[str, ...]
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether the row has any of the values."""
+        """Whether the row has one of the values of this term."""
         return any(named(self.key, value, word) for word in subject.words.get(self.key, ()) for value in self.values)
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class TextTerm:
-    """`~sriov`: the row's text contains one of these texts, whether in upper or lower case."""
+    """A term like `~sriov`: the row's text contains one of the values; upper and lower case are equal."""
 
     values: tuple[str, ...]
     key: str = field(default=TEXT, init=False)
@@ -72,8 +72,8 @@ class TextTerm:
 class Bare:
     """A word without a key, such as `dgx01` or `bios.*`: it matches a node, a rule, a fact, or the text of a row.
 
-    A word in the form of a path matches rules and facts by glob or by the beginning of their name; any other word
-    matches the row's text.
+    A word like `bios.*`, in the form of a path, matches rules and facts by glob or by the beginning of their names; a
+    word in another form matches the row's text.
     """
 
     values: tuple[str, ...]
@@ -97,7 +97,7 @@ class Bare:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTerm:
-    """`gpu/*.temperature>80C`: any fact of this pattern meets the comparison with any of the values."""
+    """A term like `gpu/*.temperature>80C`: a fact that matches the path meets the comparison with one of the values."""
 
     path: Path
     op: str
@@ -134,7 +134,7 @@ TermBody = Named | TextTerm | Bare | ComparisonTerm
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One condition, or its negation."""
+    """One term of a filter: a condition, or the negation of a condition."""
 
     body: TermBody
     denies: bool = False
@@ -149,18 +149,18 @@ class Term:
 
 
 def denied(answer: TriState) -> TriState:
-    """Negate a result; None stays None."""
+    """Negate the result of a term; None (unknown) stays None."""
     return None if answer is None else not answer
 
 
 def any_of(answers: Iterable[TriState]) -> TriState:
-    """Combine by "or": True if one is True, else None if one is None, else False."""
+    """Combine results by "or": True if any result is True, else None if any is None, else False."""
     found = set(answers)
     return True if True in found else None if None in found else False
 
 
 def all_of(answers: Iterable[TriState]) -> TriState:
-    """Combine by "and": False if one is False, else None if one is None, else True."""
+    """Combine results by "and": False if any result is False, else None if any is None, else True."""
     found = set(answers)
     return False if False in found else None if None in found else True
 

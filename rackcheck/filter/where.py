@@ -2,8 +2,8 @@
 
     state:fail rack:r03 rule:bios.* os.kernel.release<6 !state:waived group:7 ~sriov dgx[01-08]
 
-All terms must be true. If a compared fact of a row is unknown, `holds` returns None. Rows with an unknown result are
-not selected, and the caller shows their number.
+A row is selected if all terms of the filter are true for it. If an unknown fact decides whether a row is selected,
+`holds` returns None. Rows for which `holds` returns None are not selected, and the caller shows their number.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -68,7 +68,7 @@ class Where:
         return self if kept == self.terms else Where(kept, " ".join(map(str, kept)))
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether a row is selected; None if a compared fact is unknown or its value has the wrong type."""
+        """Whether a row is selected; None if that depends on a fact that is unknown or has the wrong type."""
         answer: TriState = True
         for term in self.terms:
             answer = all_of((answer, term.holds(subject)))
@@ -81,12 +81,12 @@ EVERYTHING = Where()
 
 
 def left_out(where: Where, rows: str) -> str:
-    """Format the note about the rows for which the filter is unknown; `rows` is a count like `3 nodes`."""
+    """Format the note that rows were left out because compared facts are unknown; `rows` is a count like `3 nodes`."""
     return f"{rows} left out: the facts in `{where.about({COMPARED})}` are unknown there"
 
 
 def reader(tree: Tree, plane_of: Callable[[Path], Plane]) -> Callable[[Path], Iterator[Reading]]:
-    """Return a reader of a node's facts for comparisons; `plane_of` returns the plane of a fact pattern."""
+    """Return a function that reads the facts of a node by pattern; `plane_of` returns the plane of such a pattern."""
 
     def read(pattern: Path) -> Iterator[Reading]:
         plane = plane_of(pattern)
@@ -106,6 +106,7 @@ def reader(tree: Tree, plane_of: Callable[[Path], Plane]) -> Callable[[Path], It
 def parse(text: str, kind_of: KindOf, keys: frozenset[str] = KEYS) -> Where:
     """Parse a filter; `kind_of` returns the type and unit of a fact, or None if no probe provides the fact.
 
-    `keys` are the keys that the rows have. Raises FilterError for an invalid filter, and no other exception.
+    `keys` are the keys that are valid for the filtered rows. Raises FilterError for an invalid filter, and no other
+    exception.
     """
     return Where(tuple(terms(text, kind_of, keys)), text)

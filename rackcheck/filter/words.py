@@ -23,7 +23,7 @@ CLOSED: Mapping[str, tuple[str, ...]] = {
     "plane": tuple(Plane),
     "class": tuple(Class),
 }
-"""Keys of a filter that accept only these values."""
+"""Keys of a filter that accept only certain values, each with these values."""
 
 NUMBERED = frozenset({"group", "u"})
 """Keys of a filter whose values are numbers."""
@@ -33,17 +33,17 @@ TREES = frozenset({"rule", "fact"})
 
 TEXT = "text"
 COMPARED = "compared"
-"""Keys for terms that are written without a key: TEXT for the row's text, COMPARED for the comparison of a fact."""
+"""Keys for terms that are written without a key: TEXT is for the row's text, COMPARED for the comparison of a fact."""
 
 NODE_KEYS = frozenset({"node", "rack", "row", "role", "slot", "u", COMPARED})
-"""Keys that select nodes."""
+"""Keys of a filter that select nodes."""
 
 FINDING_KEYS = frozenset({"rule", "fact", "plane", "group", "profile", "run", "class", "state", "severity", TEXT})
-"""Keys that select findings and facts."""
+"""Keys of a filter that select findings and facts."""
 
 KEYS = NODE_KEYS | FINDING_KEYS
 WORDS = tuple(sorted(KEYS - {TEXT, COMPARED}))
-"""Every key that can be written before a colon."""
+"""Every key that can be written before a colon in a filter."""
 
 _SET = re.compile(r"\[([0-9][0-9,-]*)\]")
 _SPAN = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
@@ -69,7 +69,7 @@ def _plain(number: str) -> str:
 
 @lru_cache(maxsize=64)
 def unfolded(value: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Expand a node set like `dgx[01-08,10]` to names and globs; raises ValueError if these are too many."""
+    """Expand a node set like `dgx[01-08,10]` to names and globs; raises ValueError if there are too many of them."""
     *pieces, tail = _SET.split(value)
     spans = [_spans(ranges) for ranges in pieces[1::2]]
     count, starred = math.prod(sum(map(_size, some)) for some in spans), any(star in value for star in "*?")
@@ -102,7 +102,7 @@ def _numbers(span: tuple[str, str]) -> Iterable[str]:
 
 
 def pieces(text: str) -> list[str]:
-    """Split a text at commas, except inside quotes and ranges; all quotes must be closed."""
+    """Split a text at commas, except inside quotes and square brackets; all quotes must be closed."""
     found, at = [], 0
     while True:
         match = _PIECE.match(text, at)
@@ -114,6 +114,6 @@ def pieces(text: str) -> list[str]:
 
 
 def spelt(value: str) -> str:
-    """Write a value so that parsing returns it unchanged."""
+    """Write a value of a term so that parsing it returns the same value."""
     bare = '"' in value or (pieces(value) == [value] and not any(letter.isspace() for letter in value))
     return value if bare else f'"{value}"'

@@ -26,7 +26,7 @@ def walked(docs: Documents) -> None:
 
 
 def firmware(adapter: Resource) -> Sourced:
-    """Return the version that all controllers of an adapter run; unknown if one reports none, or if versions differ."""
+    """Return the firmware version of an adapter's controllers; unknown if one reports none, or if versions differ."""
     source = inside(adapter.uri, "Controllers")
     if adapter.read("Status.State").reading == "Absent":
         return Sourced(Absent("the slot is empty"), source)

@@ -41,13 +41,13 @@ class SettingReport:
 
 
 def _several(names: list[str]) -> str:
-    """Join the names of attributes with the same value; if there are more than FAMILY, name only the first."""
+    """Join the names of attributes with the same value; of more than FAMILY, give only the first and the count."""
     return ",".join(names) if len(names) <= FAMILY else f"{names[0]} and {len(names) - 1} more"
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """Settings that the next boot changes, with their values after that boot, and why the list may be incomplete."""
+    """BIOS settings that the next boot changes, with their values after that boot, and why they may be incomplete."""
 
     changes: Mapping[str, SettingReport]
     doubt: Unknown | None = None
@@ -57,16 +57,16 @@ LONGEST = 200
 """Maximum length of an attribute name, in characters; recorded names have up to 61."""
 
 FAMILY = 4
-"""Maximum number of attributes with the same value that are all named; if there are more, only the first is named."""
+"""Maximum number of attributes with the same value that a reading's source names; of more, it names only the first."""
 
 MOST = 5_000
 """Maximum number of attributes of one BIOS; the recorded machines have up to 455."""
 
 
 def with_attributes(docs: Documents) -> list[Resource]:
-    """Return the Bios of every system that reports attributes.
+    """Return the Bios resource of every system whose Bios has attributes.
 
-    Raises Unreadable if no system reports attributes, or if a Bios that may report different values could not be read.
+    Raises Unreadable if no system reports attributes, or if a Bios resource that may have other values was not read.
     """
     found, trouble = gather(docs.at("Systems/*/Bios"))
     telling = [bios for bios in found if attributes(bios)]
@@ -80,9 +80,10 @@ def with_attributes(docs: Documents) -> list[Resource]:
 
 
 def attributes(bios: Resource) -> Attributes:
-    """Return the attributes of a Bios resource or of its settings object; none if the property is missing.
+    """Return the attributes of a Bios resource or of its settings object; empty if `Attributes` is missing.
 
-    Raises Unreadable if the attributes are null or too many.
+    Raises Unreadable if the property `Attributes` is null or has another type, or if there are more than `MOST`
+    attributes.
     """
     found = bios.body.get("Attributes", {})
     if not isinstance(found, Mapping):
@@ -105,10 +106,11 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
 
 
 def read_setting(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> SettingReport:
-    """Read one setting from the first row of its table that applies to this BIOS.
+    """Read one setting from the first row of the settings table that applies to this BIOS.
 
-    A row applies if the BIOS has attributes of the row, and the value of one of them is not `elsewhere`. If no
-    attribute matches by its own name, attributes are matched by the displayed names in `shown`.
+    A row applies if the BIOS has at least one attribute of the row whose value does not mean `elsewhere` (decided by
+    other attributes). If no attribute matches by its own name, attributes are matched by the displayed names in
+    `shown`.
     """
     found = _read_setting(setting, given, spelled(given))
     if found.attributes or not shown:
@@ -128,7 +130,7 @@ def _on_screen(names: Iterable[str], shown: Mapping[str, str]) -> dict[str, list
 def read_settings(
     known: BiosSettings, given: Attributes, shown: Mapping[str, str] = NOTHING
 ) -> dict[str, SettingReport]:
-    """Read all settings of a BIOS except those with their own probe; `shown` has the registry's displayed names."""
+    """Read all settings of a BIOS except those with their own probe; `shown` has the attributes' displayed names."""
     if shown:
         return {name: read_setting(setting, given, shown) for name, setting in known.items() if not setting.apart}
     spelt = spelled(given)
@@ -158,7 +160,7 @@ def _differing(setting: Setting, rows: list[Any]) -> Reading:
 
 
 def waiting(known: BiosSettings, now: Attributes, then: Attributes, shown: Mapping[str, str] = NOTHING) -> Waiting:
-    """Return the settings that the next boot changes; if a setting's current value is unknown, so is its change.
+    """Return the BIOS settings that the next boot changes; a setting whose current value is unknown is left out.
 
     An attribute that belongs to no setting is listed under its own name.
     """

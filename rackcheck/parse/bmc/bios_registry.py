@@ -12,9 +12,10 @@ from rackcheck.parse.bmc.bios_table import BiosSettings, spelled
 from rackcheck.parse.bmc.item import gather
 
 FEW = 5
-"""If fewer settings than this match by attribute name, the registry of the BIOS is fetched.
+"""Minimum number of settings found by attribute name; with fewer, the attribute registry of the BIOS is fetched.
 
-Each of the recorded BIOSes has more matches. A registry is about a megabyte, so it is fetched only if it is needed.
+On every recorded BIOS, more than `FEW` settings are found by attribute name. An attribute registry has about a
+megabyte, so it is fetched only if it is needed.
 """
 
 BiosRegistry = Mapping[str, Any]
@@ -40,7 +41,8 @@ def shown(docs: Documents, bios: Resource) -> dict[str, str]:
 def displayed(registry: BiosRegistry) -> dict[str, str]:
     """Read the displayed name of each attribute from a registry; malformed entries are skipped.
 
-    An attribute with two displayed names gets none. A registry with too many attributes yields nothing.
+    An attribute for which the registry has two displayed names is left out. For a registry with more than `MOST`
+    attributes, the result is empty.
     """
     found: dict[str, set[str]] = {}
     for entry in _entries(registry):
@@ -51,7 +53,7 @@ def displayed(registry: BiosRegistry) -> dict[str, str]:
 
 
 def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, str, str]]:
-    """Yield each (setting, attribute, value) that a registry allows, and for which the table has no meaning."""
+    """Yield each (setting, attribute, value) that a registry allows but the table of settings does not list."""
     allowed = {e["AttributeName"]: e["Value"] for e in _entries(registry) if _is_choice(e)}
     spelt = spelled(allowed)
     for setting in known.values():
@@ -63,7 +65,10 @@ def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, s
 
 
 def _names(value: object) -> list[str]:
-    """Return the two names of a registry's value: on Supermicro, the first is a number; attributes hold the second."""
+    """Return the two names that a registry has for one allowed value of an attribute.
+
+    On Supermicro, the first name is a number, and a Bios resource reports the second name as the attribute's value.
+    """
     rows = [value.get(n) for n in ("ValueName", "ValueDisplayName")] if isinstance(value, Mapping) else []
     return [name for name in rows if isinstance(name, str)]
 
@@ -80,7 +85,7 @@ def _entries(registry: BiosRegistry) -> list[Mapping[str, Any]]:
 
 
 def _named(docs: Documents, bios: Resource) -> BiosRegistry | None:
-    """Return the attribute registry that a BIOS names, else the only one with a similar name; None if there is none.
+    """Return the attribute registry that a BIOS names, or the only one with a similar name; None if there is neither.
 
     The registry is selected by its URI, because a BMC has dozens of registries of about a megabyte each.
     """
@@ -103,7 +108,7 @@ def _named(docs: Documents, bios: Resource) -> BiosRegistry | None:
 
 
 def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
-    """Return whether a registry has the version that a BIOS names; other versions may number attributes differently."""
+    """Return whether a registry has the version that a BIOS names; other versions may give attributes other numbers."""
     wanted = bios.body.get("AttributeRegistry")
     if by_name or not isinstance(wanted, str) or not wanted.strip():
         return True
@@ -112,7 +117,7 @@ def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
 
 
 def _covering(bios: Resource, registry: BiosRegistry) -> BiosRegistry | None:
-    """Return the registry if it has an entry for each attribute of a BIOS; None if it is for another BIOS."""
+    """Return the registry if it has an entry for every attribute of a BIOS, else None: it is then for another BIOS."""
     listed = {name for entry in _entries(registry) if isinstance(name := entry.get("AttributeName"), str)}
     return registry if listed >= set(attributes(bios)) else None
 
@@ -142,5 +147,8 @@ def _last(uri: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Strip version and language from a registry's name: Dell's BIOS refers to v1_0_3 of a registry that is v1_0_0."""
+    """Remove the version and the language from a registry's name.
+
+    Names are compared without the version, because Dell's BIOS names v1_0_3 of a registry that is listed as v1_0_0.
+    """
     return _VERSION.sub("", clean(name, 200).strip().casefold())

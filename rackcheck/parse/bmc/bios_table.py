@@ -15,7 +15,7 @@ MIXED = "mixed"
 """Value of a setting whose attributes have different values."""
 
 ELSEWHERE = "elsewhere"
-"""Meaning of an attribute's value that leaves the decision to other attributes (`PerPort`)."""
+"""Meaning of an attribute's value that leaves the decision about a setting to other attributes (`PerPort`)."""
 
 UNSAID = "unsaid"
 """Meaning of an attribute's value that does not determine the setting (`Unspecified`; `Auto` if a size is expected)."""
@@ -24,7 +24,7 @@ PLAIN = ("enabled", "disabled", "auto")
 """Values of a setting for which the table defines no other values."""
 
 SHOWN = 8
-"""Maximum number of attribute names listed in the message that none of them was found."""
+"""Maximum number of attribute names in the message that a BIOS has none of a setting's attributes."""
 
 _SIZE = re.compile(r"([0-9]{1,9}) ?([kmgt]?)i?b?\Z")
 _WHOLE = re.compile(r"([0-9]{1,18})\.0+\Z")
@@ -36,9 +36,11 @@ _LETTER = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
 
 @dataclass(frozen=True)
 class Candidate:
-    """One row of a setting: attributes that hold it, by name or by pattern; all those that a BIOS has must agree.
+    """One row of a setting: the attributes that hold the setting, by name or by pattern.
 
-    `words` are the meanings of values. `number` matches the digits in a value; `unit` is the unit of these digits.
+    If a BIOS has several attributes of one row, their values must agree. `words` maps each value of the attributes to
+    its meaning, such as `enabled`. `number` is a pattern whose first group matches the number in a value, and `unit` is
+    the unit of that number.
     """
 
     names: frozenset[str] = frozenset()
@@ -48,7 +50,7 @@ class Candidate:
     unit: str | None = None
 
     def among(self, spelt: Mapping[str, list[str]]) -> list[str]:
-        """Return the attributes that belong to this row, as the BIOS spells them, sorted by name."""
+        """Return the attributes of a BIOS that belong to this row, as the BIOS spells them, sorted by name."""
         found = [name for spelling_ in self.names if spelling_ in spelt for name in spelt[spelling_]]
         if self.pattern is not None:
             found += (name for s in spelt if self.pattern.fullmatch(s) and s not in self.names for name in spelt[s])
@@ -57,9 +59,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its value is a quantity if it has a `unit`, otherwise a word, or also a whole number with `counts`.
+    """One BIOS setting, and the rows of the table that show which attributes hold it.
 
-    The first row whose attributes a BIOS has decides. A setting marked `apart` has its own probe.
+    If `unit` is set, the value is a quantity in this unit; otherwise it is a word such as `enabled`, or, if `counts` is
+    set, also a whole number. If a BIOS has attributes of several rows, the first of these rows determines the value,
+    unless its attributes leave the decision to other attributes. `apart` means that the setting has its own probe.
     """
 
     name: str
@@ -81,7 +85,7 @@ class Setting:
         return view(value)  # the attribute itself, as the BIOS spells it, is reported in another fact
 
     def meaning(self, row: Candidate, name: str, value: object) -> str | float | Unknown:
-        """Return what an attribute's value means; a value that is not listed is unknown, never guessed."""
+        """Return what a BIOS attribute's value means; a value that is not in the table is unknown, never guessed."""
         given = scalar(value)
         if given is None:
             return Unknown(Reason.NOT_COLLECTED, f"{clean(name)} has no value")
@@ -99,7 +103,7 @@ class Setting:
         return Unknown(reason, f"{clean(name)} is {clean(given)!r}, {none}")
 
     def _number(self, row: Candidate, given: str) -> str | float | None:
-        """Return the number in a value, None if there is none; a zero is returned, but is not a valid number."""
+        """Return the number in an attribute's value, or None; a number of 0 is returned, but the caller rejects it."""
         if row.number is not None and (match := row.number.fullmatch(plain(given))) is not None:
             digits = int(match[1])
             if self.counts:
@@ -118,7 +122,10 @@ BiosSettings = Mapping[str, Setting]
 
 
 def settings(table: Mapping[str, Any]) -> BiosSettings:
-    """Read the table; a row's words override the setting's words, which override the common words."""
+    """Read the table of BIOS settings.
+
+    The meanings that a row defines for values override those of its setting, which override the common meanings.
+    """
     return {name: _setting(name, given, table["words"]) for name, given in table["settings"].items()}
 
 
@@ -150,7 +157,7 @@ def _words(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def spelled(names: Iterable[str]) -> dict[str, list[str]]:
-    """Group attribute names by their spelling for comparison (see `spelling`), which two names may share."""
+    """Group attribute names by their normalized form (see `spelling`), which several names may share."""
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(spelling(name), []).append(name)
@@ -161,7 +168,7 @@ def spelled(names: Iterable[str]) -> dict[str, list[str]]:
 def spelling(name: str) -> str:
     """Normalize an attribute's name for comparison: `Hyper_Threading_ALL__F27F` and `Hyper-Threading [ALL]` match.
 
-    Supermicro adds four hex digits to each name.
+    The four hexadecimal digits that Supermicro appends to each attribute name are removed.
     """
     return plain(re.sub(r"_[0-9A-F]{4}\Z", "", name.strip()))
 
@@ -172,9 +179,9 @@ def plain(text: str) -> str:
 
 
 def scalar(value: object) -> str | None:
-    """Return an attribute's value as text; for an object, its current value; None if there is none.
+    """Return a BIOS attribute's value as text, or None if it has no value; of an object, the current value is used.
 
-    A text that could not be decoded counts as no value.
+    A text that could not be decoded counts as a missing value.
     """
     if isinstance(value, Mapping):
         value = value.get("CurrentValue", value.get("Value"))

@@ -1,4 +1,4 @@
-"""How a host starts, from the Boot property of its system."""
+"""How a host starts, from the properties Boot and BootProgress of its system."""
 
 import re
 
@@ -14,19 +14,23 @@ OVERRIDES = ("Disabled", "Once", "Continuous")
 """Values of BootSourceOverrideEnabled (DMTF's ComputerSystem schema)."""
 
 NOT_BOOTING = "None"
-"""Value of BootSourceOverrideTarget for no target; other properties use the same word for an unknown value."""
+"""The value of BootSourceOverrideTarget that means that the override has no target.
+
+In other properties, the same text stands for an unknown value.
+"""
 
 
 def order(value: object) -> tuple[str, ...]:
     """Return the entries of a boot order (`Boot0019`), first to last.
 
-    Raises Unreadable for an empty order: a host that has not booted since its BMC started has not yet sent its order.
+    Raises Unreadable for an empty order: a host that has not booted since its BMC started has not yet sent its boot
+    order.
     """
     return tuple(_reference(each) for each in entries(value, ENTRIES))
 
 
 def _reference(value: object) -> str:
-    """Return a reference as `Boot0019`; some BMCs return the form `Boot0019: Ubuntu`."""
+    """Return the reference to a boot entry as `Boot0019`; some BMCs report it as `Boot0019: Ubuntu`."""
     text = text_of(value)
     match = re.match(r"(Boot[0-9A-Fa-f]{4})\s*:", text)
     return match[1] if match else text

@@ -1,4 +1,4 @@
-"""Power controls of a BMC, and what the set point of each limits, as derived from the control's name."""
+"""Power controls of a BMC, and the kind of power that each control limits, as derived from the control's name."""
 
 import re
 from collections.abc import Callable
@@ -18,9 +18,9 @@ PURPOSES = {
     "total": r"(?i)total.?gpu.?power",
     "limit": r"(?i)^power.?limit",
 }
-"""For each purpose of a set point, a pattern of the control's Id, as recorded on GB200 and DGX.
+"""For each purpose of a set point, a pattern that matches the control's Id, as recorded on GB200 and DGX.
 
-`limit` matches the example of the standard, PowerLimit.
+The pattern of `limit` matches PowerLimit, the Id in the standard's example.
 """
 
 DEVICES = frozenset({"TDP", "EDPp", "EDPc", "TGP"})
@@ -42,7 +42,7 @@ def power(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def purpose(value: object) -> str:
-    """Derive from a control's name what its set point limits; unknown for a name without a known word.
+    """Derive from a control's name the kind of power that it limits; raises Unreadable if the name does not show it.
 
     TDP is the sustained and EDPp the peak power of one device, TGP the power of a graphics card: the three are never
     compared.
@@ -54,7 +54,7 @@ def purpose(value: object) -> str:
 
 
 def kept(value: object) -> str:
-    """Derive from a control's name whether its set point survives a restart."""
+    """Derive from a control's name whether its set point survives a restart (`nonvolatile`) or not (`volatile`)."""
     word = re.search(r"(?i)(non_?)?volatile", text_of(value))
     if word is None:
         raise Unreadable(f"{clean(str(value), 80)!r} contains neither volatile nor nonvolatile", Reason.NOT_COLLECTED)

@@ -16,10 +16,10 @@ _WAY = ("Systems", "Systems/*", "Systems/*/Storage", "Systems/*/Storage/*", STOR
 def drives(docs: Documents) -> Gathered:
     """Return every drive once, and why the list may be incomplete.
 
-    Storage lists the drives, and some BMCs list them again in Chassis, under other Ids. Drives with the same serial
-    number are the same drive; drives with the same Id may be different drives. So the drives in Chassis are used only
-    if the list in Storage is complete. If neither lists any drive, the devices in SimpleStorage are used. If a BMC
-    lists no drive at all, the drives are unknown.
+    Storage lists the drives, and some BMCs list them again in Chassis, under other Ids. Entries with the same serial
+    number are the same drive; entries with the same Id may be different drives. The drives in Chassis are used only if
+    the list in Storage is complete, because the same drives may be in both lists. If neither Storage nor Chassis lists
+    any drive, the devices in SimpleStorage are used. If a BMC lists no drive at all, the drives are unknown.
     """
     stored, trouble = _listed(docs, STORAGE)
     placed, unread = _listed(docs, CHASSIS)
@@ -38,8 +38,8 @@ def _listed(docs: Documents, link: str) -> Gathered:
 def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:
     """Return the drives in Storage and those that only Chassis lists, and why the list may be incomplete.
 
-    Drives are compared by serial number, empty bays by Id. If a drive has no serial number, only the drives in Storage
-    are returned.
+    Drives are compared by serial number, empty bays by Id. If a drive has no serial number, it may be in both lists,
+    and only the drives in Storage are returned.
     """
     uris = {drive.uri for drive in stored}
     others = [drive for drive in placed if drive.uri not in uris]
@@ -65,7 +65,7 @@ def _empty(drive: Resource) -> bool:
 
 
 def _answered(docs: Documents) -> bool:
-    """Return whether every resource on the path to the drives was fetched or does not exist; its body may be empty."""
+    """Return whether each resource on the path to the drives was fetched, even if it is empty, or does not exist."""
     resources = [each for link in _WAY for each in gather(docs.at(link))[0]]
     return all(each.trouble is None or not_there(each.trouble) for each in resources)
 
@@ -86,12 +86,12 @@ def key(drive: Resource) -> str:
 
 
 def gigabytes(value: object) -> float:
-    """Return a size in bytes as GB; 0 is unknown."""
+    """Convert a size in bytes to GB; raises Unreadable for 0, which BMCs return for an unknown size."""
     return some(value) / 1e9
 
 
 def share(value: object) -> float:
-    """Return the remaining life of a drive in %; 0 is unknown: the drive may be worn out, or may not report it."""
+    """Return a drive's remaining life in %; raises Unreadable for 0: the drive may be worn out, or not report it."""
     left = some(value)
     if left > 100:
         raise Unreadable(f"is above 100 %: {left:g} %")

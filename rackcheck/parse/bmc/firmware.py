@@ -10,7 +10,7 @@ from rackcheck.model.redfish_value import BROKEN, text_of
 from rackcheck.model.resource import Resource
 
 OTHER = "other"
-"""The function of a component that matches no row of the table."""
+"""The function of a firmware component that matches no row of the table."""
 
 INSTALLED = "installed"
 REPEATED = "repeated"
@@ -26,7 +26,7 @@ MOST = 64
 
 @dataclass(frozen=True)
 class SignRow:
-    """One row of the table: a function or a role, and the words, links and states that identify it."""
+    """One row of the table of firmware: a function or a role, and the words, links and states that identify it."""
 
     name: str
     words: re.Pattern[str]
@@ -37,25 +37,28 @@ class SignRow:
 
 @dataclass(frozen=True)
 class SignTable:
-    """The rows for functions and the rows for roles; the first row that matches a component decides."""
+    """The rows that determine a component's function, and the rows that determine its role.
+
+    Of the rows for functions, and of the rows for roles, the first row that matches the component is used.
+    """
 
     functions: tuple[SignRow, ...]
     roles: tuple[SignRow, ...]
     unsettled: frozenset[str]
-    """States in which a component does not run; without a matching role, it is unknown what the component is for."""
+    """States in which a component does not run; if no row for roles matches such a component, its role is unknown."""
 
     single: frozenset[str]
-    """Functions that have separate facts elsewhere, or are not firmware."""
+    """Functions whose components have separate facts elsewhere, or are not firmware."""
 
     @property
     def counted(self) -> tuple[SignRow, ...]:
-        """Functions whose running components have facts grouped by function: those that are not in `single`."""
+        """The rows of all functions that are not in `single`; facts list the running components of each of them."""
         return tuple(row for row in self.functions if row.name not in self.single)
 
 
 @dataclass(frozen=True)
 class FirmwareComponent:
-    """One component: its function and the evidence for it, and its role, which shows whether it runs."""
+    """One firmware component: its function and the evidence for it, and its role, which shows whether it runs."""
 
     key: str
     resource: Resource
@@ -71,7 +74,7 @@ class FirmwareComponent:
 
 
 def table(raw: Mapping[str, Any]) -> SignTable:
-    """Read the table of functions and roles."""
+    """Read the table of the functions and roles of firmware components."""
     return SignTable(
         tuple(_row(name, row) for name, row in raw["functions"].items()),
         tuple(_row(name, row) for name, row in raw["roles"].items()),
@@ -91,16 +94,16 @@ def _row(name: str, row: Mapping[str, Any]) -> SignRow:
 
 
 def components(known: SignTable, resources: Iterable[tuple[str, Resource]]) -> list[FirmwareComponent]:
-    """Return each component with its function and role; `resources` are pairs of an item's name and a component."""
+    """Return each component with its function and role; `resources` are pairs of a name and a component's resource."""
     keyed = list(resources)
     installed = {rest for _, r in keyed for word, rest in [_prefix(r)] if word == INSTALLED}
     return [FirmwareComponent(key, r, *function(known, r), role(known, r, installed)) for key, r in keyed]
 
 
 def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str, ...]]:
-    """Return the function of a component, and the evidence for it.
+    """Return the function of a firmware component, and the evidence for it.
 
-    The function is `other` if no row of the table matches, and unknown if the component has no name.
+    If no row of the table matches, the function is `other`, or unknown if the component has no readable name.
     """
     texts, links = dict(_texts(component)), tuple(_links(component))
     for row in known.functions:
@@ -113,11 +116,11 @@ def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str,
 
 
 def role(known: SignTable, component: Resource, installed: Collection[str] = ()) -> Reading:
-    """Return the role of a component; `installed` are the names after `Installed-` in this inventory.
+    """Return the role of a component; `installed` has the rest of each Id in the inventory that begins with Installed-.
 
-    A component runs unless its name or state shows otherwise, as a firmware inventory lists what runs. If its name or
-    state cannot be read, it may be a copy, and the role is unknown. In the state Absent, a component does not exist,
-    and the role is absent.
+    A component counts as running unless its name or state shows otherwise, because a firmware inventory lists what
+    runs. If the name or state of a component cannot be read, it may be a copy that does not run, so its role is
+    unknown. A component whose state is Absent does not exist, so its role is absent.
     """
     if component.unread is not None:
         return component.unread
@@ -143,12 +146,12 @@ def role(known: SignTable, component: Resource, installed: Collection[str] = ())
 
 
 def of(found: Iterable[FirmwareComponent], name: str) -> Iterator[FirmwareComponent]:
-    """Yield the components of one function that run, are absent, or may run."""
+    """Yield the components that have the function `name`, and that run, are absent, or may run."""
     return (c for c in found if c.function == name and (c.role == INSTALLED or not isinstance(c.role, str)))
 
 
 def gap(found: list[FirmwareComponent], name: str) -> Unknown | None:
-    """Return why the components of one function may be incomplete; an empty list is never taken as complete."""
+    """Return why the components with the function `name` may be incomplete; an empty list counts as incomplete."""
     odd = next((c for c in found if isinstance(c.function, Unknown)), None)
     if odd is not None:
         return Unknown(Reason.NOT_COLLECTED, f"the function of {clean(odd.key, 60)} is unknown: {odd.function}")

@@ -14,7 +14,7 @@ from rackcheck.parse.bmc.processors import of_type
 from rackcheck.parse.bmc.systems import gibibytes, has_some, some
 
 UNLIMITED = 65535
-"""Value that means no limit, for a limit that is a 16-bit number (SpeedLimitMHz of the recorded DGX H100)."""
+"""The value of a 16-bit limit that means that there is no limit (SpeedLimitMHz of the recorded DGX H100)."""
 
 CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII)
 """Matches a PCIe device's Id or Name that denotes a GPU (GPU1, GPU_SXM_3), but not a riser for GPUs."""
@@ -22,7 +22,11 @@ CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU, which is a processor or a PCIe device, and the PCIe device to which a processor links, if any."""
+    """One GPU, which the BMC lists as a processor or as a PCIe device.
+
+    `resource` is the processor or PCIe device that represents the GPU; `device` is the PCIe device to which a processor
+    links, if any.
+    """
 
     resource: Resource
     device: Resource | None = None
@@ -30,7 +34,7 @@ class Gpu:
     def read(self, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
         """Read a property of the processor, or of its PCIe device if the processor does not have the property.
 
-        If the processor has the property without a value, the PCIe device is not read.
+        If the processor has the property, even with the value null, the PCIe device is not read.
         """
         sourced = self._own(name).read(name, reader)
         return sourced if name == "Status.State" else self.there(sourced)
@@ -62,7 +66,7 @@ class Gpu:
 def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
     """Return the GPUs of all systems, each with a unique name, and why the list may be incomplete.
 
-    An empty list does not prove that there are no GPUs: most BMCs list none.
+    An empty list counts as incomplete, because most BMCs list no GPU even if the machine has GPUs.
     """
     systems, trouble = members(docs, "Systems")
     found, cut = of_type(docs, ([s for s in systems if "Processors" in s.body or s.unread], None), "GPU")
@@ -91,7 +95,7 @@ def _called(device: Resource) -> bool:
 
 
 def memory(docs: Documents, gpu: Gpu) -> Sourced:
-    """Return the sum of the memory that a GPU links to, in GiB; unknown if it links to none, or a size is unknown."""
+    """Return the size of all memory that a GPU links to, in GiB; unknown if there is none, or if a size is unknown."""
     parts, trouble = gather(docs.at("Links/Memory/*", gpu.resource))
     if trouble is not None or not parts:
         none = trouble or Unknown(Reason.NOT_COLLECTED, f"{gpu.resource.uri} links to no memory")
@@ -109,7 +113,7 @@ def limit(value: object) -> float:
 
 
 def uuid(value: object) -> str:
-    """Return a UUID; a UUID of zeros is unknown."""
+    """Return a UUID; raises Unreadable for a UUID of zeros, which stands for an unknown one."""
     text = text_of(value)
     if not text.strip("0-"):
         raise Unreadable(f"is {text[:40]!r}", Reason.NOT_COLLECTED)

@@ -21,18 +21,21 @@ LINKS = {
 """Kinds of resources whose values identify a machine, and their paths; `baseboard` is a system other than the host."""
 
 COUNT = "Count"
-"""Name of the only `Sign` that is not a property: the number of resources of a kind.
+"""The name in a `Sign` that stands for the number of resources of one kind; all other names are property names.
 
-A different number does not exclude a machine: a resource may be broken, or listed twice.
+A number of resources that differs from the table does not exclude a machine: a resource may be broken, or listed twice.
 """
 
 ENOUGH = 2
-"""Number of kinds of resources that must match, because two kinds of machine may have a board with the same name."""
+"""Minimum number of kinds of resources that must have a matching value.
+
+One kind is not enough, because two kinds of machine may have a board with the same name.
+"""
 
 
 @dataclass(frozen=True)
 class Sign:
-    """Identifying values: a property of one kind of resource, and the words (normalised by `fold`) that match it."""
+    """A property of one kind of resource, and the values (normalised by `fold`) that identify a machine."""
 
     kind: str
     name: str
@@ -40,28 +43,31 @@ class Sign:
 
     @property
     def place(self) -> tuple[str, str]:
-        """The kind of resource and the property to read."""
+        """The kind of the resource, and the name of the property to read from it."""
         return self.kind, self.name
 
 
 @dataclass(frozen=True)
 class KnownMachine:
-    """A machine of the table: `names` are values that name it, `fits` are values that only support the match."""
+    """A machine of the table: values in `names` name the machine, values in `fits` only support a match."""
 
     name: str
     names: tuple[Sign, ...]
     fits: tuple[Sign, ...]
     must: frozenset[tuple[str, str]]
-    """Properties that exclude the machine if their value differs; if one could not be read, the match is uncertain."""
+    """Properties of a machine that must have one of the values in the table of machines.
+
+    A different value excludes the machine; if the property could not be read, the match is uncertain.
+    """
 
     against: frozenset[tuple[str, str]]
-    """Properties that also exclude the machine if their value differs, but may be missing.
+    """Properties that exclude the machine if they have a different value, but not if they are missing.
 
-    Other properties may differ, as they may name a part or a variant.
+    A property in neither `must` nor `against` may have a different value, because it may name a part or a variant.
     """
 
     within: str
-    """The wider family this machine belongs to, whose values this machine also has."""
+    """Name of the wider family of this machine in the table, whose values also match this machine; empty if none."""
 
     @property
     def signs(self) -> tuple[Sign, ...]:
@@ -71,26 +77,30 @@ class KnownMachine:
 
 @dataclass
 class ReportedIdentity:
-    """Values that the resources report, by kind and property, and why properties or whole kinds could not be read."""
+    """Values that a BMC reports to identify its machine, and why some of them could not be read.
+
+    `values` has the values of each property, and `silent` the reason why a property could not be read. `unread` has the
+    reason why resources of one kind could not be read.
+    """
 
     values: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     silent: dict[tuple[str, str], Unknown] = field(default_factory=dict)
     unread: dict[str, Unknown] = field(default_factory=dict)
 
     def mute(self, sign: Sign) -> Unknown | None:
-        """Why this property may have more values than were read; None if all were read."""
+        """Why the property of `sign` may have more values than were read; None if all were read."""
         return self.unread.get(sign.kind) or self.silent.get(sign.place)
 
     def texts(self, sign: Sign) -> list[str]:
-        """Return the distinct values of this property, as spelled."""
+        """Return the distinct values that the BMC reports for the property of `sign`, in their original spelling."""
         return list(dict.fromkeys(self.values.get(sign.place, ())))
 
     def fitting(self, sign: Sign) -> list[str]:
-        """Return the reported values of the sign's property that match the sign's words."""
+        """Return the reported values of the property of `sign` that are among its identifying values."""
         return [value for value in self.texts(sign) if fold(value) in sign.words]
 
     def other(self, sign: Sign) -> list[str]:
-        """Return the reported values of the sign's property that do not match the sign's words."""
+        """Return the reported values of the property of `sign` that are not among its identifying values."""
         return [value for value in self.texts(sign) if fold(value) not in sign.words]
 
 
@@ -125,11 +135,12 @@ def fold(text: str) -> str:
 
 
 def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, Reading]:
-    """Return the machine, and the evidence for it.
+    """Return the name of the machine that a BMC manages, and the evidence for it.
 
-    A machine is identified if one of its `names` matches, a value of another kind of resource matches, and no value
-    contradicts. A specific machine takes precedence over its family. If no machine or several machines match, the
-    result is absent: not a known machine. If a deciding value is missing, the result is unknown.
+    A machine is identified if one of its `names` matches, a value of another kind of resource (in `names` or `fits`)
+    matches, and no value excludes the machine. If both a machine and its wider family match, the result is the machine.
+    If no machine of the table matches, or several match, the result is absent. If a value that could change the result
+    is missing or could not be read, the result is unknown.
     """
     machines = tuple(known)
     identity = gathered(docs, machines)
@@ -152,7 +163,7 @@ def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, R
 
 
 def _judge(machine: KnownMachine, identity: ReportedIdentity) -> tuple[bool, Unknown | None]:
-    """Return whether the values match this machine, and the reason if this is uncertain."""
+    """Return whether the reported values match `machine`, and the reason if this is uncertain."""
     if any(identity.other(sign) for sign in machine.signs if sign.place in machine.must | machine.against):
         return False, None
     named = any(map(identity.fitting, machine.names))
@@ -187,7 +198,7 @@ def _sentence(sign: Sign, words: list[str]) -> str:
 
 
 def gathered(docs: Documents, known: Iterable[KnownMachine]) -> ReportedIdentity:
-    """Collect from the resources the values of all properties in the table."""
+    """Collect from the BMC's resources the values of all properties in the table of machines."""
     identity = ReportedIdentity()
     asked: dict[str, set[str]] = {kind: set() for kind in LINKS}
     for sign in (sign for machine in known for sign in machine.signs):

@@ -19,7 +19,7 @@ def proof(component: Resource) -> str:
 
 
 def protocol(value: object) -> str:
-    """Return the version of a protocol; `0.0.0` means that it was never queried."""
+    """Return the version of an integrity protocol; raises Unreadable for `0.0.0`, as it was then never queried."""
     word = revision(value)
     if not word.strip("0."):
         raise Unreadable(f"is {word[:40]!r}", Reason.NOT_COLLECTED)
@@ -27,7 +27,7 @@ def protocol(value: object) -> str:
 
 
 def target(value: object) -> str:
-    """Return the last two segments of the link to a component: `Chassis/HGX_ERoT_BMC_0`."""
+    """Return the last two segments of the link to a component, such as `Chassis/HGX_ERoT_BMC_0`."""
     if not isinstance(value, str) or not value.startswith("/") or BROKEN in value:
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         raise Unreadable(f"is not a link: {clean(repr(value))}", reason)

@@ -11,10 +11,10 @@ NAME = "EthernetInterfaces"
 
 
 def of_systems(docs: Documents) -> Gathered:
-    """Return the interfaces of every system, and why the list may be incomplete.
+    """Return the Ethernet interfaces of every system, and why the list may be incomplete.
 
-    A GPU baseboard has no interfaces, and may omit the collection: this makes the list incomplete only if every system
-    omits it.
+    A GPU baseboard has no interfaces and may omit the collection, so a missing collection makes the list incomplete
+    only if every system omits it.
     """
     systems, trouble = members(docs, "Systems")
     found: list[Resource] = []
@@ -30,7 +30,7 @@ def of_systems(docs: Documents) -> Gathered:
 
 
 def of_one(docs: Documents, owner: Resource) -> Gathered:
-    """Return the interfaces of one system or controller, and why the list may be incomplete."""
+    """Return the Ethernet interfaces of one system or management controller, and why the list may be incomplete."""
     collections, trouble = gather(docs.at(NAME, owner))
     if not collections and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"{owner.uri} has no {NAME}")

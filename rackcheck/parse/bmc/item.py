@@ -10,7 +10,7 @@ from rackcheck.model.resource import MEMBERS, Resource
 from rackcheck.model.text import Sourced
 
 LinkForm = tuple[str, str]
-"""A path below a chassis, and what lists the items there: `*` for a collection's Members, else an array's name."""
+"""The path of a resource below a chassis, and where it lists items: `*` for its Members, else the name of an array."""
 
 
 def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | None]:
@@ -37,7 +37,7 @@ def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Reso
 
 
 def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
-    """Return a collection's members, and why the list may be incomplete, such as a missing collection."""
+    """Return a collection's members, and why they may be incomplete: for example, the collection is missing."""
     collections, trouble = gather(docs.at(link))
     if trouble is None and not collections:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC has no {link}")
@@ -73,7 +73,7 @@ class _Holdings:
         self._held: dict[str, tuple[bool, Unknown | None]] = {}
 
     def take(self, chassis: Resource, forms: Sequence[LinkForm]) -> Unknown | None:
-        """Collect the items of one chassis; returns why they may be incomplete."""
+        """Collect the items of one chassis; returns why the items may be incomplete, or None."""
         failed: Unknown | None = None
         known, silent = False, None
         for link, holder in forms:
@@ -113,9 +113,11 @@ def not_there(unread: Unknown) -> bool:
 def keyed(
     resources: Sequence[Resource], name: Callable[[Resource], str] = lambda r: r.id
 ) -> Iterator[tuple[str, Resource]]:
-    """Yield each resource with a unique name; a repeated name gets the chassis' Id, the URI's last segment, or the URI.
+    """Yield each resource with a unique name.
 
-    Raises Unreadable if names are still repeated: a name may be forged to look like another's URI.
+    A name that several items have is extended by the chassis' Id; if it is still repeated, by the URI's last segment,
+    and then by the URI. Raises Unreadable if extended names are repeated too, because a name may be forged to look like
+    another item's extended name.
     """
     keys = [name(resource) for resource in resources]
     for longer in (_with_owner, _with_place, _with_uri):
@@ -164,8 +166,8 @@ def health_of(resource: Resource) -> Sourced:
     """Read the health of an item in a slot; absent if the slot is empty, or if the BMC has no health for the item.
 
     Many resources have no `Status.Health` by design: chassis that group others, sensors without thresholds. If other
-    items of the collection have a health, a missing health is treated as unknown when it is judged. A health that is
-    null is unknown.
+    items of the collection have a health, a rule that judges a missing health treats it as unknown. A `Status.Health`
+    of null is unknown.
     """
     sourced = fitted(resource, "Status.Health", health)
     status = resource.body.get("Status", {})

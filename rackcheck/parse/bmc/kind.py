@@ -16,7 +16,7 @@ PARTS = frozenset({"Card", "Component", "Module", "Zone"})
 
 
 def kind(docs: Documents) -> Sourced | Reading:
-    """Return the machine's kind, and the property that decided; unknown if an unread resource may decide otherwise."""
+    """Return the machine's kind, and the property that shows it; unknown if an unread resource may change the kind."""
     chassis, trouble = members(docs, "Chassis")
     types = [each.read("ChassisType") for each in chassis]
     systems, unread = gather(docs.at("Systems/*"))
@@ -35,7 +35,8 @@ def kind(docs: Documents) -> Sourced | Reading:
 def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
     """Return the kind of a machine that is not a card: `server`, `switch_tray` or `power_shelf`.
 
-    The first of these decides: processors, switches, power equipment.
+    A machine with processors is a server; without processors, one with switches is a switch tray; without either, one
+    with power equipment and no system is a power shelf.
     """
     counts = [each.read("ProcessorSummary.Count", amount) for each in systems]
     for count in counts:

@@ -17,7 +17,7 @@ from rackcheck.parse.bmc.item import gather, read_ones
 from rackcheck.parse.bmc.systems import Gathered, has_some
 
 NEWEST = 50
-"""Maximum number of entries that are read of one log, namely the newest."""
+"""Maximum number of entries that are read of one log; if a log has more, the newest entries are read."""
 
 SHOWN = 5
 """Maximum number of entries of one log that are quoted in a fact."""
@@ -26,7 +26,7 @@ _EVENTS = re.compile(r"event|sel|iml|iel|health|fault|alert|system log|chassis l
 _OTHERS = re.compile(
     r"audit|security|journal|post.?code|dump|debug|token|diagnostic|flight|fdr|console|host.?logger", re.I
 )
-"""Words in a log's Id or Name: `_EVENTS` mark logs of hardware events, `_OTHERS` logs of logins, traces and files."""
+"""Words in a log's Id or Name: `_EVENTS` denote logs of hardware events, `_OTHERS` logs of logins, traces and dumps."""
 
 _SKIP = re.compile(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
 
@@ -34,7 +34,8 @@ _SKIP = re.compile(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
 def logs(docs: Documents, *places: str) -> Gathered:
     """Return the event logs at these paths (`Systems/*/LogServices/*`), and why the list may be incomplete.
 
-    If a BMC has no such log, that does not prove that there were no events.
+    If the BMC has no log of hardware events, the list counts as incomplete, because a missing log does not prove that
+    no event occurred.
     """
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None
@@ -59,7 +60,7 @@ def holds_events(log: Resource) -> bool:
 
 
 def facts(docs: Documents, area: str, *places: str) -> Facts:
-    """Yield the facts of every event log at these paths: number of entries, and severity of the newest."""
+    """Yield the facts of every event log at these paths, such as its number of entries and its newest open alerts."""
     found, trouble = logs(docs, *places)
     for log in found:
         item = f"{area}/{spell_key(named(log))}"
@@ -75,7 +76,10 @@ def facts(docs: Documents, area: str, *places: str) -> Facts:
 
 
 def gives(area: str, where: str) -> dict[str, Kind]:
-    """Return the kinds of the facts about logs in one area, by path; `where` completes their help text."""
+    """Return the kinds of all facts about event logs, by path.
+
+    `area` is the beginning of each path; `where` states in the help text which logs are meant, such as `of chassis`.
+    """
     return {
         area: collection(f"logs of hardware events {where}, by path; without logs of logins, traces and dumps"),
         f"{area}/*.entries": integer("number of entries that the log reports", Class.MEASUREMENT),
@@ -90,7 +94,7 @@ def gives(area: str, where: str) -> dict[str, Kind]:
 
 
 def way(*places: str) -> Walk:
-    """Return the walk that fetches the entries of every event log at these paths."""
+    """Return the `Walk` that fetches the entries of every event log at these paths."""
 
     def walked(docs: Documents) -> None:
         for log in logs(docs, *places)[0]:
@@ -100,13 +104,13 @@ def way(*places: str) -> Walk:
 
 
 def named(log: Resource) -> str:
-    """Return the path of a log as its name: `Managers/BMC/SEL`; several logs often have the same Id (`Log1`)."""
+    """Return a log's path, such as `Managers/BMC/SEL`, as its name: several logs often have the same Id (`Log1`)."""
     return log.uri.removeprefix("/redfish/v1/").replace("/LogServices/", "/")
 
 
 @dataclass(frozen=True)
 class LogEntries:
-    """What was read of a log: its number of entries and its newest entries, or why these could not be read."""
+    """What was read of a log: the number of its entries and the newest entries, or why they could not be read."""
 
     source: str
     count: int | Unknown
@@ -114,7 +118,7 @@ class LogEntries:
     trouble: Unknown | None = None
 
     def severe(self, word: str) -> Sourced:
-        """Count the newest entries of one severity that are not marked as resolved."""
+        """Count, among the newest entries, those of severity `word` that are not marked as resolved."""
         if self.trouble is not None:
             return Sourced(self.trouble, self.source)
         rows = [entry.read("Severity", health).reading for entry in self.newest]
@@ -127,7 +131,7 @@ class LogEntries:
     def age(self, word: str, now: datetime | None) -> Sourced:
         """Return the age in hours of the newest open entry of one severity, by the BMC's clock; absent if none is open.
 
-        If the time of any such entry is unreadable, or the BMC's clock is, the age is unknown.
+        The age is unknown if the BMC's clock, or the time of an open entry of this severity, cannot be read.
         """
         number = self.severe(word)
         if isinstance(number.reading, Unknown):
@@ -154,7 +158,8 @@ class LogEntries:
 def entries(docs: Documents, log: Resource) -> LogEntries:
     """Read a log's newest entries; if the log has several pages, only the first and the last page are read.
 
-    A page must contain the entries themselves, as on all recorded BMCs: one GET for each entry would take minutes.
+    A page must contain the entries themselves and not only links to them, as on all recorded BMCs: one GET for each
+    entry would take minutes.
     """
     pages, trouble = gather(docs.at("Entries", log))
     source = pages[0].uri if pages else log.uri
@@ -202,7 +207,7 @@ def _count(page: Resource, held: int) -> int:
 
 
 def _next(page: Resource) -> object:
-    """Return the link to the next page; None on the last page, and if a page links to itself."""
+    """Return the link to the next page of a log; None on the last page, and on a page that links to itself."""
     link = next((page.body[name] for name in NEXT if page.body.get(name) is not None), None)
     return None if isinstance(link, str) and link.rstrip("/") == page.uri.rstrip("/") else link
 
@@ -229,10 +234,11 @@ def _last(docs: Documents, first: Resource, held: list[Resource], count: int) ->
 
 
 def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
-    """Return the newest entries, newest first: some BMCs list the oldest entry first, some the newest.
+    """Return the newest entries of a log, newest first, whether the BMC lists the oldest or the newest entry first.
 
-    The order is found by comparing the times of neighbouring entries, so that setting the clock once does not reverse
-    it. If the times do not show the order, and there are more entries than are read, the newest are unknown.
+    The order of the entries is found by comparing the times of neighbouring entries, so that it stays right if the
+    BMC's clock was set once. If more than `NEWEST` entries were read, and their times do not show the order, the newest
+    entries are unknown.
     """
     listed = first if first is last else [*first, *last]
     pairs = [(_time(one), _time(other)) for one, other in pairwise(listed)]
@@ -248,7 +254,7 @@ def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
 
 
 def _clock(log: Resource) -> datetime | None:
-    """Return the BMC's time when a log was read: the log's own, else that of the nearest resource above it."""
+    """Return the BMC's time when a log was read, from the log or from the nearest resource above it that has a time."""
     at: Resource | None = log
     while at is not None:
         time = _time(at, "DateTime")

@@ -1,4 +1,4 @@
-"""Memory modules of a host, without a GPU's memory."""
+"""Memory modules of a host; the memory of its GPUs is not included."""
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown
@@ -11,14 +11,14 @@ STACKED = ("HBM", "GDDR")
 """Prefixes of Redfish's MemoryDeviceType for memory that is soldered to a GPU."""
 
 RATES = 64
-"""Maximum number of allowed speeds of one module."""
+"""Maximum number of allowed speeds of one memory module."""
 
 
 def modules(docs: Documents, hosts: Gathered) -> Gathered:
     """Return the memory modules of the hosts, without GPU memory.
 
-    Most BMCs do not list GPU memory there, and some of them report no type for any module. If a BMC does list GPU
-    memory, a module without a type may be GPU memory.
+    Most BMCs do not list GPU memory among the memory of a host, and some of these BMCs report no type for any module.
+    If a BMC lists GPU memory too, a module without a type makes the list incomplete, because it may be GPU memory.
     """
     systems, trouble = hosts
     found, cut = below(docs, systems, "Memory")
@@ -39,7 +39,7 @@ def _of_gpu(memory: Resource) -> bool:
 
 
 def rated(memory: Resource) -> Sourced:
-    """Return the highest allowed speed of a module; most BMCs omit the list, or leave it empty: it is then unknown."""
+    """Return the highest allowed speed of a memory module; unknown if the list is missing or empty, as on most BMCs."""
     return fitted(memory, "AllowedSpeedsMHz", _highest)
 
 
@@ -48,6 +48,6 @@ def _highest(value: object) -> float:
 
 
 def locator(memory: Resource) -> Sourced:
-    """Read the board's name for a slot; an empty slot has such a name, too."""
+    """Read the name that the board gives to a memory slot; an empty slot has a name too."""
     older = "DeviceLocator" in memory.body
     return memory.read("DeviceLocator" if older else "Location.PartLocation.ServiceLabel")

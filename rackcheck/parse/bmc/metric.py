@@ -1,4 +1,4 @@
-"""Metric reports of a BMC: current values of many sensors in one body."""
+"""Metric reports of a BMC: each resource has the current values of many sensors."""
 
 import re
 from collections import Counter
@@ -14,18 +14,21 @@ from rackcheck.parse.bmc.item import gather, members
 from rackcheck.parse.bmc.power import drawn
 
 SENSOR = re.compile(r"/redfish/v1/Chassis/(?P<chassis>[^/#]{1,200})/Sensors/(?P<sensor>[^/#]{1,200})")
-"""Matches the URI of a sensor; a URI with a fragment is that of something else, often of the sensor's history."""
+"""Matches the URI of a sensor.
+
+A URI with an anchor (`#...`) does not match, because it is the URI of something else, often of the sensor's history.
+"""
 
 KINDS: Mapping[str, re.Pattern[str]] = {
     word: re.compile(rf"(?i:{end})(_[0-9]+)?\Z")
     for word, end in {"temperature": "temp", "power": "power", "voltage": "voltage"}.items()
 }
-"""Kinds of sensors by the end of their name, as reports have no units; `_TempLimit_0` and `_Energy_0` match none."""
+"""Kinds of sensors by the end of their name, as reports have no units; `_TempLimit_0` and `_Energy_0` have no kind."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """The current value of one sensor, from one report."""
+    """The current value of one sensor, as a Redfish metric report lists it."""
 
     name: str
     kind: str
@@ -63,7 +66,7 @@ def metrics(docs: Documents) -> tuple[list[Metric], Unknown | None]:
 
 
 def _named(found: Mapping[str, list[Resource]]) -> Iterator[Metric]:
-    """Yield each metric with its sensor's name, preceded by the chassis' name if two chassis have this sensor name."""
+    """Yield each metric under its sensor's name; the chassis' name precedes a sensor name that several chassis have."""
     parted = {place: SENSOR.fullmatch(place) for place in found}
     names = Counter(match["sensor"] for match in parted.values() if match)
     for place, match in parted.items():

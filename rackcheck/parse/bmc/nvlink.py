@@ -12,13 +12,13 @@ from rackcheck.parse.bmc.systems import Gathered, some
 
 UP = ("LinkUp", "Up")
 STATUSES = (*UP, "LinkDown", "Down", "NoLink", "Starting", "Training")
-"""Values of a port's LinkStatus, newer and older (DMTF's Port and NetworkPort schemas)."""
+"""Values of a port's LinkStatus in the DMTF's newer Port schema and its older NetworkPort schema."""
 
 
 def nvlinks(docs: Documents, gpu: Gpu) -> Gathered:
     """Return the NVLink ports of one GPU, and why the list may be incomplete.
 
-    If there is neither a port nor a model of the GPU, the BMC has not detected the GPU yet: the ports are unknown.
+    If the BMC lists neither ports nor a model of the GPU, it has not detected the GPU yet, so the ports are unknown.
     """
     ports, trouble = read_ones(*gather(docs.at("Ports/*", gpu.resource)))
     if "Ports" not in gpu.resource.body:
@@ -36,7 +36,7 @@ def nvlinks(docs: Documents, gpu: Gpu) -> Gathered:
 
 
 def count(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
-    """Count all ports, whether up or not."""
+    """Count the NVLink ports of a GPU, whether they are up or not."""
     return trouble or len(ports)
 
 

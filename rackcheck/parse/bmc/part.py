@@ -13,7 +13,10 @@ def named_first(resource: Resource, *names: str) -> str:
 
 
 def label(value: object) -> str:
-    """Return a number or tag from a label; raises Unreadable for zeros or `nil`, as it was then never written."""
+    """Return a text from a part's label, such as its serial number.
+
+    Raises Unreadable if a part's label is all zeros or `nil`, because its text was then never stored.
+    """
     word = text_of(value)
     if not word.strip("0"):
         raise Unreadable(f"is {word[:40]!r}", Reason.NOT_COLLECTED)
@@ -21,7 +24,7 @@ def label(value: object) -> str:
 
 
 def revision(value: object) -> str:
-    """Return a version or number unchanged; raises Unreadable for `nil`, AMI's text for a part without response."""
+    """Return a version or number unchanged; raises Unreadable for `nil`, AMI's text for a part that did not respond."""
     word = text_of(value)
     if word.casefold() == "nil":
         raise Unreadable(f"is {word!r}", Reason.NOT_COLLECTED)
@@ -29,7 +32,7 @@ def revision(value: object) -> str:
 
 
 def listed(value: object) -> list[object]:
-    """Return a list; raises Unreadable if the value is null, of another type, or too long a list."""
+    """Return a list; raises Unreadable if the value is null or of another type, or if the list is too long."""
     if not isinstance(value, list):
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         raise Unreadable(f"is not a list: {clean(repr(value))}", reason)
@@ -59,7 +62,8 @@ def only(docs: Documents, link: str, start: Resource) -> Resource | Unknown:
 def below(docs: Documents, start: Resource, *links: str) -> tuple[list[Resource], Unknown | None]:
     """Return the members of the first of these collections that has any, and why the list may be incomplete.
 
-    A later collection, of the older schema, is used only if the earlier collections are missing or empty.
+    The collections are tried in the order of `links`, the newest schema first; a collection is used only if all
+    collections before it are missing or empty.
     """
     trouble: Unknown | None = None
     known = False

@@ -10,14 +10,18 @@ from rackcheck.parse.bmc.item import gather, in_chassis, members, not_there, rea
 from rackcheck.parse.bmc.systems import Gathered, has_some
 
 SLOTS = ("Slot.Location.PartLocation.ServiceLabel", "Location.PartLocation.ServiceLabel")
-"""Properties with the label of a device's slot: the standard's property for it, and the one that other parts use."""
+"""Properties that may hold the label of a PCIe device's slot.
+
+The first is the standard's property for the slot of a PCIe device, the second the property that resources of other
+parts have.
+"""
 
 
 def devices(docs: Documents) -> Gathered:
     """Return the PCIe devices of every chassis, else of the systems, and why the list may be incomplete.
 
     Several BMCs list the same devices twice, under different URIs, so the systems' lists are used only if no chassis
-    lists devices. Every machine has such devices: an empty list means that the BMC has not detected them (yet).
+    lists devices. Every machine has PCIe devices, so an empty list means that the BMC has not detected them (yet).
     """
     listed, lost = gather(docs.at("Chassis/*/PCIeDevices/*"))
     if listed or (lost is not None and not not_there(lost)):

@@ -32,7 +32,7 @@ def kind(value: object) -> str:
 def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """Return the chassis that the host is in, and why the list may be incomplete.
 
-    The host is the system with a BIOS: a GPU baseboard does not have the BIOS properties.
+    The systems that report BIOS properties are hosts, unlike a GPU baseboard; if no system reports them, all are hosts.
     """
     systems, trouble = members(docs, "Systems")
     hosts = [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
@@ -48,7 +48,7 @@ def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def place(chassis: list[Resource], trouble: Unknown | None, fact: str) -> Unknown | Sourced:
-    """Return one property of the host's location, if all its chassis with a location agree."""
+    """Return one fact about the host's location; unknown if its chassis that report a location do not agree."""
     if trouble is not None:
         return trouble
     name, reader = PLACES[fact]

@@ -1,4 +1,4 @@
-"""Ports of network adapters: the older NetworkPort and the newer Port, which differ in words and units."""
+"""Ports of network adapters in the older schema NetworkPort and the newer Port, whose values and units differ."""
 
 import re
 
@@ -8,13 +8,13 @@ from rackcheck.parse.bmc.part import listed
 
 LINKS = {"linkup": "up", "up": "up", "linkdown": "down", "down": "down", "nolink": "down"}
 LINKS |= {"starting": "starting", "training": "training"}
-"""State of a link by the value of LinkStatus, in lower case, in the DMTF's Port and NetworkPort schemas."""
+"""The state of a link for each value of LinkStatus (in lower case) in the DMTF's Port and NetworkPort schemas."""
 
 _ADDRESS = re.compile(r"[0-9a-f]{12}|[0-9a-f]{16}")
 
 
 def link(value: object) -> str:
-    """Return the state of a link, in the same words for both schemas."""
+    """Return the state of a port's link (up, down, starting, training) in the same words for both schemas of ports."""
     word = text_of(value)
     if word.casefold() not in LINKS:
         raise Unreadable(f"is not a link state: {clean(word, 60)!r}")
@@ -22,7 +22,7 @@ def link(value: object) -> str:
 
 
 def gbps(value: object) -> float:
-    """Return a speed in Gb/s; zero is unknown: BMCs return it without a link, and if they cannot read the speed."""
+    """Return a speed in Gb/s; raises Unreadable for 0, which BMCs return without a link or for an unknown speed."""
     number = amount(value)
     if not number:
         raise Unreadable("is 0", Reason.NOT_COLLECTED)
@@ -37,7 +37,7 @@ def mbps(value: object) -> float:
 def addresses(value: object) -> tuple[str, ...]:
     """Return hardware addresses as Linux spells them: MACs `aa:bb:cc:dd:ee:ff`, GUIDs `aabb:ccdd:eeff:0011`.
 
-    An address of zeros marks an unused entry.
+    An address of zeros marks an unused entry of the list, and is left out.
     """
     found = [_address(each) for each in listed(value)]
     kept = tuple(dict.fromkeys(each for each in found if each.strip("0:")))

@@ -22,11 +22,11 @@ METRICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "input_power": ("InputPowerWatts", ("PowerInputWatts",)),
     "output_power": ("OutputPowerWatts", ("PowerOutputWatts", "LastPowerOutputWatts")),
 }
-"""For each measured value of a supply, its property in the supply's Metrics, and its properties in the older schema."""
+"""For each measured value of a power supply: the property in its Metrics, and the properties in the older schema."""
 
 
 def drawn(value: object) -> float:
-    """Return the power drawn in W; zero is unknown: a machine that is off, or does not measure power, returns zero."""
+    """Return the power drawn in W; raises Unreadable for 0, which BMCs return if the machine is off or not measured."""
     watts = amount(value)
     if watts == 0:
         raise Unreadable("is 0, which BMCs return for an unknown value", Reason.NOT_COLLECTED)
@@ -36,7 +36,7 @@ def drawn(value: object) -> float:
 def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """Return the power supplies of every chassis, else of the power shelves, and why the list may be incomplete.
 
-    If the BMC returns 404 for a supply whose properties are in the collection, these properties are used.
+    If the BMC returns 404 for a supply, but the collection already contains the supply's properties, these are used.
     """
     found, trouble = in_chassis(docs, *SUPPLIES)
     if found or not any("PowerEquipment" in root.body for root in docs.at("")):
@@ -85,7 +85,7 @@ def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def _redundancy_groups(docs: Documents, chassis: Resource) -> tuple[list[Resource], Unknown | None]:
-    """Return the groups of one chassis from the first schema that lists any, or why none lists any."""
+    """Return the redundancy groups of one chassis from the first schema that lists any, or why no schema lists any."""
     failed: Unknown | None = None
     known = False
     for link, name in GROUPS:
@@ -111,7 +111,7 @@ def count(value: object) -> int:
 
 
 def flow(docs: Documents, supply: Resource, places: tuple[str, tuple[str, ...]]) -> Sourced | Reading:
-    """Return a measured value of a supply from its Metrics, or, in the older schema, from the supply itself."""
+    """Return a measured value of a power supply from its Metrics, or, in the older schema, from the supply itself."""
     newer, older = places
     reader = amount if "Voltage" in newer else drawn
     if supply.read("Status.State").reading == "Absent":
@@ -136,11 +136,11 @@ def metrics(docs: Documents) -> tuple[list[tuple[Resource, Resource]], Unknown |
 
 
 def cap(environment: Resource) -> Sourced:
-    """Return the power cap of a chassis, if the property names its control.
+    """Return the power cap of a chassis, if `PowerLimitWatts` names the control that sets it.
 
-    On one recorded machine, this property holds the TDP of the first processor and the EDPp of the second, but does not
-    name the control. So the cap is unknown if the property names no control, or names the control of one device. Such
-    set points are in the facts of the controls.
+    On one recorded machine, the property `PowerLimitWatts` holds the TDP of the first processor and the EDPp of the
+    second, but does not name a control. The cap is therefore unknown if `PowerLimitWatts` names no control, or names a
+    control that limits a single device. The set points of single devices are in the facts of the controls.
     """
     sourced = environment.read("PowerLimitWatts.SetPoint", drawn)
     if isinstance(sourced.reading, Unknown):
@@ -159,7 +159,7 @@ def cap(environment: Resource) -> Sourced:
 
 
 def listed(group: Resource) -> Sourced:
-    """Count the supplies of one group by its links; repeated links count once."""
+    """Count the power supplies of one redundancy group by the group's links; repeated links count once."""
     name = "RedundancyGroup" if "RedundancyGroup" in group.body else "RedundancySet"
     return group.read(name, _links)
 
@@ -176,8 +176,8 @@ def _links(value: object) -> int:
 def controls(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """Return the first PowerControl of every chassis, and why the list may be incomplete.
 
-    The first entry covers the whole chassis. Further entries, if any, are for subsystems (processors, memory),
-    which are parts of the first.
+    The first entry of PowerControl covers the whole chassis, including its subsystems (processors, memory), for which
+    further entries may follow.
     """
     chassis, trouble = members(docs, "Chassis")
     found: dict[str, Resource] = {}
@@ -197,7 +197,7 @@ def whole(
     reader: Callable[[object], Value],
     trouble: Unknown | None,
 ) -> Sourced | Reading:
-    """Return a property of the only chassis that reports it, for the whole machine; unknown if none or several do."""
+    """Return a property of the machine from the only chassis that reports it; unknown if none or several report it."""
     if trouble is not None:
         return trouble
     if not resources:
@@ -209,6 +209,6 @@ def whole(
 
 
 def first(resource: Resource, names: Sequence[str], reader: Callable[[object], Value]) -> Sourced:
-    """Read the first of these properties that the resource has; if it has none of them, read the first one."""
+    """Read the first of the properties `names` that the resource has; if it has none of them, read the first one."""
     there = next((name for name in names if name.partition(".")[0] in resource.body), names[0])
     return resource.read(there, reader)

@@ -22,7 +22,7 @@ UNITS: Mapping[str, str] = {
     "amps": "current",
     "rpm": "speed",
 }
-"""Kind of a sensor by its unit, in any letter case; Lenovo's XCC returns C and Watts, the standard has Cel and W."""
+"""The kind of a sensor by its unit, in lower case; Lenovo's XCC reports C and Watts, the standard has Cel and W."""
 
 TYPES: Mapping[str, str] = {
     "Temperature": "temperature",
@@ -32,7 +32,7 @@ TYPES: Mapping[str, str] = {
     "Rotational": "speed",
     "Humidity": "humidity",
 }
-"""Kind of a sensor by its ReadingType, if it has no unit."""
+"""The kind of a sensor that reports no unit, by its ReadingType."""
 
 READERS: Mapping[str, Callable[[object], float]] = {
     "temperature": measured,
@@ -45,7 +45,7 @@ READERS: Mapping[str, Callable[[object], float]] = {
 
 
 def above_zero(value: object) -> float:
-    """Return a threshold; BMCs return 0 for a threshold that is not set."""
+    """Return a sensor's threshold; raises Unreadable for 0, which BMCs return for a threshold that is not set."""
     number = measured(value)
     if number <= 0:
         raise Unreadable(f"is {number:g}, which marks a threshold that is not set", Reason.NOT_COLLECTED)
@@ -55,7 +55,8 @@ def above_zero(value: object) -> float:
 def kind(sensor: Resource) -> Sourced:
     """Return what a sensor measures; `other` for kinds that are not collected (a share, a frequency, an energy).
 
-    The unit decides, not ReadingType: one recorded BMC returns Current for a sensor in watts, and AirFlow for a fan.
+    Except for humidity, the kind of a sensor that has a unit is taken from the unit, not from ReadingType: one recorded
+    BMC returns the ReadingType Current for a sensor in watts, and AirFlow for a fan.
     """
     unit, kind_ = sensor.read("ReadingUnits"), sensor.read("ReadingType")
     if isinstance(unit.reading, Unknown):
@@ -68,17 +69,18 @@ def kind(sensor: Resource) -> Sourced:
 
 
 def value(sensor: Resource, what: str) -> Sourced:
-    """Read a sensor of a known kind; unknown for a flag, whose unit is an empty text."""
+    """Read a sensor of the kind `what`; unknown if its unit is an empty text, as the sensor then is a flag."""
     if sensor.body.get("ReadingUnits") == "":
         return Sourced(Unknown(Reason.NOT_COLLECTED, "its unit is empty: a flag, not a measurement"), sensor.uri)
     return fitted(sensor, "Reading", READERS[what])
 
 
 def air(docs: Documents, context: str) -> Sourced | Reading:
-    """Return the temperature of the air at Intake or Exhaust, the value of `context`.
+    """Return the temperature of the intake or exhaust air of a machine; `context` is `Intake` or `Exhaust`.
 
-    The temperature is read from the summary of a chassis, else from the only sensor with this context. It is unknown if
-    several sensors have this context: one recorded BMC returns Intake for all its 120 sensors.
+    The temperature is read from the summary of a chassis, else from the only sensor with this context. The temperature
+    is unknown if several summaries or sensors have this context: one recorded BMC returns Intake for all its 120
+    sensors.
     """
     chassis, trouble = members(docs, "Chassis")
     rows: list[Sourced] = []
@@ -102,11 +104,11 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
 
 
 TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics", "TemperatureReadingsCelsius"))
-"""Paths below a chassis, and the arrays there, that list temperatures."""
+"""The resources below a chassis that list temperatures, each with the name of the array that lists them."""
 
 
 def _has(metrics: Resource, context: str) -> bool:
-    """Return whether a summary has this context; a null summary counts, since it may have this context."""
+    """Return whether a temperature summary has this context; True if it is null, because the value is then unknown."""
     if "TemperatureSummaryCelsius" not in metrics.body:
         return False
     summary = metrics.body["TemperatureSummaryCelsius"]
@@ -116,7 +118,10 @@ def _has(metrics: Resource, context: str) -> bool:
 def sorted_by_kind(
     sensors: Sequence[tuple[str, Resource]],
 ) -> tuple[dict[str, list[tuple[str, Resource]]], Unknown | None]:
-    """Group sensors by kind, and return why groups may be incomplete: a sensor of unknown kind may belong to any."""
+    """Group sensors by kind, and return why the groups may be incomplete.
+
+    Every group may be incomplete if a sensor has an unknown kind, because this sensor may belong to any group.
+    """
     found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in READERS}
     mute: list[str] = []
     for key, sensor in sensors:

@@ -14,10 +14,10 @@ NAMES = frozenset(
         *("SSH", "Telnet", "VirtualMedia"),
     }
 )
-"""Protocols of the DMTF's ManagerNetworkProtocol schema: such a property is a service even if it is null."""
+"""Protocols of the DMTF's ManagerNetworkProtocol schema: each is listed as a service even if its property is null."""
 
 _CLIENT = "NTP"
-"""A protocol in which the controller is the client; it is not a service, and has separate facts."""
+"""NTP, in which the management controller is the client: NTP is not listed as a service, and has separate facts."""
 
 
 def services(network: Resource) -> tuple[list[str], Unknown | None]:
@@ -46,7 +46,7 @@ def port(value: object) -> int:
 
 
 def servers(value: object) -> tuple[str, ...]:
-    """Return the configured time servers; empty entries (null, blank) of a list of fixed length are left out."""
+    """Return the configured time servers, without the empty entries (null, blank) that fill a list of fixed length."""
     return tuple(dict.fromkeys(_server(each) for each in listed(value) if each is not None and not _blank(each)))
 
 

@@ -11,10 +11,10 @@ KINDS = {NVSWITCH: "NVLink switch", PCIE_SWITCH: "PCIe switch", RETIMER: "PCIe r
 
 
 def switches(docs: Documents) -> dict[str, Gathered]:
-    """Return the switches of all fabrics by kind, without switches of other protocols (a storage backplane's).
+    """Return the switches of all fabrics by kind, without switches of other protocols, such as a storage backplane's.
 
-    A switch without a type may be of any kind. An empty list does not prove that there is no switch: most BMCs have no
-    fabrics at all.
+    A switch without a type may be of any kind, so it makes the list of every kind incomplete. An empty list counts as
+    incomplete, because most BMCs have no fabrics at all.
     """
     fabrics, trouble = members(docs, "Fabrics")
     found: dict[str, list[Resource]] = {kind: [] for kind in KINDS}

@@ -16,8 +16,8 @@ Gathered = tuple[list[Resource], Unknown | None]
 def hosts(docs: Documents) -> Gathered:
     """Return the hosts, that is, the systems that have a BIOS, and why the list may be incomplete.
 
-    A GPU baseboard has no BIOS. If no system has a BIOS, as on a switch tray, all are hosts. A system that could not be
-    read may be a host.
+    A GPU baseboard has no BIOS. If no system has a BIOS, as on a switch tray, all systems are hosts. A system that
+    could not be read makes the list incomplete, because it may be a host.
     """
     systems, trouble = members(docs, "Systems")
     trouble = trouble or next((system.unread for system in systems if system.unread is not None), None)
@@ -53,7 +53,7 @@ def has_some(found: list[Resource], trouble: Unknown | None, what: str) -> Gathe
 
 
 def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = text_of) -> Sourced | Unknown:
-    """Read one property on which the hosts of a BMC must agree; unknown if they differ, or if one reports none."""
+    """Read one property that must be equal on all hosts of a BMC; unknown if they differ, or if one reports none."""
     found, trouble = systems
     if trouble is not None:
         return trouble
@@ -104,12 +104,12 @@ def some(value: object) -> float:
 
 
 def gibibytes(value: object) -> float:
-    """Return a size in MiB as GiB; 0 is unknown."""
+    """Convert a size in MiB to GiB; raises Unreadable for 0, which BMCs return for an unknown size."""
     return some(value) / 1024
 
 
 def whole(value: object) -> int:
-    """Return a count that must be above zero: cores, threads, ranks."""
+    """Return a count, such as of cores or threads; raises Unreadable if it is not a whole number above zero."""
     number = measured(value)
     if number != int(number):
         raise Unreadable(f"is not a whole number: {number:g}")

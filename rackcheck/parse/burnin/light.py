@@ -23,18 +23,21 @@ PER_CLOCK: Mapping[str, Mapping[str, int]] = MappingProxyType(
 Source for bf16 and fp16: a moderator of NVIDIA's forum, who derives the published peaks from the white papers of A100
 and H100 (forums.developer.nvidia.com/t/how-to-calculate-the-tensor-core-fp16-performance-of-h100/244727).
 
-The values of the other types are scaled from bf16 by the ratios of the published dense peaks. The peaks of tf32, bf16
-and int8 are 156, 312 and 624 TFLOP/s on A100, and 494.5, 989 and 1979 TFLOP/s on H100 (FLR-001 to 004 in facts; the
-table of peaks in NVIDIA's Hopper post, as quoted in thread 218102).
+The values of tf32, fp8 and int8 are scaled from that of bf16 by the ratios of the published dense peaks. The peaks of
+tf32, bf16 and int8 are 156, 312 and 624 TFLOP/s on A100, and 494.5, 989 and 1979 TFLOP/s on H100 (FLR-001 to 004 in
+facts; the table of peaks in NVIDIA's Hopper post, as quoted in thread 218102).
 
-No source was found for compute capabilities 10.0 and 12.0.
+No source was found for compute capabilities 10.0 and 12.0, so the table has no values for them.
 """
 
 STACK = 1024
-"""Bus width of one HBM stack, in bits. Memory with a narrower bus is not HBM, and its transfers per clock differ."""
+"""Bus width of one HBM stack, in bits.
+
+Memory whose bus is narrower than one HBM stack is not HBM, and has another number of transfers per clock.
+"""
 
 TRANSFERS = 2
-"""Data transfers of HBM per memory clock (Linux, drm/amdgpu/powerplay, "data rate" of HBM).
+"""Data transfers of HBM per cycle of the memory clock (Linux, drm/amdgpu/powerplay, "data rate" of HBM).
 
 NVIDIA's memory clock has the same factor: 2619 MHz, 2 transfers and 5120 bits give the 3.35 TB/s that are published for
 H100.
@@ -57,14 +60,14 @@ REASONS = {
 """Names of the reasons that lower a GPU's clocks, by bit of NVML's NvmlClocksEventReasons (NVML API reference R550)."""
 
 SMALL = 0.02
-"""A clock or power cap that is below its maximum by no more than this fraction does not explain a low rate."""
+"""A clock (or power cap) below its maximum (or default) by no more than this fraction does not explain a low rate."""
 
 MEMORY, COMPUTE, PCIE, NVLINK = "memory", "compute", "pcie", "nvlink"
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Values of one GPU observed during its work; None if not reported. Clocks in Hz, power caps in W.
+    """Values of one GPU observed during its work; None if not reported. Clocks are in Hz, power caps in W.
 
     `gen` and `width` are the generation and the number of lanes of the PCIe link. `reasons` has the bits of all NVML
     clock event reasons that were reported during the work.
@@ -89,7 +92,7 @@ class Observed:
 def memory(clock: float | None, width: int | None) -> float | None:
     """Return the peak rate of HBM in B/s, from the memory clock in Hz and the bus width in bits.
 
-    Return None if a value is unknown, or if the bus is too narrow for HBM.
+    The result is None if the clock or the bus width is unknown, or if the bus is too narrow for HBM.
     """
     if not _known(clock) or not _known(width) or width < STACK:
         return None
@@ -131,8 +134,8 @@ def reasons(bits: int) -> tuple[str, ...]:
 def explanations(of: str, seen: Observed) -> tuple[str, ...]:
     """Return one sentence for each observation that may explain why a rate is below its limit or below its peers.
 
-    `of` is the kind of rate: `memory`, `compute`, `pcie` or `nvlink`; any other value raises ValueError. A value that
-    was not reported neither explains nor excludes anything.
+    `of` is the kind of rate: `memory`, `compute`, `pcie` or `nvlink`; any other value raises ValueError. An observation
+    that was not reported neither explains nor excludes anything.
     """
     ways = {MEMORY: _of_memory, COMPUTE: _of_compute, PCIE: _of_pcie, NVLINK: _of_nvlink}
     if of not in ways:

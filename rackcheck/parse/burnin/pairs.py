@@ -1,13 +1,14 @@
 """Finds slow ends and slow links from the rates between pairs of ends, and schedules these pairs. Pure.
 
-An end is a node, or one NIC of a rail; a link is the connection of a pair. In each round of a schedule, an end is in at
-most one pair, so that pairs do not disturb each other.
+An end is a node, or one NIC of a rail; a link is the connection between the two ends of a pair. In each round of a
+schedule, an end is in at most one pair, so that pairs do not disturb each other.
 
-A slow end makes all its pairs slow, while a slow link makes only one pair slow. To distinguish the two cases, medians
-split the rates into an overall level, an effect of each end, and a remainder of each link. The effect of an end is the
-median over its pairs, so slow partners change it only if they are at least half of its partners.
+A slow end makes all its pairs slow, while a slow link makes only one pair slow. To distinguish slow ends from slow
+links, the rates are split by medians into an overall level, an effect of each end, and a remainder of each link. The
+effect of an end is the median over its pairs, so slow partners change it only if they are at least half of its
+partners.
 
-A pair without a rate may have any rate; `spans` describes how such values are handled.
+A pair whose rate is missing may have any rate; the module `spans` describes how such values are handled.
 """
 
 import math
@@ -23,15 +24,16 @@ FEWEST = 3
 """Minimum number of pairs of an end: with fewer, a slow end cannot be distinguished from slow partners."""
 
 ENDS = 4
-"""Minimum number of ends: with three ends, any two pairs share an end, so the slow end cannot be identified."""
+"""Minimum number of ends: of only three ends, any two pairs share one, so the slow end cannot be identified."""
 
 SLOW = -0.1
-"""Relative difference from the expected rate at which an end or a link counts as slow."""
+"""Relative difference from the expected rate beyond which an end or a link may count as slow."""
 
 Z_END, Z_LINK = -4.0, -6.0
-"""Differences from the expected rate that are not due to chance, in standard deviations: for an end, for a link.
+"""Limits for differences from the expected rate, in standard deviations: for an end, and for a link.
 
-The limit of a link is stricter, because there are many links and each is measured only once.
+A difference beyond its limit is not due to chance. The limit for a link is stricter than that for an end, because there
+are many links and each is measured only once.
 """
 
 LinkEnds = tuple[str, str]
@@ -51,8 +53,8 @@ class PairEffect:
     """The comparison of one end or one link with its expected rate.
 
     `effect` is the relative difference from the expected rate, and `z` the same difference in standard deviations. The
-    expected rate of an end is the overall level. The expected rate of a link is the level changed by the effects of its
-    two ends.
+    expected rate of an end is the level: the rate between two typical ends. The expected rate of a link is the level
+    adjusted by the effects of its two ends.
     """
 
     outcome: PairOutcome
@@ -63,9 +65,9 @@ class PairEffect:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The result of `solve`: `level` is the rate between two typical ends, in the unit of the rates.
+    """The result of `solve`: the comparison of every end and link, and the rate between two typical ends.
 
-    `level` is None if it is unknown.
+    `level` is the rate between two typical ends, in the unit of the rates; it is None if too many rates are missing.
     """
 
     level: float | None
@@ -76,8 +78,9 @@ class Solved:
 def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[LinkEnds, ...], ...]:
     """Return at most `rounds` rounds of random pairs of ends, without repeating a pair.
 
-    If the number of ends is odd, one end rests in each round. There are never more rounds than in `round_robin`. The
-    result depends on the ends and the seed, not on the order of the ends. Raises ValueError if an end is repeated.
+    If the number of ends is odd, one end is without a pair in each round. The number of rounds is never larger than
+    that of `round_robin`. The result depends on the ends and the seed, not on the order of the ends. Raises ValueError
+    if an end is repeated.
     """
     order = sorted(ends)
     rng = random.Random(seed)  # noqa: S311  a schedule, no secret
@@ -153,7 +156,7 @@ def _link(left: NumberRange, noise: NumberRange, hole: bool, ends: Sequence[Pair
 
 
 def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
-    """Return slow if the value is slow for all possible missing values, fine if for none of them, else not tested."""
+    """Return slow if the value is slow whatever the missing values are, fine if it never is, else not tested."""
     half, line = left.middle, math.log1p(SLOW)
     if left.high < line and left.high < z * by.high:
         outcome = PairOutcome.SLOW
@@ -167,7 +170,7 @@ def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
 
 
 def _circle(order: Sequence[str]) -> list[tuple[LinkEnds, ...]]:
-    """Return the rounds of a round-robin by the circle method; if the number of ends is odd, one rests per round.
+    """Return the rounds of a round-robin by the circle method; of an odd number of ends, one has no pair in each round.
 
     Raises ValueError if an end is repeated.
     """

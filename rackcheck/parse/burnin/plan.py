@@ -27,7 +27,7 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StageSlot:
-    """A stage of all GPUs or all processors (`of` is `gpu` or `cpu`); start and end in seconds after the load began."""
+    """The time of one stage, on all GPUs or all processors (`of`), in seconds after the load began."""
 
     of: str
     stage: str
@@ -49,7 +49,7 @@ _LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
         "gpu": (("memory", 6), ("tensor", 30), ("scalar", 6), ("links", 6), ("together", 12)),
     },
 }
-"""Stages of a tier and their durations in seconds, separately for `cpu` and `gpu`.
+"""The stages of each tier and their durations in seconds, separately for `cpu` and `gpu`.
 
 In the GPU stage `together`, several kinds of work run in parallel. A tier is longer than its stages: the remaining time
 is for starting, reading counters and returning the results.
@@ -59,16 +59,16 @@ STEP = 0.15
 """Seconds by which each GPU of a node starts and ends after the previous GPU, so that a rack's load changes slowly."""
 
 RAMP = 10.0
-"""Maximum time, in seconds, from the start of the first node of a run to the start of the last."""
+"""Maximum time, in seconds, from the start of the first node of a run to the start of its last node."""
 
 START = 8.0
-"""Seconds that a node's driver has to list the GPUs before the load begins; after that, the node reports a hang."""
+"""Seconds in which a node's driver must list the GPUs before the load; if it takes longer, the node reports a hang."""
 
 AGAIN = 25.0
-"""Seconds added to the deadline for repeating failed work, while hot and after cooling; unused if nothing failed."""
+"""Seconds in the plan's deadline for repeating failed work, first while the part is hot, then after it has cooled."""
 
 SCRATCH = 16 << 30
-"""Maximum size of a scratch file, in bytes; the node writes no more than it can in half of the tier's time."""
+"""Maximum size of the scratch file, in bytes; the node stops writing earlier if half of the load's time is over."""
 
 PULSE = 5.0
 """Seconds without a message from the controller after which the node ends the load by itself."""
@@ -78,7 +78,7 @@ TOOLS: dict[str, float] = {
     "dcgm-1": 120.0, "dcgm-2": 600.0, "dcgm-3": 2400.0, "nvbandwidth": 300.0, "all_reduce": 180.0, "ib_write_bw": 300.0,
     "fio": 300.0, "stress-ng": 60.0, "cublas": 180.0,
 }  # fmt: skip
-"""Tools that a burn-in can run if a node has them, with the time in seconds that each adds to the plan's deadline."""
+"""Tools that a burn-in can run if a node has them, each with the seconds that it adds to the plan's deadline."""
 
 
 def slots(tier: Tier) -> Iterator[StageSlot]:
@@ -93,7 +93,7 @@ def slots(tier: Tier) -> Iterator[StageSlot]:
 
 
 def starts(nodes: Sequence[str]) -> dict[str, float]:
-    """Return the delay of each node's start after the first, in seconds: in steps of at most 0.5 s, all within RAMP."""
+    """Return each node's start in seconds after the first node: in equal steps of at most 0.5 s, all within RAMP."""
     step = min(0.5, RAMP / max(1, len(nodes) - 1))
     return {name: round(number * step, 3) for number, name in enumerate(nodes)}
 
@@ -104,9 +104,9 @@ def document(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the plan that is sent to a node, as a JSON object.
 
-    If `line` is `stdin`, the node ends the load when its standard input is closed or silent. `scratch` is the path of a
-    file that does not exist yet, with which the node tests a disk by writing and reading. If `scratch` is empty, no
-    disk is tested.
+    If `line` is `stdin`, the node ends the load when the controller closes the standard input of the node's program, or
+    sends nothing for `PULSE` seconds. `scratch` is the path of a file, which must not exist yet, with which the node
+    tests a disk by writing and reading. If `scratch` is empty, no disk is tested.
     """
     stages = [
         {"of": slot.of, "stage": slot.stage, "from": slot.begin, "until": slot.until}

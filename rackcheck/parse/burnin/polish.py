@@ -2,7 +2,7 @@
 
 The method is Tukey's median polish, in which one outlier has no effect on the rest. Cells that were not measured are
 left out, so the method suits tables of which most cells were never measured. For tables that should be complete, use
-`spans`.
+the module `spans`.
 """
 
 import math
@@ -14,13 +14,13 @@ NORMAL = 1.4826
 """Factor that converts a median absolute deviation to the standard deviation of a normal distribution, 1 / 0.67449."""
 
 SETTLED = 1e-9
-"""The iteration ends when a round changes no effect by more than this."""
+"""The iteration ends after a round in which no effect changes by more than this value."""
 
 MOST = 20
 """Maximum number of rounds: with an even number of cells, the medians may oscillate without end."""
 
 CellKey = tuple[str, str]
-"""The row and the column of a cell."""
+"""The names of the row and of the column of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Polished:
 
 
 def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
-    """Split a table so that the row effects have a median of 0, and the column effects too.
+    """Split a table so that the median of the row effects is 0, and the median of the column effects too.
 
     If only one cell of a row is known, the row's effect absorbs its whole deviation, so neither the row nor the cell
     can be judged. Raises ValueError if no cell is known, or if a value is not a finite number.
@@ -58,7 +58,8 @@ def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
 def scale(values: Iterable[float], centre: float | None = None) -> float:
     """Return the robust standard deviation of values around their median, or around `centre` if it is given.
 
-    The result is 0 if more than half of the values are the same. Raises ValueError if there are no values.
+    The result is 0 if more than half of the values are equal to the centre (the median, or `centre`). Raises ValueError
+    if there are no values.
     """
     known = list(values)
     if not known:
@@ -76,7 +77,7 @@ def _finite(cells: Mapping[CellKey, float]) -> None:
 
 
 def _lines(cells: Iterable[CellKey], end: int) -> dict[str, list[CellKey]]:
-    """Return the cells of each row (if `end` is 0) or of each column (if `end` is 1), by name."""
+    """Group the keys of the cells by row (if `end` is 0) or by column (if `end` is 1)."""
     lines: dict[str, list[CellKey]] = {}
     for cell in cells:
         lines.setdefault(cell[end], []).append(cell)

@@ -15,7 +15,11 @@ VERIFYING = ("mismatch", "disagree", "not finite", "alias")
 
 
 def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
-    """Return why a value is unknown: an untested stage's reason, an early end of the burn-in, or a missing report."""
+    """Return why a value is unknown.
+
+    The reason is, in this order: why a stage was not tested, why the burn-in ended early, or that the burn-in does not
+    report the value.
+    """
     why = next((stage.why for stage in stages if not stage.done), "")
     if not why and not burn.whole:
         why = f"the burn-in ended early: {burn.why}" if burn.why else "the burn-in ended early"
@@ -37,7 +41,8 @@ def mismatches(
 ) -> Reading:
     """Count the wrong results of some parts, such as `gpu/0`; return 0 only if every stage in `wanted` was verified.
 
-    Mismatches in the stages `beside` are added to the count, but do not make a wanted stage verified.
+    Mismatches in the stages `beside` are counted too, but these stages do not count as a verification of a stage in
+    `wanted`.
     """
     named = set(things)
     wrong = [fault for of in named for fault in burn.of_thing(of) if fault.name in VERIFYING]
@@ -75,7 +80,7 @@ def span(stage: Stage, settle: float = 0.0) -> tuple[float, float]:
 
 
 def stretch(work: Sequence[Stage]) -> tuple[float, float]:
-    """Return the start and the end of the stages before the first pause of more than one second."""
+    """Return the start of the first stage, and the end of the last stage before a pause of more than one second."""
     begin, end = span(work[0])
     for stage in work[1:]:
         if begun(stage) - end > 1.0:
@@ -90,14 +95,14 @@ def column(found: Iterable[Record], name: str) -> list[float]:
 
 
 EDGE = 2.0
-"""Maximum time, in seconds, from the start of work to its first sample, and from its last sample to its end."""
+"""Maximum time, in seconds, from the start of the work to the first sample, and from the last sample to the end."""
 
 
 def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | None:
-    """Return why the samples of a value do not cover the whole load of a part; None if they do.
+    """Return why the samples of the value `name` do not cover the whole load of a part; None if they cover it.
 
-    The load is not covered if some of its work was not done, or if the first or last sample is too far from its start
-    or end.
+    The samples do not cover the load if some work was not done, if the first sample is too long after the start of the
+    work, or if the last sample is too long before the end of the work.
     """
     work = [stage for stage in burn.work_of(of) if stage.stage != "again"]
     undone = next((each for each in wanted if not any(stage.done for stage in work if stage.stage == each)), "")
@@ -112,8 +117,8 @@ def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | N
 def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -> Reading:
     """Return the increase of a counter during the load; unknown if it was reported only once, or decreased.
 
-    `wanted` are the load's stages. If it is set, an increase of 0 is returned only if the stages were tested and the
-    samples of the counter cover the whole load.
+    `wanted` lists the stages of the load; if it is given, an increase of 0 is returned only if these stages were tested
+    and the samples of the counter cover the whole load.
     """
     values = column(burn.samples.get(of, ()), name)
     if len(values) < 2:
@@ -143,9 +148,10 @@ def described(fault: Fault) -> str:
 
 
 def again(burn: Burn, of: str) -> Reading:
-    """Return when a fault recurred in repeated work; absent if there was no fault.
+    """Return when a fault recurred while the failed work was repeated; absent if there was no fault.
 
-    The result is `always`, `hot` (only while hot), `cold` (only after cooling), `at times` or `never`.
+    The result is `always` (in every repetition), `hot` (only while the part was hot), `cold` (only after it had
+    cooled), `at times` or `never`.
     """
     items = [stage for stage in burn.of_stage("again", of) if stage.number("rounds")]
     if not items:
@@ -158,7 +164,7 @@ def again(burn: Burn, of: str) -> Reading:
 
 
 def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") -> Reading | Sourced:
-    """Return a nonzero count with the first fault that it counts as its source; return any other reading unchanged."""
+    """Add the first counted fault, as the source, to a count that is not 0; return any other reading unchanged."""
     wanted = set(things)
     of_stage = (fault for fault in burn.faults if not stage or fault.word("stage") == stage)
     found = [fault for fault in of_stage if fault.of in wanted and fault.name in VERIFYING]
@@ -172,10 +178,10 @@ def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") 
 
 
 def mean(values: Sequence[float]) -> Reading:
-    """Return the mean; unknown if there are no values."""
+    """Return the mean of the values; unknown if there are none."""
     return sum(values) / len(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken during the load")
 
 
 def highest(values: Sequence[float]) -> Reading:
-    """Return the highest value; unknown if there are no values."""
+    """Return the highest of the values; unknown if there are none."""
     return max(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken")

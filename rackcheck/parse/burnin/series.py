@@ -1,7 +1,7 @@
 """The curves of a burn-in: samples of each part over time, thinned so that a spike of one sample survives. Pure.
 
-Times are seconds since the load began on that node, so that curves of nodes that began at different times align. All
-sizes are limited, because a node may report any number of parts at any rate.
+Times are in seconds since the load of the node began, so that the curves of nodes that began at different times align.
+The numbers of curves, points and time spans are limited, because a node may report any number of parts at any rate.
 """
 
 import math
@@ -26,13 +26,13 @@ PAUSE = 1.0
 """Longest pause, in seconds, between two runs of one stage that are still merged into one time span."""
 
 WILD = 1e8
-"""Limit of plausible seconds, degrees, watts, MHz and rounds per minute; a sample at or above it is dropped."""
+"""Upper limit of plausible times (s), degrees C, W, MHz and revolutions per minute; a sample beyond it is dropped."""
 
 BINS = 100
 """Maximum number of points of each curve of an envelope (lowest, median and highest)."""
 
 HERTZ = 1e-6
-"""Factor from Hz to MHz, the unit in which clocks are drawn."""
+"""Factor from Hz to MHz, the unit in which clocks are plotted."""
 
 SeriesPoints = tuple[tuple[float, float], ...]
 
@@ -41,7 +41,7 @@ COLUMNS: Mapping[str, tuple[tuple[str, float], ...]] = {
     "node": (("temp", 1.0), ("clock", HERTZ), ("load", 1.0)),
     "bmc": (("inlet", 1.0), ("power", 1.0)),
 }
-"""The values that are drawn for each kind of part, each with its factor to the unit in which it is drawn."""
+"""The values that are plotted for each kind of part, each with the factor that converts it to the plotted unit."""
 
 FAN = "fan "
 
@@ -87,7 +87,11 @@ def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
 
 
 def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoints:
-    """Return at most `most` (at least 4) points: the first, the last, and the extremes of each stretch in between."""
+    """Return at most `most` points of a curve; `most` must be at least 4.
+
+    The first and the last point of the curve are kept, and the lowest and the highest point of each interval in
+    between.
+    """
     if len(points) <= most:
         return tuple(points)
     inner = points[1:-1]
@@ -102,10 +106,10 @@ def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoint
 
 
 def bands(burn: Burn) -> tuple[Band, ...]:
-    """Return the time spans in which the stages ran; runs of one stage with short pauses are merged into one span.
+    """Return the time spans in which the stages ran; two runs of one stage with a short pause between them are merged.
 
-    The GPUs of a node start one after the other, so the spans of successive stages overlap. Each span is cut where the
-    next one begins.
+    The GPUs of a node start one after the other, so the spans of successive stages overlap. Each time span therefore
+    ends at the latest where the next one begins.
     """
     zero = began(burn)
     found: list[Band] = []

@@ -1,14 +1,15 @@
 """Splits a complete table into levels, effects and remainders, so that a missing value cannot reverse a verdict. Pure.
 
-A missing value may have any value. So every result is a range: the lowest and the highest result over all values that
-the missing ones may have. If nothing is missing, both ends of the range are identical. A rule fails only if the whole
-range is beyond the limit, and passes only if no part of the range is beyond the limit. So a missing value can make a
-verdict unknown, but cannot reverse it.
+A missing value may have any value, so every result is a range: from the lowest to the highest result over all possible
+values of the missing ones. If no value is missing, both ends of the range are identical. A comparison with a limit
+fails only if the whole range is beyond the limit, and passes only if no part of the range is beyond the limit. A
+missing value can therefore make a verdict unknown, but cannot reverse it.
 
 The level of a row or column of 4 to 32 cells is the mean of its middle half, which varies less than the median; up to a
-quarter of the cells may be outliers or missing. Otherwise the level is the median; up to half of the cells may be
-outliers. Rows are assumed to be identical unless most cells of a row differ. Therefore the effect of a row is computed
-with one additional cell of value 0 for every four cells of the row.
+quarter of the cells may be outliers or missing. The level of a row or column of fewer than 4 or more than 32 cells is
+the median; up to half of its cells may be outliers. The rows are assumed to be alike unless most cells of a row differ
+from the other rows. The effect of a row is computed with one additional cell of value 0 for every four cells of the
+row, which keeps the effect near 0 if only some cells deviate.
 """
 
 import math
@@ -18,16 +19,19 @@ from dataclasses import dataclass
 from rackcheck.parse.burnin.polish import NORMAL
 
 FEWEST = 3
-"""Minimum number of cells of a row or column with its own effect or level: of two cells, either may deviate."""
+"""Minimum number of cells that a row needs for its own effect, and a column for its own level.
+
+In a row or column of only two cells, either cell may be the outlier.
+"""
 
 FINEST = 1e-6
-"""Lower limit of a computed standard deviation: rounded rates may be identical, which would give 0."""
+"""Minimum of a computed standard deviation: without it, identical rounded rates would give a deviation of 0."""
 
 SHORT = range(4, 33)
 """Numbers of cells for which the mean of the middle half varies less than the median."""
 
 DRAWN = 4
-"""When a row's effect is computed, one additional cell of value 0 is used per this number of cells of the row."""
+"""The effect of a row is computed with one additional cell of value 0 for every group of this many cells in the row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class NumberRange:
         return half if math.isfinite(half) else None
 
     def less(self, other: "NumberRange") -> "NumberRange":
-        """Return the range of the difference between a number in this range and a number in the other range."""
+        """Return the range of the difference between a number in this range and a number in the range `other`."""
         return NumberRange(self.low - other.high, self.high - other.low)
 
 
@@ -94,8 +98,8 @@ def apart(table: CellTable, by_row: bool) -> PolishedTable:
 def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
     """Return the robust standard deviation of the remainders around 0, as a range.
 
-    `taken` is the number of levels and effects computed from the same cells. They make the remainders smaller, so the
-    result is increased accordingly.
+    `taken` is the number of levels and effects that were computed from the same cells; because these make the
+    remainders smaller, the result is increased accordingly.
     """
     free = math.sqrt(len(left) / max(1, len(left) - taken))
     least = _median([max(0.0, cell.low, -cell.high) for cell in left])
@@ -106,8 +110,8 @@ def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
 def middle(values: Sequence[float]) -> float:
     """Return the mean of the middle half of 4 to 32 values, or the median of any other number of values (at least one).
 
-    If a value rises, the result never falls. So the low ends of ranges give the low end of the level, and the high ends
-    the high end.
+    The result never falls if a value rises: the low ends of ranges therefore give the low end of the result, and the
+    high ends give the high end.
     """
     if len(values) not in SHORT:
         return _median(values)

@@ -1,17 +1,18 @@
 """Finds GPUs, slots and nodes of a uniform fleet that are slower than their peers. Pure.
 
-Two values of each GPU are judged separately. Its *work per clock* is nearly the same for all healthy GPUs, so even a
-small difference matters; it is compared with the whole fleet. Its *rate at the power cap* is work per clock times the
-clock, which depends on the chip and its cooling. This rate is compared with the rate expected from the GPU's slot and
-node, and a low rate is weaker evidence of a fault. A slot that is low on every node (airflow) and a node whose GPUs are
-all low (inlet air, a power cap) are separate findings, not faults of the GPUs.
+Two values of each GPU are judged separately: its work per clock, and its rate at the power cap. *Work per clock* is
+nearly the same for all healthy GPUs, so even a small difference matters; each GPU is compared with the whole fleet. The
+*rate at the power cap* of a GPU is its work per clock times its clock, which depends on the chip and its cooling. The
+rate at the power cap is compared with the rate expected from the GPU's slot and node, and a low rate is weaker evidence
+of a fault than low work per clock. A slot that is slow on every node (airflow) and a node whose GPUs are all slow
+(inlet air, a power cap) are separate findings, not faults of the GPUs.
 
 Only GPUs of one model that did the same work may be in one fleet. A fleet that is slow as a whole is not detected here;
 the limits of a profile and the theoretical peak rates detect it.
 
-A missing value may have any value. A GPU is slow if it is slow for all values that the missing ones may have, fine if
-it is slow for none of them, and otherwise not tested. So a GPU is neither blamed nor cleared because a value is
-missing.
+A missing value may have any value: a GPU is judged slow if it is slow for all possible missing values, fine if it is
+slow for none of them, and otherwise as not tested. A GPU is therefore neither blamed nor cleared because of a missing
+value.
 """
 
 import math
@@ -35,7 +36,10 @@ class StragglerOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A value is slow if it is below both limits: `z` robust standard deviations and `effect`, a relative change."""
+    """Two limits for the difference of a value from the expected value; a value below both is slow.
+
+    `z` is a difference in robust standard deviations, and `effect` a relative difference.
+    """
 
     z: float
     effect: float
@@ -51,7 +55,7 @@ FAR = Limit(-6.0, -0.06)
 class Measured:
     """One GPU's measurements: `rate` in work per second, `clock` in Hz during this work; None if not reported.
 
-    All GPUs do the same work. A value that is not a positive finite number counts as not reported.
+    All GPUs of a fleet must do the same work. A value that is not a positive finite number counts as not reported.
     """
 
     node: str
@@ -65,8 +69,8 @@ class PeerComparison:
     """The comparison of a GPU (`node` and `slot`), a slot (`node` empty) or a node (`slot` empty) with its peers.
 
     `effect` is the relative difference from the expected value, `z` is this difference in standard deviations; both are
-    None if missing values leave them undetermined. `far` is the outcome with the stricter limit `FAR`. `why` is the
-    reason why something was not tested.
+    None if missing values leave them undetermined. `far` is the outcome with the stricter limit `FAR` in place of the
+    normal limit. `why` is the reason why the GPU, slot or node was not tested; empty if it was tested.
     """
 
     node: str
@@ -151,10 +155,10 @@ def _at_cap(
 def _lines(
     names: dict[str, int], numbers: Sequence[int], levels: Sequence[NumberRange], spread: NumberRange, node: bool
 ) -> tuple[PeerComparison, ...]:
-    """Compare the slots or the nodes with each other; one with fewer than three GPUs is not tested.
+    """Compare the slots, or the nodes, with each other; a slot or node with fewer than three GPUs is not tested.
 
     There are few slots, and they differ systematically, so a slot is judged only by the uncertainty of its own level. A
-    node is judged by the larger of this uncertainty and the spread between nodes.
+    node is judged by the uncertainty of its own level or by the spread between nodes, whichever is larger.
     """
     cells = [0] * len(names)
     for number in numbers:
@@ -198,7 +202,7 @@ def _held(node: str, slot: str, left: NumberRange, spread: NumberRange, limit: L
 
 
 def _outcome(left: NumberRange, spread: NumberRange, limit: Limit) -> StragglerOutcome:
-    """Return slow if the value is slow for all possible missing values, fine if for none of them, else not tested."""
+    """Return slow if the value is slow whatever the missing values are, fine if it never is, else not tested."""
     line = math.log1p(limit.effect)
     if left.high < line and left.high < limit.z * spread.high:
         return StragglerOutcome.SLOW
@@ -218,5 +222,5 @@ def _small(values: Sequence[NumberRange], what: str) -> str:
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
-    """Number the names in the order in which they first occur."""
+    """Return a number for each distinct name, in the order in which the names first occur."""
     return {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -1,16 +1,16 @@
-"""Predicts the temperature that a GPU will reach from the first minute of load, with a first-order fit. Pure.
+"""Predicts the temperature that a GPU will reach, by a first-order fit to the first minute of load. Pure.
 
-At steady power, a part warms as `T(t) = end - (end - start) exp(-t / tau)`. Its thermal resistance is `(end - inlet) /
-power`; it depends on the heatsink and the air, not on the power. For a given tau, the fit is a straight line in `exp(-t
-/ tau)`, so only the best tau is searched for.
+At steady power, a part warms as `T(t) = end - (end - start) exp(-t / tau)`. The thermal resistance of a part is `(end -
+inlet) / power`; it depends on the heatsink and the air, not on the power. For a given tau, the fit is a straight line
+in `exp(-t / tau)`, so only the best tau is searched for.
 
-Sensors report whole degrees, and a fit of rounded numbers looks more exact than it is. Therefore the standard deviation
-of the errors is taken as no less than the rounding error, and the number of independent samples as no more than the
-number of distinct degrees reported. The first seconds, in which the chip itself warms quickly on its heatsink, are left
-out.
+Sensors report whole degrees, and a fit of rounded numbers looks more exact than it is. The standard deviation of the
+errors is therefore taken as no less than the rounding error, and the number of independent samples as no more than the
+number of distinct temperatures reported. Samples of the first seconds, in which the chip itself warms quickly on its
+heatsink, are left out.
 
-Parts that warm over minutes, such as a chassis, are not visible in the first minute. If they add 4 degrees with a time
-constant of 150 s, the temperature after ten minutes is up to 3 degrees above the prediction
+Parts that warm over minutes, such as a chassis, are not visible in the first minute. If such slow parts add 4 degrees
+with a time constant of 150 s, the temperature after ten minutes is up to 3 degrees above the prediction
 (tests/burnin/test_thermal.py).
 
 A fit is refused if the samples span too little time, the power is not steady, there is no measurable warming, the data
@@ -27,10 +27,13 @@ AHEAD = 600.0
 """Time after the load began, in seconds, for which a temperature is predicted."""
 
 JUMP = 3.0
-"""Time at the beginning of the load whose samples are not used, in seconds."""
+"""Length of the first part of the load, in seconds, from which no samples are used."""
 
 POINTS = 60
-"""Maximum number of equal time intervals; each is replaced by the mean of its samples, so that a fit is fast."""
+"""Maximum number of equal time intervals into which the samples are divided.
+
+The fit uses the mean of the samples in each interval, so that it is fast.
+"""
 
 FARTHEST = 20.0
 """Longest time constant that is tried, as a multiple of the time that the samples span."""
@@ -48,7 +51,7 @@ POOR = 1.5
 """Root mean square error of a fit, in degrees, above which the fit is refused as poor."""
 
 SEEN = 0.6
-"""Minimum fraction of the warming that the samples must cover; with less, the final temperature is a guess."""
+"""Minimum fraction of the whole warming that the samples must cover; with less, the final temperature is a guess."""
 
 WARMING = 3.0
 """Minimum warming, in degrees, for a measurable time constant."""
@@ -57,7 +60,7 @@ ROUNDING = 1 / math.sqrt(12)
 """Standard deviation of the error from rounding to whole degrees."""
 
 WILD = 1e10
-"""Limit of plausible seconds, degrees C and watts; values at or above it are ignored."""
+"""Upper limit of plausible times in s, temperatures in degrees C and powers in W; higher values are ignored."""
 
 SURE = 1.96
 """Number of standard deviations on each side of the mean that include 95 % of a normal distribution."""
@@ -65,7 +68,7 @@ SURE = 1.96
 
 @dataclass(frozen=True, slots=True)
 class TemperatureSample:
-    """One sample: seconds, degrees C, and watts if reported."""
+    """One sample: the time `t` in s, the temperature in degrees C, and the power in W if it is reported."""
 
     t: float
     temp: float
@@ -74,11 +77,12 @@ class TemperatureSample:
 
 @dataclass(frozen=True, slots=True)
 class ThermalFit:
-    """A first-order fit: the final temperature `end` and the temperature `ahead` at 600 s in degrees C, `tau` in s.
+    """A first-order fit of the warming of a part, and what it predicts.
 
-    `give` is the possible error of `ahead` in degrees, at 95 % confidence if the warming is of first order. `power` is
-    the mean in W, `rms` the root mean square error in degrees. `resistance` is the thermal resistance in K/W; None if
-    the inlet temperature was not reported.
+    `end` is the final temperature, and `ahead` the temperature 600 s after the load began, both in degrees C; `tau` is
+    the time constant in s. `give` is the possible error of `ahead` in degrees, at 95 % confidence if the warming is of
+    first order. `power` is the mean power in W, and `rms` the root mean square error of the fit in degrees.
+    `resistance` is the thermal resistance in K/W; None if the inlet temperature was not reported.
     """
 
     end: float
@@ -101,7 +105,7 @@ class Refused:
 def fit(samples: Sequence[TemperatureSample], inlet: float | None = None) -> ThermalFit | Refused:
     """Fit the samples of one steady load from its beginning; if that is not possible, return the reason.
 
-    `inlet` is the mean temperature of the incoming air, in degrees C, over the same time.
+    `inlet` is the mean temperature of the incoming air during the samples, in degrees C.
     """
     known = sorted((s for s in samples if abs(s.t) < WILD and abs(s.temp) < WILD), key=lambda s: (s.t, s.temp))
     why = _short(known)
@@ -179,7 +183,7 @@ def _points(known: Sequence[TemperatureSample]) -> tuple[list[float], list[float
 
 
 def _best(times: Sequence[float], temps: Sequence[float], span: float) -> _Line:
-    """Return the fit with the best tau, from a coarse grid of log(tau) and a golden-section search around its best."""
+    """Return the fit with the best tau, found by a coarse grid of log(tau) and then by a golden-section search."""
     rungs = 24
     step = math.log(FARTHEST * 100) / rungs
     ladder = [math.log(span / 100) + n * step for n in range(rungs + 1)]
@@ -195,7 +199,10 @@ def _best(times: Sequence[float], temps: Sequence[float], span: float) -> _Line:
 
 
 def _edge(times: Sequence[float], temps: Sequence[float], best: _Line, tau: float, limit: float) -> _Line | None:
-    """Return the fit between the best tau and `tau` whose sum of squared errors is `limit`; None if there is none."""
+    """Return the fit whose sum of squared errors is `limit`; None if there is none.
+
+    The tau of the returned fit is between the tau of the best fit and the argument `tau`.
+    """
     if _line(times, temps, tau).squares <= limit:
         return None
     near, far = math.log(best.tau), math.log(tau)

@@ -1,11 +1,11 @@
-"""Finds wrong results of work that must return the same bits everywhere, by votes and a golden result. Pure.
+"""Finds wrong results of work that must return the same bits everywhere, by majority vote and a golden result. Pure.
 
-The same work runs on the SMs of a GPU, the GPUs of a node and the nodes of a fleet. Each of these SMs, GPUs or nodes is
-a voter. At each level, the result of more than half of the expected voters is right. A voter without a result counts as
-if it differed, so missing results can prevent a majority but never create one. If two voters disagree, neither is
-blamed.
+The same work runs on the SMs of a GPU, the GPUs of a node and the nodes of a fleet; each SM, GPU or node is a voter. At
+each level (SMs, GPUs, nodes), the result of more than half of the expected voters is taken as right. A voter without a
+result counts as if it differed, so missing results can prevent a majority but never create one. If a group has only two
+voters and they disagree, their vote blames neither.
 
-The golden result was computed when the kernels were built, and takes precedence over the votes. But if most of a fleet
+The golden result was computed when the kernels were built, and takes precedence over the votes. If most of a fleet
 differs from the golden result, this is a separate finding: the kernels, the driver or the golden result is wrong, not
 the hardware.
 
@@ -44,9 +44,10 @@ class VoteFinding:
     """One finding: a voter differs, voters disagree so none is blamed, or a majority contradicts the golden result.
 
     `at` is the voter that differs, or the group whose voters disagree; it is empty for the whole fleet. `got` is the
-    hash of the voter or the group, and `want` is the right hash. If voters disagree, `got` and `want` are the two most
-    common hashes. `agree` of the expected `voters` have the majority's hash, or the most common hash if voters
-    disagree. Both numbers are 0 if the right hash is known only from the golden result.
+    hash that the voter or the group computed, and `want` is the expected hash. If voters disagree without a majority,
+    `got` and `want` are the two most common hashes. `agree` is the number of the `voters` expected voters whose hash is
+    that of the majority, or the most common hash if there is no majority. `agree` and `voters` are 0 if the expected
+    hash is known only from the golden result.
     """
 
     name: Name
@@ -67,7 +68,7 @@ class Count:
 
 
 def count(results: Mapping[VotePlace, str | None], golden: str | None = None) -> Count:
-    """Count the votes on one piece of work: the hash of every expected voter, None if it has no result.
+    """Count the votes on one piece of work; `results` has the hash of each expected voter, or None if it has no result.
 
     The order of the voters affects only the order of the result. Raises ValueError if the path of a voter is empty, or
     if voters are on different levels, such as an SM and a GPU.
@@ -91,7 +92,7 @@ def count(results: Mapping[VotePlace, str | None], golden: str | None = None) ->
 
 
 def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", golden: str) -> Count:
-    """Return the outcome if the majority differs from the golden result; a voter with any third result is `ODD`."""
+    """Return the votes of a fleet whose majority differs from the golden result; a third result is judged as `ODD`."""
     right = fleet.right or ""
     findings = [VoteFinding(Name.CONTRADICTED, (), right, golden, fleet.agree, len(fleet.parts))]
     values: dict[VotePlace, VoteOutcome] = {}
@@ -105,7 +106,11 @@ def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", gold
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A voter or a group of peers; `right` is the result of more than half of its members, `agree` their number."""
+    """A voter, or a group of voters that should have the same result.
+
+    `right` is the result of the voter, or of more than half of the group's members; `agree` is the number of these
+    members.
+    """
 
     at: VotePlace
     right: str | None
@@ -184,7 +189,8 @@ class _Counting:
     def _blamable(self, word: str, right: str) -> bool:
         """Return whether a voter can be blamed for its result `word`.
 
-        A voter is not blamed if the missing results could have made `word` the majority of the fleet.
+        If the right result is known only from the golden result, a voter is not blamed if missing results could have
+        made `word` the result of the fleet's majority.
         """
         return self.alone or right != self.golden or self.fleet.right == right or not self.fleet.could_be(word)
 

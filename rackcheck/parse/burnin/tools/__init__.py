@@ -1,1 +1,1 @@
-"""Parsers of the output of tools on a node during a burn-in: one module per tool, from a `tool` record. Pure."""
+"""Parsers of the output of tools that run on a node in a burn-in: one module per tool, for its `tool` record. Pure."""

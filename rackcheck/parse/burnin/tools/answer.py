@@ -1,7 +1,8 @@
-"""The record of one tool run on a node with its fields checked, and functions that parse a tool's output.
+"""The record of one run of a tool on a node, with its fields checked, and functions that parse a tool's output.
 
-The reader of a tool returns facts for what was tested, and unknown for the rest. Missing output never becomes a pass: a
-skipped test, an exit status that reports a problem and incomplete output all count as not tested.
+The parser of a tool returns readings of the facts that were tested, and unknown for all other facts of the tool.
+Missing output never becomes a pass: a skipped test, an exit status that reports a problem and incomplete output all
+count as not tested.
 """
 
 import json
@@ -18,7 +19,7 @@ RESULTS = ("pass", "warn", "fail")
 """The verdicts that a tool itself can give, from best to worst."""
 
 MOST = 4096
-"""Maximum number of items of one kind that are read from one output."""
+"""Maximum number of entries of one kind, such as lines or tests, in one output; longer output is unreadable."""
 
 _REASONS = {"tool missing": Reason.TOOL_MISSING, "denied": Reason.DENIED, "hang": Reason.TIMEOUT}
 _DOTTED = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}")
@@ -29,7 +30,7 @@ ToolFacts = Iterator[tuple[str, Reading]]
 
 @dataclass(frozen=True, slots=True)
 class ToolRecord:
-    """One tool's record: what it tested, its arguments, how it ended, and what it printed."""
+    """The record of one run of a tool: what the tool tested, its arguments, how it ended, and what it printed."""
 
     name: str
     of: str
@@ -58,7 +59,7 @@ class ToolRecord:
     def failed(self) -> Unknown | None:
         """Why a run counts as not tested if its exit status is missing or not 0; None if the exit status is 0.
 
-        The reason includes the last line that the tool printed.
+        If there is an exit status and it is not 0, the reason includes the last line that the tool printed.
         """
         if self.status == 0:
             return None
@@ -70,7 +71,7 @@ class ToolRecord:
         )
 
     def dotted(self, version: str | None = None) -> Reading:
-        """Return `version`, or else the version in the record; unknown if it does not consist of dotted numbers."""
+        """Return `version`, else the version in the record; unknown if it does not consist of dotted numbers."""
         version = version or self.version
         if version is None:
             return self.untested or Unknown(Reason.NOT_COLLECTED, f"{self.name} printed no version")
@@ -98,7 +99,7 @@ def answer(record: Mapping[str, Any]) -> ToolRecord:
 def document(record: ToolRecord) -> Mapping[str, Any]:
     """Return the JSON object that a tool printed; raises Unreadable if there is not exactly one complete object.
 
-    The tool's banner may precede the object; nothing may follow it.
+    The tool's banner may precede the JSON object; after the object, only blanks and line ends are allowed.
     """
     if record.cut:
         raise Unreadable(f"{record.name}'s output was cut off by {record.cut} bytes", Reason.TOO_LARGE)
@@ -139,7 +140,7 @@ def decimal(text: str) -> float | None:
 
 
 def nothing(gives: Mapping[str, Kind], why: Unknown) -> ToolFacts:
-    """Yield `why` as the reading of every fact that a tool reports outside of collections."""
+    """Yield `why` as the reading of every fact of a tool, except the facts of the items of collections."""
     yield from ((pattern, why) for pattern in gives if "*" not in pattern)
 
 

@@ -1,10 +1,9 @@
 """The rate of bf16 matrix products with the node's own cuBLASLt, measured on one GPU after the other.
 
-The matrices are 8192 x 8192 normally distributed random numbers. rackcheck's own program calls the library and prints
-one JSON object for each GPU.
+The multiplied matrices have 8192 x 8192 normally distributed random numbers.
 
-The library's version differs between nodes, and the rate depends on the version as well as on the GPU. So the version
-is reported with the rates, and no rule of rackcheck compares rates of different versions.
+The version of cuBLASLt differs between nodes, and the rate depends on this version as well as on the GPU. The version
+of cuBLASLt is therefore reported with the rates, and no rule of rackcheck compares rates of different versions.
 """
 
 import re
@@ -22,7 +21,10 @@ GIVES: Mapping[str, Kind] = {
 }
 
 WORK = {"side": 8192, "data": "normal", "type": "bf16"}
-"""The matrices for which the fact `rate` is defined; a rate of other matrices is not accepted."""
+"""Size, values and data type of the matrices for which the fact `rate` is defined.
+
+A rate that was measured with matrices of another size, content or data type is reported as not tested.
+"""
 
 _GPU = re.compile(r"[0-9]{1,4}")
 

@@ -1,15 +1,16 @@
 """Results of `dcgmi diag -j`: the verdict of each test for each GPU, and the warnings of the test.
 
-Based on a sample in the vendor's own tests (format of 3.x: `gpu_ids`, verdicts in capitals), on the source (NVIDIA/DCGM
-dcgmi/Diag.cpp, nvvs/include/NvvsJsonStrings.h, dcgmi/tests/DiagTests.cpp) and on a level 1 output of DCGM 4.2.3 on a
-GB10 that others published (`entity_group`, `test_summary`): unverified on hardware of ours. Versions of DCGM name the
-GPU in different fields, so a format is detected by its fields, not by a version number.
+This parser is based on a sample in the vendor's own tests (format of 3.x: `gpu_ids`, verdicts in capitals), on the
+source (NVIDIA/DCGM dcgmi/Diag.cpp, nvvs/include/NvvsJsonStrings.h, dcgmi/tests/DiagTests.cpp) and on a level 1 output
+of DCGM 4.2.3 on a GB10 that others published (`entity_group`, `test_summary`); it is not verified on our own hardware.
+Versions of DCGM name the GPU in different fields, so a format is detected by its fields, not by a version number.
 
 - A test that was skipped or not run counts as not tested: DCGM skips a test if it does not support the SKU (its issue
   55) or if memory is in use, and still exits with 0.
 - DCGM writes errors into `warnings`, and has passed a test in spite of such an error (its issue 284): a pass with a
   warning becomes a `warn`.
-- `dcgmi` exits with 0 only if nothing failed. If the status is not 0 although no test failed, no test passes.
+- `dcgmi` exits with 0 only if nothing failed. If the exit status is not 0 although no test failed, no test counts as
+  passed.
 """
 
 import re
@@ -60,7 +61,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 DcgmVerdict = tuple[tuple[str, ...], Reading, tuple[str, ...]]
-"""One result of a test: its GPUs (none if the result is for the whole node), its verdict, and its warnings."""
+"""One result of a test: the GPUs that it names (empty if it names none), its verdict, and its warnings."""
 
 
 def _facts(at: str, verdicts: list[DcgmVerdict], doubt: Unknown | None) -> ToolFacts:

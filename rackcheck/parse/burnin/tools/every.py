@@ -1,8 +1,9 @@
-"""The readers of all tools, and the combined facts of all tools that ran on a node.
+"""The parsers of all tools, and the combined facts of all tools that ran on a node.
 
-A record that cannot be read makes only its own tool's facts unknown. Two records may report the same fact, such as two
-levels of DCGM's diagnostic: a failure then takes precedence over an unknown, and an unknown over a pass. Collections
-and warnings are merged. If any other two values differ, the fact is unknown.
+If the record of a tool cannot be read, only the facts of this tool are unknown. Two records may report the same fact,
+such as two levels of DCGM's diagnostic: a failure then takes precedence over an unknown, and an unknown over a pass.
+Lists that two records report for the same fact, such as collections and warnings, are merged. If two records report
+different values of a fact that is neither a verdict nor a list, the fact is unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -45,7 +46,7 @@ GIVES: Mapping[str, Kind] = {
 
 
 def facts(records: Iterable[Mapping[str, Any]]) -> ToolFacts:
-    """Return the facts of all `tool` records of a node, without repeating a path; never raises."""
+    """Return the facts of all `tool` records of a node, each path once; never raises."""
     found: dict[str, Reading] = {}
     for record in records:
         for path, reading in _one(record):

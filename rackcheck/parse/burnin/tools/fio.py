@@ -1,8 +1,8 @@
 """Results of fio on one disk: the rates of sequential 1 MiB reads and random 4 KiB reads, and the first read error.
 
-Tested with fio 3.33. Only major version 3 is supported, whose JSON reports latencies in ns and `bw_bytes`. The exit
-status of fio is the number of failed jobs, and `error` of each job is an errno. A disk that could not be opened counts
-as not tested; a disk that could not be read has failed.
+Tested with fio 3.33. Only major version 3 of fio is supported: its JSON reports latencies in ns, and rates as
+`bw_bytes`. The exit status of fio is the number of failed jobs, and the field `error` of each job is an errno. A disk
+that could not be opened counts as not tested; a disk that could not be read has failed.
 """
 
 import re

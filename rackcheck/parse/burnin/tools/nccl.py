@@ -1,12 +1,13 @@
 """Results of nccl-tests' all_reduce_perf: the bus bandwidth at each size, and the number of wrong values.
 
-Based on a recording (microsoft/superbenchmark tests/data/nccl_allreduce.log, 8 x A100, columns `error`) and on
-published outputs of newer versions (columns `root` and `#wrong`; NVIDIA H200 and L40S): unverified on hardware of ours.
-Columns differ between versions, so they are found by their names in the table's header. Lines of NCCL's log may be
-between rows. Output without the two summary lines at its end is incomplete.
+This parser is based on a recording (microsoft/superbenchmark tests/data/nccl_allreduce.log, 8 x A100, columns `error`)
+and on published outputs of newer versions (columns `root` and `#wrong`; NVIDIA H200 and L40S); it is not verified on
+our own hardware. The columns of the table differ between versions of nccl-tests, so they are found by their names in
+its header. Lines of NCCL's log between the rows of the table are skipped. Output without the two summary lines at its
+end is rejected as incomplete.
 
 A bus bandwidth of 1 GB/s is 10^9 bytes per second. For each size, the lower of the out-of-place and in-place bandwidths
-is used. If values were not checked (`N/A`), the number of wrong values is not tested, never 0.
+is used. If values were not checked (`N/A`), the number of wrong values is reported as not tested, never as 0.
 """
 
 import re
@@ -85,7 +86,7 @@ def _last(lines: list[str], form: str, what: str) -> str:
 def _wrong(rows: list[NcclRow], lines: list[str]) -> Reading:
     """Return the number of wrong values of all sizes; unknown if the tool did not check the values.
 
-    If the table and the summary line report different numbers, the larger number is returned.
+    If the table and the summary line report different numbers of wrong values, the larger number is returned.
     """
     message = _last(lines, r"# Out of bounds values : ([0-9]{1,15} (?:OK|FAILED))", "its out of bounds values")
     counts = [wrong for _, _, wrong in rows]

@@ -1,10 +1,10 @@
 """Results of nvbandwidth: rate and integrity of each copy between the host and a GPU, or between two GPUs.
 
-Based on its source (NVIDIA/nvbandwidth json_output.cpp, output.cpp, memcpy.cpp) and, for text output, on published
-outputs of v0.4 (8 x H100) and v0.6 (GH200, microsoft/superbenchmark tests/data): unverified on hardware of ours. All
-versions report the same matrix of rates, as JSON or as text; the format is detected from the output. The tool's own
-`min` counts a pair that was not measured as 0, so the minimum is computed here from the matrix. The matrix is checked
-against the tool's sum.
+This parser is based on the source of nvbandwidth (NVIDIA/nvbandwidth json_output.cpp, output.cpp, memcpy.cpp) and, for
+text output, on published outputs of v0.4 (8 x H100) and v0.6 (GH200, microsoft/superbenchmark tests/data); it is not
+verified on our own hardware. All versions of nvbandwidth report the same matrix of rates, as JSON or as text; the
+format is detected from the output. The `min` that nvbandwidth reports counts a pair that was not measured as 0, so the
+minimum is computed from the matrix of rates. The sum of the matrix is compared with the sum that nvbandwidth reports.
 
 nvbandwidth checks every copy it makes, and ends at the first wrong value.
 """
@@ -35,7 +35,7 @@ WRONG = "Invalid value when checking the pattern"
 """nvbandwidth's message for a copy that did not arrive intact."""
 
 WAIVED = Unknown(Reason.NOT_TESTED, "nvbandwidth skipped the test (Waived)")
-"""The reading of a copy that nvbandwidth left out because the node cannot make it: a single GPU has no peer."""
+"""The reading of a test that nvbandwidth left out because the node cannot run it: a single GPU has no peer."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
@@ -97,7 +97,7 @@ def _nothing(why: Unknown, verified: str = "") -> ToolFacts:
 
 
 def _test_names(record: ToolRecord) -> tuple[str, ...]:
-    """Return the names of tests that follow the option `-t` in the tool's arguments."""
+    """Return the names of the tests that follow the option `-t` in the arguments of nvbandwidth."""
     after = record.argv[record.argv.index("-t") + 1 :] if "-t" in record.argv else ()
     return tuple(name for name in after if _NAME.fullmatch(name))
 
@@ -156,9 +156,10 @@ def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy 
 
 
 def _from_text(out: str) -> dict[str, Copy | Unknown]:
-    """Read the tests in text output.
+    """Read the rates of all tests from nvbandwidth's text output.
 
-    A test is `Running NAME.`, a description, a row of column numbers, the rows of rates, and `SUM NAME` with their sum.
+    The output of one test has a line `Running NAME.`, a description, a row of column numbers, the rows of rates, and a
+    line `SUM NAME` with the sum of the rates.
     """
     found: dict[str, Copy | Unknown] = {}
     lines = [line.rstrip() for line in out.splitlines()]

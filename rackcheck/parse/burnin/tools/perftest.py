@@ -1,12 +1,13 @@
 """Results of perftest's ib_write_bw for one NIC: the mean rate of writes.
 
-Based on published outputs (microsoft/superbenchmark tests/data/ib_loopback_8M_size.log; outputs that others published
-for ConnectX-6 and -7, over Ethernet and InfiniBand) and on the help of 6.06. We recorded its error messages; rates are
-unverified on our hardware. The table's header names the unit of the rates: `Gb/sec` is 10^9 bits; `MB/sec` and
-`MiB/sec` are 2^20 bytes, according to the help.
+This parser is based on published outputs (microsoft/superbenchmark tests/data/ib_loopback_8M_size.log; outputs that
+others published for ConnectX-6 and -7, over Ethernet and InfiniBand) and on the help of perftest 6.06. The error
+messages of ib_write_bw are our own recordings; its rates are not verified on our own hardware. The header of the table
+names the unit of the rates: `Gb/sec` is 10^9 bits per second; `MB/sec` and `MiB/sec` are both 2^20 bytes per second,
+according to the help.
 
 If client and server use the same NIC, a write crosses the NIC's PCIe link in both directions, so the result is reported
-as `loopback`, not as the rate of a cable. The result between two nodes is reported as `rate`.
+as `loopback`, not as the rate of a cable. The rate of writes between two nodes is reported as `rate`.
 """
 
 import re
@@ -58,7 +59,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 def _row(record: ToolRecord) -> tuple[int, float]:
-    """Return the bytes of one write and the mean rate in B/s; raises Unreadable without exactly one row of rates."""
+    """Return the bytes of one write and the mean rate in B/s; raises Unreadable if there is not exactly one row."""
     lines = [line.strip() for line in record.out.splitlines()]
     heads = [at for at, line in enumerate(lines) if line.startswith("#bytes")]
     head = _HEAD.fullmatch(lines[heads[0]]) if len(heads) == 1 else None

@@ -1,13 +1,13 @@
 """Results of stress-ng: for each requested stressor, whether its checks passed.
 
-Tested with stress-ng 0.15.06; the format of a failure is from its issue 546. The YAML output has metrics but no
-verdicts:
+This parser is tested with stress-ng 0.15.06; the format of a failure is from issue 546 of stress-ng. The YAML output of
+stress-ng has metrics but no verdicts:
 - a stressor that was skipped is not in the metrics, and the exit status is still 0;
 - failures are printed in lines `stress-ng: fail:`, on standard error, or, in newer versions, on standard output;
 - the exit status is 2 if a stressor failed.
 
-So a stressor passes if the status is 0, its metrics show that it ran, and no failure is printed for any stressor. If
-the status is 2, a stressor without a printed failure is unknown.
+A stressor therefore passes if the exit status is 0, its metrics show that it ran, and no failure is printed for any
+stressor. If the exit status is 2, the result of a stressor for which no failure is printed is unknown.
 """
 
 import re
@@ -83,7 +83,7 @@ def _silent(name: str, record: ToolRecord) -> Unknown:
 
 
 def _metrics(record: ToolRecord) -> dict[str, tuple[float, float]]:
-    """Return the operations and the CPU time in s of each stressor; raises Unreadable if the YAML is incomplete."""
+    """Return the number of operations and the CPU seconds of each stressor; raises Unreadable on incomplete YAML."""
     lines = [line for line in record.out.splitlines() if not line.startswith(("stress-ng: ", "info: "))]
     body = [line.rstrip() for line in lines if line.strip()]
     if record.cut or body[:1] != ["---"] or body[-1:] != ["..."]:
