@@ -17,7 +17,7 @@ class VisitLimits:
 
     @property
     def system(self) -> wire.ShellLimits:
-        """Return the limits of the visit to one operating system: times in seconds, and output in bytes."""
+        """Return the limits for the checks of one operating system: times in seconds, and output in bytes."""
         return wire.ShellLimits(connect=self._connect, deadline=self.seconds or SECONDS, cap=1 << 20)
 
     @property

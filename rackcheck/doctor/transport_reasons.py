@@ -31,7 +31,7 @@ def of_ssh(stage: ConnectStage, why: Unknown, *, known: bool) -> Trouble:
 
 
 def of_bmc(why: Unknown, *, answered: bool = False) -> Trouble:
-    """Return the trouble of a BMC; `answered` is whether the BMC's service root was read before."""
+    """Return what is wrong with a BMC's connection; `answered` is whether the BMC's service root was read before."""
     detail = why.detail.casefold()
     match why.reason:
         case Reason.CERTIFICATE_CHANGED:

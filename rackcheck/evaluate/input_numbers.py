@@ -80,7 +80,7 @@ class ContentNumbers:
 
 @dataclass(frozen=True, slots=True)
 class RuleReads:
-    """What a rule reads: facts, collections whose items it needs, and planes that may be silent."""
+    """What a rule reads: facts, collections whose items it needs, and planes whose failure makes it unknown."""
 
     facts: frozenset[Path]
     collections: frozenset[Path]
@@ -153,8 +153,7 @@ class Numbered:
     def texts(self, places: Iterable[int]) -> tuple[str, ...] | None:
         """Return the paths of all facts that these parts may contain.
 
-        Return None if a part contains facts of items, and the names of these items are treated as specific to each
-        node.
+        Return None if a part contains facts of items whose names are treated as specific to each node.
         """
         facts = [place for place in places if place < len(self.layout.numbers)]
         if not all(place in self.layout.slices for place in facts):

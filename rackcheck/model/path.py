@@ -123,7 +123,7 @@ def spell_key(key: str) -> str:
 
 @lru_cache(maxsize=65536)
 def parse(text: str) -> Path:
-    """Parse a path; raises BadPath for anything but its shortest spelling."""
+    """Parse a path; raises BadPath if the path is invalid or has a shorter spelling."""
     segments: list[Segment] = []
     at = 0
     while True:

@@ -127,5 +127,5 @@ def counted(resource: Resource, name: str) -> int | None:
 
 
 def why(value: object) -> Reason:
-    """Return the reason for an invalid value: null means not collected, anything else cannot be parsed."""
+    """Return the reason why a value is invalid: not collected if it is null, else unparsable."""
     return Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE

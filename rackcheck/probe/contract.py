@@ -32,7 +32,7 @@ class Probe(Generic[A]):
 
     @property
     def plane(self) -> Plane:
-        """Return the plane of this probe's question."""
+        """Return the plane that this probe reads."""
         return _PLANES.get(type(self.ask), Plane.OS)
 
     def entries(self) -> Iterable[Entry]:

@@ -57,7 +57,7 @@ class LayerPlaces:
     def used(self) -> frozenset[str]:
         """Return every param that a rule of any layer uses, including rules that were dropped or replaced.
 
-        A param of a parent is not reported as unused only because a child dropped the rule that uses it.
+        The result includes the params of rules that a child profile drops, so that these params do not count as unused.
         """
         texts = (text for written in self.laid.rules_written.values() for each in written for text in _texts(each.node))
         return frozenset(text[1:] for text in texts if text.startswith("$"))

@@ -120,7 +120,7 @@ class RunSession:
         return [stored.folder for stored, _ in self._runs] if self.ready is not None else []
 
     def ends(self) -> Iterator[RunDone | None]:
-        """Yield the event `run done` of each run of this session, or None if the stored run is incomplete."""
+        """For each run of this session, yield its event `run done`, or None if the stored run is incomplete."""
         for folder in self.made:
             yield store.find(str(folder)).done() if (folder / "run.json").is_file() else None
 

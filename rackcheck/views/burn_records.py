@@ -50,7 +50,7 @@ class BurntNode(NodeReplies):
 
 
 def followed(found: Proof, replies: NodeReplies) -> Proof:
-    """Add this node's inputs to facts that compare several nodes; such facts are not in the tree of a single node."""
+    """Complete the facts that compare several nodes with the values of this node that they are derived from."""
     return replace(found, pieces=tuple(_followed(piece, replies) for piece in found.pieces))
 
 

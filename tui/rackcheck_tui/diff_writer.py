@@ -51,7 +51,7 @@ class TerminalState:
         self._size = (0, 0)
 
     def changes(self, pieces: Iterator[tuple[int, int, Strip]], size: tuple[int, int], console: Console) -> str:
-        """Return the output that shows pieces on the terminal; a piece is a first column, a line and a strip."""
+        """Return the terminal output that draws strips of text; a piece is (column, line, strip)."""
         if size != self._size:
             self._size, self._lines = size, [[None] * size[0] for _ in range(size[1])]
         return "".join(

@@ -16,7 +16,7 @@ LIMITS = {
 
 
 def kind(name: str, meaning: str, side: str) -> Kind:
-    """Return the kind of the fact for a soft or hard limit of the auditing session."""
+    """Return the kind of a fact with a soft or hard resource limit of rackcheck's login session."""
     help_ = f"{meaning}: {side} limit in the auditing user's session."
     return integer(help_, unlimited=True) if name in {"nofile", "nproc"} else quantity("KiB", help_, unlimited=True)
 

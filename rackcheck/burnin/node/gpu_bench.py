@@ -145,7 +145,7 @@ class GpuBench:
         return int(self._own("cuMemFree_v2", self.driver.take(size)))
 
     def pinned(self, size: int) -> Any:
-        """Allocate node memory that the GPU can access; `tidy` frees it."""
+        """Allocate host memory that the GPU can access; `tidy` frees it."""
         return self._own("cuMemFreeHost", self.driver.handle("cuMemHostAlloc", size, 0))
 
     def stream(self) -> Any:

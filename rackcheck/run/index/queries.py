@@ -241,7 +241,7 @@ class Contents:
         return docs
 
     def _verdicts(self, vector: int | None) -> tuple[int | None, dict[str, str]]:
-        """Return the row id of a vector's list of rules, and all verdicts of the vector except `pass`."""
+        """Return the verdicts of one row of `vector`, except `pass`, and the row id of the list of all judged rules."""
         row = self._db.execute("SELECT listing FROM vector WHERE id = ?", (vector,)).fetchone()
         rows = self._db.execute(
             "SELECT name, status FROM verdict JOIN rule ON rule.id = verdict.rule WHERE vector = ?", (vector,)
