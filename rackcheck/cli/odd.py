@@ -92,7 +92,7 @@ def _shown(subject: Run, census: Census, where: Where, role: str | None) -> _Sho
 
 
 def _narrowed(each: RoleMajority, left: frozenset[str], about: Where) -> RoleMajority:
-    """Keep only these nodes and facts in the result of one role; the counts of nodes with the usual value do not change."""
+    """Keep only these nodes and facts in the result of one role; counts of nodes with the usual value do not change."""
     deviations = {d: replace(d, nodes=tuple(n for n in d.nodes if n in left)) for d in each.deviations if _is(d, about)}
     odd = []
     for one in each.odd:

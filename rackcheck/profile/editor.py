@@ -90,7 +90,7 @@ def _fill_rule(rule: Schema) -> None:
 
 
 def _rule_of(name: str) -> Schema:
-    """Return a schema of a rule; an editor then completes the facts of the definition `name` in tests and in `where`."""
+    """Return a schema of a rule with which editors complete the facts of the definition `name` in tests and `where`."""
     leaf = _ref(name)
     keys = {"fact": TYPED | {"allOf": [leaf]}, "where": leaf} | {key: {"items": leaf} for key in LEAVES}
     return {"allOf": [leaf], "properties": keys}
