@@ -74,7 +74,7 @@ def rack_name(rack: str, file: Path | None = None) -> str:
         raise click.UsageError("--rack has its own inventory: remove -i")
     kind, mark, name = rack.partition(":")
     if kind != "sim" or not mark or not name:
-        raise click.UsageError(f"--rack must be sim:NAME, not {rack!r}; rackcheck sim list shows them")
+        raise click.UsageError(f"--rack must be sim:NAME, not {rack!r}; rackcheck sim list shows the names")
     return name
 
 

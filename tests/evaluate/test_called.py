@@ -240,7 +240,7 @@ def test_a_run_that_was_judged_by_another_version_of_the_package_is_not_judged_a
         ("call: gone", "rule gone of acme 1.2 cannot be loaded: AttributeError"),
         ("call: memory-by-thread, is: 5", "`is` cannot be combined with `call`"),
         ("call: memory-by-thread, each: gpu", "`each` cannot be combined with `call`"),
-        ("call: memory-by-thread, scope: rack", "cpu.threads is a fact of a node, and the rule's scope is `rack`"),
+        ("call: memory-by-thread, scope: rack", "cpu.threads is a fact of a node, but the rule's scope is `rack`"),
     ],
 )
 def test_a_call_that_cannot_be_made_is_one_error_in_its_place(tmp_path: Path, written: str, words: str) -> None:

@@ -92,7 +92,7 @@ def test_nodes_with_one_reason_are_one_line_with_their_number(rules: Profile) ->
 
 def test_the_findings_of_another_machine_are_one_line_and_nothing_is_to_be_mended(rules: Profile) -> None:
     text = "\n".join(shown(rack(rules)))
-    assert "1 rule fails and 1 is unknown there; they do not decide: --all lists them" in text
+    assert "1 rule fails and 1 is unknown there; they do not affect the outcome: --all lists them" in text
     assert "gpu.some" not in text
     everything = "\n".join(shown(rack(rules), every=True))
     assert "gpu.some" in everything
@@ -212,7 +212,7 @@ def test_the_table_of_nodes_has_the_reason_and_the_machine() -> None:
 
 def test_documents_fold_the_findings_of_other_machines_into_one_line() -> None:
     dossier = document(nodes=8)
-    folded = "2 rules fail and 1 is unknown there; they do not decide: findings.csv lists them"
+    folded = "2 rules fail and 1 is unknown there; they do not affect the outcome: findings.csv lists them"
     value = model(dossier, DIGEST)["findings"]
     assert value["aside"][0]["text"] == folded
     assert {row["status"] for row in value["rows"]} <= {"warn", "waived"} or not value["rows"]

@@ -144,7 +144,7 @@ def test_every_log_that_was_cut_anywhere_is_the_lines_before_or_one_error() -> N
     for cut in range(len(whole)):
         log.write_bytes(whole[:cut])
         if cut <= first:
-            with pytest.raises(UserError, match="has no first event of an acceptance"):
+            with pytest.raises(UserError, match="contains no complete event"):
                 acceptance.read(found.folder)
         else:
             assert len(acceptance.read(found.folder).runs) == whole[:cut].count(b'"r1"}\n') + whole[:cut].count(

@@ -672,7 +672,7 @@ def test_a_signature_under_another_partys_name_is_reported(signed: Path, keys: P
     for end in ("", ".sig"):
         shutil.copy(place / f"integrator.json{end}", place / f"auditor.json{end}")
     (fault,) = checked(signed, keys).faults
-    assert fault == BundleFault("signatures/auditor.json", "is the statement of integrator, under the name of auditor")
+    assert fault == BundleFault("signatures/auditor.json", "contains the statement of integrator, not of auditor")
     shutil.copy(place / "customer.json.sig", place / "auditor.json.sig")
     (fault,) = checked(signed, keys).faults
     assert str(fault).startswith("signatures/auditor.json.sig does not match signatures/auditor.json")
@@ -1034,4 +1034,4 @@ def test_a_signer_with_a_key_that_another_party_used_is_reported(bundle: Path, k
     first = run(sign_command, bundle, "--key", keys / "jo", "--as", "integrator")
     second = run(sign_command, bundle, "--key", keys / "jo", "--as", "customer")
     assert "counts once" not in first.err
-    assert "integrator signed with the same key: it counts once" in second.err
+    assert "integrator already signed with this key, which counts once" in second.err
