@@ -82,7 +82,9 @@ class AuditOptions:
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")
 @click.option(
-    "--fragment", is_flag=True, help="Allow a fragment as the profile; its rules are judged, but no machine gets an overall verdict."
+    "--fragment",
+    is_flag=True,
+    help="Allow a fragment as the profile; its rules are judged, but no machine gets an overall verdict.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option

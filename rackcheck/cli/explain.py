@@ -72,7 +72,9 @@ def _lines(values: Explained) -> Iterator[Line]:
     if rule is not None:
         yield from _section("to pass", [Line(((f"    {text}", ""),)) for text in (*wants(rule), *_weight(rule))])
         yield from _section("site values", [_param(param) for param in values.params])
-    yield from _section("written" if rule is not None else "before the drop", [_written_line(value) for value in values.keys])
+    yield from _section(
+        "written" if rule is not None else "before the drop", [_written_line(value) for value in values.keys]
+    )
     yield from _section("removed", [_gone(gone) for gone in values.gone])
     yield from _section("reads", [line for fact in values.facts for line in _fact(fact)])
     sources = (

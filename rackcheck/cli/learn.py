@@ -159,7 +159,9 @@ def _tell_silent(found: Sequence[_Read]) -> None:
     for plane in rows:
         silent = [one.node.name for one in found if plane in one.tree.silent]
         if silent:
-            note(f"rackcheck: no facts of the {plane.value} plane of {fold(silent)}: no rule is learned from this plane")
+            note(
+                f"rackcheck: no facts of the {plane.value} plane of {fold(silent)}: no rule is learned from this plane"
+            )
 
 
 def _samples(found: Sequence[_Read]) -> list[LearnedRun]:

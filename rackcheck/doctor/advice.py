@@ -140,7 +140,7 @@ def _secret(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
 
 
 def _no_password(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
-    words = "Without a password no login is tried: it would count as failed. Write into `defaults`, or below the node's name:"
+    words = "No login is tried without a password: it would count as failed. Write into `defaults`, or below its name:"
     head, _url, user, password = BMC
     return Advice(words, (), (head, user, password) if finding.seen else (head, password))
 
@@ -381,7 +381,9 @@ _BY_TROUBLE: dict[Trouble, Callable[[PlaneTrouble, PlaneAddress], Advice]] = {
     Trouble.CERT_UNKNOWN: _cert_unknown,
     Trouble.BMC_LOGIN: _bmc_login,
     Trouble.BMC_FULL: _bmc_full,
-    Trouble.BMC_BUSY: _bmc_look("The BMC is starting, updating or overloaded: check it, and try again in a few minutes."),
+    Trouble.BMC_BUSY: _bmc_look(
+        "The BMC is starting, updating or overloaded: check it, and try again in a few minutes."
+    ),
     Trouble.HANGS: _hangs,
     Trouble.SLOW: _slow,
     Trouble.BMC_ODD: _bmc_look("The service on this port does not return valid Redfish: check it by hand."),

@@ -145,9 +145,9 @@ def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: 
         return node  # the rack's entry is wrong, and is reported where it is read
     slot = rack.slots.get(node.slot) if rack is not None else None
     if rack is None or slot is None:
-        of = f"rack {node.rack}" if node.rack else "a node without a rack"
         near = did_you_mean(node.slot, list(rack.slots)) if rack is not None else ""
-        raise BadFile([Problem(place, f"{node.name}: no slot {node.slot} of {of}{near}")])
+        why = f"{node.name}: no slot {node.slot} of rack {node.rack}{near}"
+        raise BadFile([Problem(place, why if node.rack else f"{node.name} has a `slot` but no `rack`")])
     if slot.role and slot.role != node.role:
         raise BadFile(
             [

@@ -123,7 +123,9 @@ def read(text: str, file: str, *, ours: bool = False) -> YamlNode:
         at = SourcePlace(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
         raise BadFile([Problem(at, f"a character YAML does not allow: {chr(error.character)!a}")]) from None
     except (ValueError, OverflowError) as error:  # PyYAML raises these for escapes and version numbers out of range
-        raise BadFile([Problem(builder.place, f"after this place, an escape or a number is out of range: {error}")]) from None
+        raise BadFile(
+            [Problem(builder.place, f"after this place, an escape or a number is out of range: {error}")]
+        ) from None
 
 
 def _mark(mark: Any, file: str) -> SourcePlace:
@@ -199,7 +201,9 @@ class _Builder:
         if event.anchor is not None:
             self.problems.append(Problem(place, f"an anchor (&{event.anchor}) is not allowed; write the value in full"))
         if event.tag is not None and event.tag != "!":
-            self.problems.append(Problem(place, f"a tag ({event.tag}) is not allowed; the fact's type determines how a value is read"))
+            self.problems.append(
+                Problem(place, f"a tag ({event.tag}) is not allowed; the fact's type determines how a value is read")
+            )
 
     def _scalar(self, event: yaml.ScalarEvent, place: SourcePlace, *, in_flow: bool) -> Scalar:
         if in_flow and event.style is None and event.value.count('"') % 2 and place.line != self.odd:

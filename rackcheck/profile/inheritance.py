@@ -89,9 +89,7 @@ class _Shelf:
                 raise BadFile([Problem(ref.place, f"{trail}: a cycle")])
             fragment = self._found(ref, "includes")
             if "extends" in fragment.items:
-                message = (
-                    f"{wanted} extends {word(fragment, 'extends')}, so it cannot be included: extend it instead"
-                )
+                message = f"{wanted} extends {word(fragment, 'extends')}, so it cannot be included: extend it instead"
                 raise BadFile([Problem(ref.place, message)])
             if wanted not in self.heights and len(way) <= DEPTH:
                 self._climb(fragment, (*way, wanted), above | {wanted})

@@ -218,7 +218,9 @@ def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> YamlMap
     problems += wrong
     name = word(table, "profile")
     if f"{name}.yaml" == SOURCES:
-        raise BadFile([Problem(table.items["profile"].place, f"a profile must not be called {name}: {SOURCES} is for sources")])
+        raise BadFile(
+            [Problem(table.items["profile"].place, f"a profile must not be called {name}: {SOURCES} is for sources")]
+        )
     files[f"{name}.yaml"] = text
     return table
 

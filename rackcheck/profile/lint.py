@@ -130,7 +130,9 @@ def _verdict(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     decided = {rule.phase for rule in own if rule.severity.decides}
     if not decided:
         yield LintFinding(
-            at.head("profile"), Level.WARNING, "the profile cannot give a verdict: no rule with scope node is a blocker or major"
+            at.head("profile"),
+            Level.WARNING,
+            "the profile cannot give a verdict: no rule with scope node is a blocker or major",
         )
     elif Phase.CONFIG in {rule.phase for rule in own} - decided:
         text = "an audit with this profile cannot give a verdict: no rule of phase config is a blocker or major"

@@ -141,7 +141,9 @@ class _Reader:
                 return one
             found += [one] if one is not None else []
         after = bios.read_setting(setting, {**self.given, **{c.attribute: c.value for c in found}}, self.shown)
-        return found if _passes(need, after.reading) else "changing its attributes would still not give the expected value"
+        return (
+            found if _passes(need, after.reading) else "changing its attributes would still not give the expected value"
+        )
 
     def _raw(self, need: Firmware) -> list[AttributeChange] | str:
         """Return the change for a rule that names an attribute: name and value come from the profile."""

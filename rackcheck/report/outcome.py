@@ -44,7 +44,9 @@ def unchecked(
         yield Unchecked("node", "never read", "not read by any run of this acceptance", len(unread), tuple(unread))
     bare = tuple(node.node for node in judged if not node.verdicts)
     if bare:
-        yield Unchecked("node", "not judged", "the profile has no rule for their role on the collected planes", len(bare), bare)
+        yield Unchecked(
+            "node", "not judged", "the profile has no rule for their role on the collected planes", len(bare), bare
+        )
     common, single = causes(findings, silent)
     alone = {id(finding) for finding in single}
     shared = {(f.rule.id, n) for f in findings if f.status is Status.UNKNOWN and id(f) not in alone for n in f.nodes}

@@ -60,10 +60,10 @@ MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
     Mode.POWER: (
         Measure("bmc.power.consumed", Plane.BMC, "W", "whole machine"),
         Measure("psu/*.input_power", Plane.BMC, "W", "total of its power supplies", fsum),
-        Measure("gpu/*.power.draw", Plane.OS, "W", "its GPUs together", fsum),
-        Measure("bmc.gpu/*.power.draw", Plane.BMC, "W", "its GPUs together", fsum),
-        Measure("gpu.amd/*.power.draw", Plane.OS, "W", "its GPUs together", fsum),
-        Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "its GPUs under load together", fsum),
+        Measure("gpu/*.power.draw", Plane.OS, "W", "total of its GPUs", fsum),
+        Measure("bmc.gpu/*.power.draw", Plane.BMC, "W", "total of its GPUs", fsum),
+        Measure("gpu.amd/*.power.draw", Plane.OS, "W", "total of its GPUs", fsum),
+        Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "total of its GPUs under load", fsum),
     ),
 }
 """The facts that each mode can show; if the same number of nodes report several of these facts, the first is shown."""

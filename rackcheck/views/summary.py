@@ -263,7 +263,8 @@ def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
     left = [rule for rule in rules if rule.phase.value == "config" and rule.id not in scoped]
     twice = [rule.id for rule in left if rule.twice]
     if twice:
-        yield f"{several(len(twice), 'rule')} that compare two readings not judged (audit --again SECONDS): {', '.join(twice)}"
+        what = f"{several(len(twice), 'rule')} that compare two readings not judged (audit --again SECONDS)"
+        yield f"{what}: {', '.join(twice)}"
     across = [rule.id for rule in left if rule.across is not None]
     if across:
         wanting = f"{several(len(across), 'rule')} across nodes not judged, because there are too few nodes"

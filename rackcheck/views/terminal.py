@@ -202,7 +202,11 @@ def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) 
             yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
     if minor:
         names = ", ".join(minor) if len(minor) <= NAMED else f"{len(minor)} rules"
-        message = "is unknown, without effect on the outcome" if len(minor) == 1 else "are unknown, without effect on the outcome"
+        message = (
+            "is unknown, without effect on the outcome"
+            if len(minor) == 1
+            else "are unknown, without effect on the outcome"
+        )
         yield from _wrapped("", f"{names} {message}: --all shows why", width, "dim")
     if not every and not summary.notes:
         yield Line()

@@ -75,7 +75,10 @@ def test_the_order_of_set_and_refinement_does_not_matter(tmp_path: Path) -> None
         ("  n[1-999999999]: { host: a }\n", "the maximum of an inventory"),
         ("  n1: { hots: a }\n", "no such key: `hots`; did you mean `host`?"),
         ("  n1: { host: a, ssh: { pasword: x } }\n", "no such key: `pasword`"),
-        ("  n1: { host: a, ssh: { port: many } }\n", "`port` cannot be 'many'; it must be a whole number from 1 to 65535"),
+        (
+            "  n1: { host: a, ssh: { port: many } }\n",
+            "`port` cannot be 'many'; it must be a whole number from 1 to 65535",
+        ),
         ("  n1: { host: a, ssh: { key: /nowhere/key } }\n", "cannot read the key file /nowhere/key"),
     ],
 )

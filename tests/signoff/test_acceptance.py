@@ -302,7 +302,7 @@ def test_a_node_that_no_run_has_read_leaves_it_incomplete() -> None:
     done = rackcheck("accept", "show", "pod", "--json")
     shown = json.loads(done.out)
     assert (done.status, shown["outcome"]) == (1, "FAIL")  # n1 fails
-    assert any("never read by any run: 2 nodes, n[2-3]" in note for note in shown["notes"])
+    assert any("not read by any run: 2 nodes, n[2-3]" in note for note in shown["notes"])
 
 
 SOON = (datetime.now(UTC) + timedelta(days=9)).date().isoformat()

@@ -78,7 +78,7 @@ def test_without_a_matching_group_it_is_stated_beside_the_runs_own_verdict(
 ) -> None:
     done = rackcheck("groups", folder() / "first", "--where", "rule:no.such")
     assert done.status == 1
-    assert f"none of {len(read[2])} groups matching `rule:no.such`" in done.out
+    assert f"none of {len(read[2])} groups matches `rule:no.such`" in done.out
     assert "Verdict: ✘ FAIL" in done.out
 
 

@@ -128,7 +128,9 @@ class ImportedNodes:
             by_count = sorted(self.left.items(), key=lambda item: -len(item[1]))
             keys = [f"{key} ({len(names)})" for key, names in by_count[:SHOWN]]
             more = f" and {len(by_count) - SHOWN} more" if len(by_count) > SHOWN else ""
-            notes.append(f"keys left out, because an inventory does not have them (number of nodes): {', '.join(keys)}{more}")
+            notes.append(
+                f"keys left out, because an inventory does not have them (number of nodes): {', '.join(keys)}{more}"
+            )
         groups = {name: tuple(members) for name, members in self.groups.items() if members}
         return Taken(self.nodes, groups, tuple(notes))
 

@@ -33,7 +33,9 @@ def across_of(ctx: CompileContext, table: YamlMapping) -> Across | None:
     if ctx.scope is not Scope.NODE:
         ctx.note(table.items["scope"].place, "`across` compares nodes: its scope must be `node`")
     if word(table, "severity", "major") == "blocker":
-        ctx.note(table.items["severity"].place, "the severity with `across` is at most `major`: most nodes may be wrong")
+        ctx.note(
+            table.items["severity"].place, "the severity with `across` is at most `major`: most nodes may be wrong"
+        )
     role = word(node, "role", "compute")
     for given in texts(table, "role"):
         if given.text != role:

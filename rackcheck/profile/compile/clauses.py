@@ -44,7 +44,9 @@ def clauses_of(
     for leaf in leaves:
         for op in SIBLINGS & set(leaf.items):
             if look is None or look.mode != "each" or look.allow_failing:
-                ctx.note(leaf.keys[op], f"`{op}` compares items: it is only allowed with `each`, without `allow-failing`")
+                ctx.note(
+                    leaf.keys[op], f"`{op}` compares items: it is only allowed with `each`, without `allow-failing`"
+                )
     return tuple(c for c in found if c is not None), "any" if given[0] == "any-of" else "all"
 
 

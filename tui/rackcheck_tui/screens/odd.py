@@ -73,7 +73,12 @@ def _line(ctx: ViewContext, one: Odd, width: int) -> Line:
 
 
 def _details(ctx: ViewContext, one: Odd, width: int) -> Iterator[Line]:
-    yield Line(((f" {one.node}", "bold"), (f"  {one.role}, {several(len(one.deviations), 'fact')} with an unusual value", "dim")))
+    yield Line(
+        (
+            (f" {one.node}", "bold"),
+            (f"  {one.role}, {several(len(one.deviations), 'fact')} with an unusual value", "dim"),
+        )
+    )
     for each in one.deviations:
         yield from labelled("", _deviation_text(each, one.node), ctx.signs, width)
     if one.unknown:
