@@ -17,7 +17,7 @@ PAIRS = (("Enabled", "Disabled"), ("Enable", "Disable"), ("Yes", "No"), ("True",
 FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.,:+()/%-]{0,79}\Z")
 """Pattern of a registry value that may be written to a body."""
 
-UNSURE = "the BIOS's spelling of the value is unknown: its registry does not list values, nor does rackcheck's table"
+UNSURE = "the BIOS's spelling of the value is unknown: neither its registry nor rackcheck's table contains it"
 READ_ONLY = "its registry marks it as read-only"
 
 
