@@ -178,7 +178,9 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
     if others:
         raise UserError(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
     if began.time > (latest := _later(now())):
-        raise UserError(f"run {began.run} began at {clean(began.time, 40)}, in the future: the limit is {latest}")
+        raise UserError(
+            f"run {began.run} began at {clean(began.time, 40)}, in the future; the latest start allowed is {latest}"
+        )
     run = subject.judged_by(found, stored)  # before it is added: an added run cannot be removed
     machines = {node: serial for node in began.nodes if (serial := machine_serial(run.trees[node]))}
     if kind != "rework":

@@ -105,7 +105,9 @@ def _peers(
     found = peers(pair.facts(nodes[node]) if mine is None else mine, rows, expected, classes)
     if not found.enough:
         some = several(len(rows), "other node") if node in nodes else several(len(rows), "node")
-        note(f"rackcheck: facts of {some} of role {role} in {source.name}; {found.needed} must have the same value")
+        note(
+            f"rackcheck: {source.name} has facts of {some} of role {role}; a majority needs {found.needed} equal values"
+        )
     name = f"the values of at least {found.needed} of {several(expected, 'node')} of role {role} in {source.name}"
     return Reference(name, found.facts, same=True, peers=found)
 

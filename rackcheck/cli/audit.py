@@ -139,7 +139,7 @@ def audit(given: AuditOptions) -> int:
 def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
     """Judge a stored run or a capture again, and show it."""
     if given.targets or given.file or given.rack or given.output or given.accept or given.again:
-        message = "omit targets, inventory, rack, acceptance, output and second reading"
+        message = "omit TARGET, -i, --rack, --accept, -o and --again"
         raise click.UsageError(f"--from reads a stored run: {message}")
     files = cli_choices.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
     kept = captures.find(run)
@@ -169,7 +169,7 @@ def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> 
         note(f"rackcheck {__version__}: {job.targets}, profile {profile.name} {profile.version}, {rules} rules")
         if job.again is not None:
             twice = several(sum(rule.twice for rule in profile.rules), "rule")
-            note(f"read twice, {job.again.seconds:g} s apart, for {twice} that compare both readings")
+            note(f"nodes are read twice, {job.again.seconds:g} s apart, for {twice} that compare two readings")
         for kept in (*ready.own, *request.files):
             note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
     stop = threading.Event()

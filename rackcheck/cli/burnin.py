@@ -113,7 +113,7 @@ def burnin(given: BurninOptions) -> int:
     ready = prepare(lambda: cli_choices.chosen(given.targets, given.file, given.rack), request)
     job = ready.job
     if len(job.nodes) > fleet.MOST:
-        raise UserError(f"{len(job.nodes)} nodes at once; one controller can load at most {fleet.MOST}")
+        raise UserError(f"{len(job.nodes)} nodes selected; the maximum for one burn-in is {fleet.MOST}")
     looks = bmc_watch.looking(known())
     what = Burnin(
         Tier(given.tier), given.seed or fleet.new_seed(), given.tools, not given.no_gpu, given.scratch,

@@ -52,7 +52,7 @@ def capture(
     targets: tuple[str, ...], file: Path | None, rack: str | None, planes: str | None, output: Path | None,
     anonymise: bool, seconds: float | None, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    """Run every read of every plane, and write the answers to a folder; changes nothing on the nodes.
+    """Read all data of every plane, and write the answers to a folder; changes nothing on the nodes.
 
     The folder can be used as a bug report, a test case or a simulated rack. It never contains passwords or keys.
 

@@ -26,7 +26,7 @@ KEYS = frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT})
 """The filter keys that `rackcheck diff --where` accepts."""
 
 
-@click.command(epilog="Exit: 0 no difference, 1 they differ, 2 usage error, 3 no difference and something is unknown.")
+@click.command(epilog="Exit: 0 no difference, 1 a difference, 2 usage error, 3 no difference and something is unknown.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @options.from_option

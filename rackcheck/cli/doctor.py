@@ -87,7 +87,7 @@ def doctor(given: DoctorOptions) -> int:
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if given.as_sudoers:
         if given.targets or given.file or given.rack or given.as_json:
-            raise click.UsageError("--sudoers contacts no node: omit targets, inventory and --json")
+            raise click.UsageError("--sudoers contacts no node: omit TARGET, -i, --rack and --json")
         wanted, _ = _plan(given.profile, given.values, given.folders, cli_choices.PLANES)
         click.echo(sudoers.text(sudoers.commands(wanted.probes), USER if given.user is None else given.user), nl=False)
         return 0

@@ -73,7 +73,7 @@ def chosen(names: str | None) -> tuple[Class, ...]:
     wrong = [word for word in words_ if word not in set(CLASSES)]
     if wrong:
         extra = "; counters never count as drift" if wrong[0] == Class.COUNTER else ""
-        raise click.UsageError(f"no class {wrong[0]!r} here; there are {', '.join(CLASSES)}{extra}")
+        raise click.UsageError(f"class {wrong[0]!r} is not allowed; use {', '.join(CLASSES)}{extra}")
     return tuple(cls for cls in CLASSES if cls in words_)
 
 
@@ -119,9 +119,9 @@ def lines(found: pair.RunPair, rows: DriftChanges) -> Iterator[str]:
             if change.change.kind.uncertain is uncertain:
                 yield f"{words.change_text(change.change, alike=change.alike)} {words.where(change.nodes, found.nodes)}"
     if found.unread:
-        yield f"no facts in one run or in both {words.where(found.unread, found.nodes)}"
+        yield f"no facts in at least one of the runs {words.where(found.unread, found.nodes)}"
     for planes, nodes in sorted(found.silent.items()):
-        yield f"{planes}: no answer in both runs {words.where(nodes, found.nodes)}"
+        yield f"{planes}: no answer in either run {words.where(nodes, found.nodes)}"
 
 
 def _notes(found: pair.RunPair, classes: tuple[Class, ...]) -> None:

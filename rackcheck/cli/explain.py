@@ -86,12 +86,14 @@ def _lines(values: Explained) -> Iterator[Line]:
     else:
         yield Line(((rule.id, "bold"), (f"  {rule.title}", "")))
     for drop in values.drops:
-        anew = "" if rule is None else ", and defined again since"
+        anew = "" if rule is None else ", but defined again later"
         yield Line((("    dropped: ", "yellow"), (drop.reason, ""), (f"  {drop.place}, {drop.layer}{anew}", "dim")))
     if rule is not None:
         yield from _section("to pass", [Line(((f"    {text}", ""),)) for text in (*wants(rule), *_weight(rule))])
         yield from _section("site values", [_param(param) for param in values.params])
-    yield from _section("written" if rule is not None else "as it was", [_written_line(value) for value in values.keys])
+    yield from _section(
+        "written" if rule is not None else "before the drop", [_written_line(value) for value in values.keys]
+    )
     yield from _section("removed", [_gone(gone) for gone in values.gone])
     yield from _section("reads", [line for fact in values.facts for line in _fact(fact)])
     sources = (

@@ -192,7 +192,7 @@ def _stored(name: str, run: str) -> _Came:
     stored = store.find(run)
     nodes = {node.name: node for node in stored_nodes(stored)}
     if name not in nodes:
-        raise UserError(f"no node {name} in run {run}; it has {', '.join(list(nodes)[:8])}")
+        raise UserError(f"no node {name} in run {run}; its nodes are {', '.join(list(nodes)[:8])}")
     came = [_whole(stored, answer) for answer in stored.answered() if answer.node == name and answer.reading == 1]
     job = Job(Plan(known().probes, joins=known().joins), (nodes[name],))
     tree = tree_of(job, nodes[name], came)
@@ -253,6 +253,6 @@ def _hint(tree: Tree, word: str) -> str:
     named = (f"{collection}/{paths.spell_key(key)}" for key in tree.keys(collection))
     item = next((name for name in named if number and tree.numbered(name) == f"{collection}/{number}"), None)
     if item is not None:
-        return f"; {collection} {number} of the driver is {item}"
+        return f"; the driver's {collection} {number} is {item}"
     near = known().catalogue.near(word)
     return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -138,9 +138,11 @@ def _table(rows: Sequence[Sequence[str]], items: Sequence[FindingGroup]) -> Iter
 
 
 def _ending(summary: Summary, value: int, of: int, quiet: int, where: Where, signs: Signs) -> Iterator[Line]:
-    asked = f" matching `{signs.text(str(where), 200)}`" if where else ""
+    shown = signs.text(str(where), 200)
+    asked = f" matching `{shown}`" if where else ""
     if value == 0 and quiet == 0:
-        yield from within(Line(((f"none of {several(of, 'group')}{asked}", ""),)), width(), 2)
+        message = f"none of {several(of, 'group')} matches `{shown}`" if where else "no group"
+        yield from within(Line(((message, ""),)), width(), 2)
     elif value < of:
         rest = f"; {quiet:,} that pass or do not apply: --all" if quiet else ""
         yield from within(Line(((f"{value:,} of {several(of, 'group')}{asked}{rest}", "dim"),)), width(), 2)

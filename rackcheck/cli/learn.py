@@ -63,7 +63,7 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     called = _name(name, output)
     if output is not None and (output.exists() or output.is_symlink()):
-        raise UserError(f"{output} exists already; a profile is never overwritten, it may have been edited")
+        raise UserError(f"{output} exists already and may have been edited: a profile is never overwritten")
     found = _chosen([one for run in runs for one in _readings(run)], runs, nodes)
     roles = {one.node.role for one in found}
     if len(roles) > 1:
@@ -82,7 +82,7 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     rules, questions = several(len(learned.lessons), "rule"), several(len(learned.questions), "question")
     note(f"{called}: {rules}, {questions}, from {_origin(found)}; not reviewed yet")
     if output is not None:
-        note(f"Next: review {output}, and replace `reviewed: false` by reviewed-by: NAME")
+        note(f"Next: review {output}, and replace `reviewed: false` with `reviewed-by: NAME`")
         note(f"      rackcheck profile check {_typed(output)}")
     return 0
 
@@ -159,7 +159,9 @@ def _tell_silent(found: Sequence[_Read]) -> None:
     for plane in rows:
         silent = [one.node.name for one in found if plane in one.tree.silent]
         if silent:
-            note(f"rackcheck: no facts of the {plane.value} plane of {fold(silent)}: no rule is learned from it")
+            note(
+                f"rackcheck: no facts of the {plane.value} plane of {fold(silent)}: no rule is learned from this plane"
+            )
 
 
 def _samples(found: Sequence[_Read]) -> list[LearnedRun]:
@@ -192,7 +194,7 @@ def _nothing(learned: Learned) -> str:
     left = [f"{count} {why.value}" for why, count in learned.left.items()]
     unknown = [several(len(learned.unknown), "unknown fact")] if learned.unknown else []
     asked = [several(len(learned.questions), "question")] if learned.questions else []
-    return ", ".join([*left, *unknown, *asked]) or "they have no facts"
+    return ", ".join([*left, *unknown, *asked]) or "no facts were read"
 
 
 def _write(target: Path, written: str) -> None:

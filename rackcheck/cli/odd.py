@@ -127,12 +127,12 @@ def _role_lines(each: RoleMajority, most: int | None) -> Iterator[Line]:
         yield Line(((head, "bold"), (f"; no comparison: {each.why}", "bold magenta")))
         return
     split = f", {each.split:,} more without a majority" if each.split else ""
-    dark = f"; {several(each.unknown, 'fact')} known on too few of them" if each.unknown else ""
+    dark = f"; {several(each.unknown, 'fact')} known on too few nodes" if each.unknown else ""
     message = f" compared on {several(each.agreed, 'fact')}{split}"
     yield Line(((head, "bold"), (message, ""), (dark, "magenta")))
     if not each.odd:
         unsure = each.silent or each.unknown
-        message = "  no odd node, as far as known" if unsure else "  no odd node"
+        message = "  no odd node by the known facts" if unsure else "  no odd node"
         yield Line(((message, "magenta" if unsure else "green"),))
     nodes = {one.node: one for one in each.odd}
     folded = groups(nodes, lambda node: (nodes[node].deviations, nodes[node].unknown))
@@ -151,7 +151,7 @@ def _role_lines(each: RoleMajority, most: int | None) -> Iterator[Line]:
 def _ranked(one: Odd, names: Sequence[str]) -> Line:
     alone = sum(len(each.nodes) == 1 and each.weight == 1 for each in one.deviations)
     message = f"  differ{'s' if len(names) == 1 else ''} on {several(len(one.deviations), 'fact')}"
-    message += f", on {alone:,} of them alone" if alone else ""
+    message += f", {alone:,} of them on this node only" if alone else ""
     dark = f"; {_dark(one.unknown)}" if one.unknown else ""
     return Line(
         ((f"  {fold(names)}", "bold cyan"), (message, ""), (f"  score {one.score:.2f}", "dim"), (dark, "magenta"))
@@ -159,7 +159,7 @@ def _ranked(one: Odd, names: Sequence[str]) -> Line:
 
 
 def _dark(count: int) -> str:
-    return f"{several(count, 'fact')} unknown that are identical on most peers"
+    return f"{several(count, 'unknown fact')} that most peers report identically"
 
 
 def _silent(dark: dict[str, int]) -> Iterator[Line]:

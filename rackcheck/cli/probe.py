@@ -45,7 +45,7 @@ def list_(as_json: bool) -> None:
 @probe.command("show")
 @options.probe_argument
 def show(name: str) -> None:
-    """Show what one probe reads, and each fact it gives with type and meaning."""
+    """Show what one probe reads, and its facts with their types and meanings."""
     found = _find(name)
     asked = str(found.ask)
     shown = asked if len(asked) <= 400 else f"{asked[:400]} … ({len(asked)} characters)"

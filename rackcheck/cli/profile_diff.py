@@ -33,7 +33,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [*options.complete_profiles(ctx, param, incomplete), *found]
 
 
-@click.command("diff", epilog="Exit: 0 no difference, 1 they differ, 2 usage error.")
+@click.command("diff", epilog="Exit: 0 no difference, 1 a difference, 2 usage error.")
 @click.argument("a", metavar="A", shell_complete=_complete)
 @click.argument("b", metavar="B", shell_complete=_complete)
 @options.set_option
@@ -161,7 +161,7 @@ def _lines(old: Profile, new: Profile, found: _Found) -> Iterator[Line]:
         some = [one for one in found.changed if one.lean.value == lean]
         yield from _section(f"{lean} in B: {several(len(some), 'rule')}", _folded((one.how, one.rule) for one in some))
     words = _folded((", ".join(which), rule_id) for rule_id, which in found.words.items())
-    yield from _section(f"other texts in B: {several(len(found.words), 'rule')}", words)
+    yield from _section(f"different texts in B: {several(len(found.words), 'rule')}", words)
     params = [
         f"{name}: {was or 'no such param'} -> {now or 'no such param'}" for name, (was, now) in found.params.items()
     ]

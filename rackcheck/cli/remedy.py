@@ -43,9 +43,9 @@ URL = re.compile(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
 def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     """Write fixes for the findings of a run or an acceptance, for review. Nothing is ever applied.
 
-    Writes shell commands for nodes, and a Redfish request body for each BMC with a wrong BIOS setting. All other
-    findings get the fix text of the rule. Each value comes from the profile; if a rule allows several values, the
-    output gives the chosen value and the reason.
+    Writes shell commands for nodes, and a Redfish request body for each BMC with a wrong BIOS setting. For all other
+    findings, it writes the fix text of the rule. Each value comes from the profile; if a rule allows several values,
+    the output gives the chosen value and the reason.
 
     \b
     rackcheck remedy last

@@ -202,11 +202,11 @@ def _bundled(
         place = found.acceptance.bundles.get("full", "") if found.acceptance is not None else of_run
         if not place or not (Path(place) / manifest.NAME).is_file():
             made_by = f"rackcheck report {found.name} --bundle"
-            raise UserError(f"a redacted copy names its full bundle, and there is none: {made_by}")
+            raise UserError(f"a redacted copy needs its full bundle, which does not exist; first: {made_by}")
         full = hashlib.sha256((Path(place) / manifest.NAME).read_bytes()).hexdigest()
     kept = found.acceptance.bundles.get("full") if found.acceptance is not None and output is None else None
     if level == "full" and kept and found.state == "signed":
-        note(f"acceptance {found.name} is signed and unchanged since: {kept}; -o FOLDER writes another bundle")
+        note(f"acceptance {found.name} is unchanged since it was signed: {kept}; -o FOLDER writes another bundle")
         return 0
     target = output or _place(found.name, level)
     runs = {job.id: stored.folder for stored, job, _ in found.jobs} if level == "full" else {}

@@ -49,7 +49,7 @@ def located(text: str, *, current: bool = False) -> Path:
         if kept and Path(kept).is_dir():
             return Path(kept)
         if current:
-            older = ": runs or waivers were added since the last one" if found.earlier else ""
+            older = " (runs or waivers were added since the last bundle)" if found.earlier else ""
             raise UserError(f"{text} has no bundle of its current state{older}: rackcheck report {text} --bundle")
     if text == "last":
         return bundles.find(str(store.find(text).head.get("run")))
@@ -63,7 +63,7 @@ def _tell_acceptance(folder: Path, made: Signature) -> None:
         return
     found = acceptance.find(head.bundle)
     if found.bundles.get("full") != str(folder.resolve()):
-        note(f"acceptance {found.name} is not updated: this is no bundle of its current state ({found.state})")
+        note(f"acceptance {found.name} is not updated: this bundle is not the one of its current state ({found.state})")
         return
     manifest = hashlib.sha256((folder / "SHA256SUMS").read_bytes()).hexdigest()
     values = {"party": made.party, "name": made.name, "key": made.fingerprint, "folder": str(folder.resolve())}
@@ -115,7 +115,7 @@ def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
     others = signing.verify(folder, signing.Signers(b"")).signatures
     same = [one.party for one in others if one.fingerprint == made.fingerprint and one.party != made.party]
     if same:
-        note(f"rackcheck: {', '.join(same)} signed with the same key: it counts once")
+        note(f"rackcheck: {', '.join(same)} already signed with this key, which counts once")
     note(f"Next: rackcheck verify {bundle} --key {key if key.suffix == '.pub' else f'{key}.pub'}")
     return 0
 

@@ -101,7 +101,7 @@ def _folder(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     return None if value is None else Path(value).expanduser()
 
 
-@sim.command("up", epilog="Ctrl-C ends it. Exit: 0 success, 2 the rack could not be started.")
+@sim.command("up", epilog="Ctrl-C stops the rack. Exit: 0 success, 2 the rack could not be started.")
 @click.argument("name", required=False, shell_complete=options.complete_racks)
 @click.option(
     "--machine", metavar="DIR", shell_complete=_machines,
@@ -174,7 +174,7 @@ def _ways_in(place: Path) -> Iterable[Line]:
     bmc = next((node.bmc for node in nodes.values() if node.bmc is not None), None)
     if bmc is not None:
         yield Line(((f"      curl -k {bmc.url}/redfish/v1/", ""),))
-    yield Line((("Ctrl-C ends it.", "dim"),))
+    yield Line((("Ctrl-C stops the rack.", "dim"),))
 
 
 def _ssh(node: Node) -> list[str]:

@@ -93,7 +93,7 @@ def _lines(found: Verification, require: int) -> Iterator[Line]:
         yield Line(
             (
                 (mark(Status.WARN), STYLES[Status.WARN]),
-                (f"{' and '.join(parties)} signed with one key, {key}: it counts once", ""),
+                (f"{' and '.join(parties)} signed with the same key, {key}, which counts once", ""),
             )
         )
     why = found.reason(require)

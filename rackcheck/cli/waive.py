@@ -152,7 +152,7 @@ def _chosen(nodes: str, judged: dict[str, Verdict], rule: str) -> list[str]:
     if fine:
         words = judged[fine[0]].status.value
         wrong = [node for node, v in judged.items() if v.status in {Status.FAIL, Status.WARN}]
-        where = f"; it fails on {fold(wrong)}" if wrong else ""
+        where = f"; it fails or warns on {fold(wrong)}" if wrong else ""
         raise UserError(f"{rule} is {words} on {fold(fine)}: only a fail or a warn can be waived{where}")
     return wanted
 

@@ -143,7 +143,7 @@ def _secret(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
 
 
 def _no_password(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
-    words = "No login is tried without one: it would count as a failed login. Write into `defaults`, or below its name:"
+    words = "No login is tried without a password: it would count as failed. Write into `defaults`, or below its name:"
     head, _url, user, password = BMC
     return Advice(words, (), (head, user, password) if finding.seen else (head, password))
 
@@ -210,7 +210,7 @@ def _key_unknown(_: PlaneTrouble, place: PlaneAddress) -> Advice:
 def _key_changed(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = (
         "The node was reinstalled, or another machine answers in its place. Check on its console "
-        f"({HOST_KEYS}); only if that shows the key that was found:"
+        f"({HOST_KEYS}); only if it shows the same key, run:"
     )
     name = place.alias or (place.host if place.port == "22" else f"[{place.host}]:{place.port}")
     forget = _line("ssh-keygen", "-R", name, "-f", place.known or "~/.ssh/known_hosts")
@@ -233,7 +233,7 @@ def _login(_: PlaneTrouble, place: PlaneAddress) -> Advice:
         made = (f"{_line('ssh-keygen', '-y', '-f', key)} > {_line(public)}",)
     copy = _line("ssh-copy-id", *port, "-i", public, f"{place.user}@{place.host}")
     return Advice(
-        "The node refuses this user with the credentials we have. Install the key on it, then try:",
+        "The node refuses this user with the available credentials. Install the key on it, then try:",
         (*made, copy, _ssh(place, "true", loud=True)),
     )
 
@@ -244,7 +244,7 @@ def _cut(_: PlaneTrouble, place: PlaneAddress) -> Advice:
 
 
 def _hangs(_: PlaneTrouble, place: PlaneAddress) -> Advice:
-    words = "It hangs, or a firewall drops its replies; a BMC that stays like this needs a reset."
+    words = "The service hangs, or a firewall drops its replies; a BMC that stays like this needs a reset."
     return Advice(words, (f"time {_line('curl', '-k', '-m', '60', f'{_url(place)}/redfish/v1/')}",))
 
 
@@ -280,7 +280,7 @@ def _tools(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
         theirs = "comes with the device vendor's software, on nodes that have the device"
         words.append(f"{what} {theirs}: {', '.join(makers)}.")
     if daemons := [f"{name} ({DAEMONS[name]})" for name in names if name in DAEMONS]:
-        words.append(f"Only together with a daemon, so not just for an audit: {', '.join(daemons)}.")
+        words.append(f"Installed together with a daemon, so do not install it just for an audit: {', '.join(daemons)}.")
     if lines:
         install = "Install the rest" if words else "Install"
         words.append(
@@ -384,7 +384,9 @@ _BY_TROUBLE: dict[Trouble, Callable[[PlaneTrouble, PlaneAddress], Advice]] = {
     Trouble.CERT_UNKNOWN: _cert_unknown,
     Trouble.BMC_LOGIN: _bmc_login,
     Trouble.BMC_FULL: _bmc_full,
-    Trouble.BMC_BUSY: _bmc_look("It is starting, updating or overloaded: check it, and try again in some minutes."),
+    Trouble.BMC_BUSY: _bmc_look(
+        "The BMC is starting, updating or overloaded: check it, and try again in a few minutes."
+    ),
     Trouble.HANGS: _hangs,
     Trouble.SLOW: _slow,
     Trouble.BMC_ODD: _bmc_look("The service on this port does not return valid Redfish: check it by hand."),

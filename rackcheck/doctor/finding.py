@@ -51,8 +51,8 @@ class Grant(StrEnum):
 
     ROOT = "root itself"
     ALL = "sudo: everything"
-    LIST = "sudo: what is needed"
-    PART = "sudo: not all"
+    LIST = "sudo: all needed commands"
+    PART = "sudo: not all needed commands"
     NONE = "sudo: nothing"
     NO_PROGRAM = "no sudo program"
     OFF = "sudo: off in the inventory"

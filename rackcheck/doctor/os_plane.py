@@ -150,7 +150,7 @@ class Questions:
         found = [*self._missing(answer.out)]
         scripts = self._scripts(answer.out)
         if scripts and not python:
-            message = "it did not answer" if python is None else ""
+            message = "python3 did not answer" if python is None else ""
             found.append(PlaneTrouble(Trouble.NO_PYTHON, message, (PYTHON,), scripts))
         if denied:
             refused = tuple(dict.fromkeys(str(p.ask) for p in root_probes(self.plan.probes) if p.name in denied))

@@ -47,7 +47,7 @@ def lines(ward: Ward, width: int) -> Iterator[Line]:
     if total > 1:
         yield from _table(ward, width)
     for plane, nodes in ward.without.items():
-        yield from _block(f"{NOT_THERE[plane]}, so not read: ", fold(nodes), width, "")
+        yield from _block(f"{NOT_THERE[plane]}, so this plane is not read: ", fold(nodes), width, "")
     if any(visit.who is not None for visit in ward.visits):
         yield Line()
     if ward.interrupted and ward.unasked:
@@ -148,7 +148,7 @@ def _who(plane: Plane, ward: Ward, width: int) -> Iterator[Line]:
 
 
 def _more(count: int) -> str:
-    return f"{count} other kind{'' if count == 1 else 's'}"
+    return f"{count} more group{'' if count == 1 else 's'} of nodes"
 
 
 def _speed(visits: Iterable[PlaneVisit]) -> str:

@@ -122,7 +122,7 @@ class Doctor:
             return Trouble.SECRET, f"{lost[0]}: {self.lost[lost[0]]}"
         if plane is Plane.BMC and node.bmc is not None:
             if not node.bmc.user or not node.bmc.password:
-                return Trouble.NO_PASSWORD, "" if node.bmc.user else "and no user"
+                return Trouble.NO_PASSWORD, "" if node.bmc.user else "no user either"
             if node.bmc.ca and (wrong := ca_trouble(node.bmc.ca)):
                 return Trouble.CA_FILE, f"{node.bmc.ca} {wrong}"
         return None

@@ -47,7 +47,7 @@ def _file(name: str) -> str:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     if len(content) > SIZE:
-        raise UserError(f"{path} is longer than the {SIZE} bytes that a secret may have")
+        raise UserError(f"{path} is longer than {SIZE} bytes, the maximum of a secret")
     try:
         return content.decode().strip("\r\n")
     except UnicodeDecodeError as error:

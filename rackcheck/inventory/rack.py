@@ -131,7 +131,7 @@ def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: 
         near = did_you_mean(node.rack, list(declared)) if len(declared) <= NEAR else ""
         raise BadFile([Problem(values["rack"].place, f"{node.name}: no rack {node.rack}{near}")])
     if "u" in values and (not node.u or not node.rack):
-        why = f"`u` of {node.name} without a `rack`" if node.u else f"{node.name}: rack units are counted from 1"
+        why = f"{node.name} has a `u` but no `rack`" if node.u else f"{node.name}: rack units are counted from 1"
         raise BadFile([Problem(values["u"].place, why)])
     if "height" in values and not node.height:
         raise BadFile([Problem(values["height"].place, f"{node.name}: a height must be 1 or more")])
@@ -145,9 +145,9 @@ def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: 
         return node  # the rack's entry is wrong, and is reported where it is read
     slot = rack.slots.get(node.slot) if rack is not None else None
     if rack is None or slot is None:
-        of = f"rack {node.rack}" if node.rack else "a node without a rack"
         near = did_you_mean(node.slot, list(rack.slots)) if rack is not None else ""
-        raise BadFile([Problem(place, f"{node.name}: no slot {node.slot} of {of}{near}")])
+        why = f"{node.name}: no slot {node.slot} of rack {node.rack}{near}"
+        raise BadFile([Problem(place, why if node.rack else f"{node.name} has a `slot` but no `rack`")])
     if slot.role and slot.role != node.role:
         raise BadFile(
             [

@@ -29,7 +29,9 @@ def parse(text: str, origin: str, beside: Path) -> Inventory:
     entries, doubtful = _entries(file, problems)
     values = merge.merged(entries, problems)
     if len(values) > NODES:
-        raise BadFile([Problem(file.table.items["nodes"].place, f"{len(values)} nodes; an inventory may hold {NODES}")])
+        raise BadFile(
+            [Problem(file.table.items["nodes"].place, f"the inventory has {len(values)} nodes; the maximum is {NODES}")]
+        )
     groups = merge.groups(file.entries("groups"), values.keys() | doubtful, problems)
     under = merge.group_values(groups, problems)
     defaults = file.table.get("defaults")
@@ -61,7 +63,9 @@ def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[NodesEntry], f
         names = merge.named(key, listed.keys[key], problems)
         count += len(names)
         if count > 2 * NODES:  # a name may be in one set and once by itself; more overlap would give a long error
-            raise BadFile([*problems, Problem(listed.keys[key], f"more than the {NODES} nodes that a file may hold")])
+            raise BadFile(
+                [*problems, Problem(listed.keys[key], f"too many nodes; the maximum of an inventory is {NODES}")]
+            )
         if key in file.spoilt.get("nodes", ()):
             doubtful |= set(names)
         elif isinstance(table, YamlMapping):

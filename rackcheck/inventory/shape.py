@@ -64,7 +64,7 @@ def bounded(size: int, file: str) -> None:
     """Raise BadFile if an inventory has too many bytes; the message explains how to make the inventory smaller."""
     if size > SIZE:
         words = (
-            f"{size:,} bytes, and an inventory may have {SIZE:,}: write identical nodes as one set "
+            f"the inventory has {size:,} bytes; the maximum is {SIZE:,}: write identical nodes as one set "
             "(dgx[001-512]), and what they share under `defaults` or a group"
         )
         raise BadFile([Problem(SourcePlace(file, 1, 1), words)])

@@ -67,7 +67,7 @@ def _differences(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
     if new.unknown_is_minor is not old.unknown_is_minor:
         yield (Lean.WEAKER, "unknown: minor") if new.unknown_is_minor else (Lean.STRICTER, "unknown: minor removed")
     if bool(new.unset) is not bool(old.unset):
-        yield (Lean.WEAKER, "waits for a site value") if new.unset else (Lean.STRICTER, "its site value is set")
+        yield (Lean.WEAKER, "its site value is not set") if new.unset else (Lean.STRICTER, "its site value is set")
     if new.across != old.across:
         yield from _across(old.across, new.across)
     if new.called != old.called:
@@ -121,7 +121,7 @@ def _across(old: Across | None, new: Across | None) -> Iterator[tuple[Lean, str]
     if was != now or old.left != new.left:
         more = was < now and new.left <= old.left
         less = now < was and old.left <= new.left
-        yield Lean.STRICTER if more else Lean.WEAKER if less else Lean.DIFFERENT, "facts to agree on"
+        yield Lean.STRICTER if more else Lean.WEAKER if less else Lean.DIFFERENT, "other facts must agree"
 
 
 def _clauses(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:

@@ -107,7 +107,7 @@ def read(text: str, file: str, *, ours: bool = False) -> YamlNode:
     A shipped file (`ours`) is read by the C parser; a test compares both parsers on every shipped file.
     """
     if len(text) > SIZE:
-        raise BadFile([Problem(SourcePlace(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
+        raise BadFile([Problem(SourcePlace(file, 1, 1), f"the file has {len(text)} characters; the maximum is {SIZE}")])
     builder = _Builder(file)
     try:
         events = yaml.parse(text, Loader=QUICK if ours else yaml.SafeLoader)
@@ -123,7 +123,9 @@ def read(text: str, file: str, *, ours: bool = False) -> YamlNode:
         at = SourcePlace(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
         raise BadFile([Problem(at, f"a character YAML does not allow: {chr(error.character)!a}")]) from None
     except (ValueError, OverflowError) as error:  # PyYAML raises these for escapes and version numbers out of range
-        raise BadFile([Problem(builder.place, f"after this, an escape or a number out of range: {error}")]) from None
+        raise BadFile(
+            [Problem(builder.place, f"after this place, an escape or a number is out of range: {error}")]
+        ) from None
 
 
 def _mark(mark: Any, file: str) -> SourcePlace:
@@ -176,7 +178,7 @@ class _Builder:
                 if documents > 1:
                     raise BadFile([Problem(place, "a second document; a file must contain one")])
             elif isinstance(event, yaml.AliasEvent):
-                raise BadFile([Problem(place, f"an alias (*{event.anchor}); write it out")])
+                raise BadFile([Problem(place, f"an alias (*{event.anchor}) is not allowed; write the value in full")])
             elif isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)):
                 self._no_magic(event, place)
                 if isinstance(event, yaml.ScalarEvent):
@@ -192,14 +194,16 @@ class _Builder:
         if self.problems:
             raise BadFile(self.problems)
         if not root:
-            raise BadFile([Problem(SourcePlace(self.file, 1, 1), "an empty file")])
+            raise BadFile([Problem(SourcePlace(self.file, 1, 1), "the file is empty")])
         return root[0]
 
     def _no_magic(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, place: SourcePlace) -> None:
         if event.anchor is not None:
-            self.problems.append(Problem(place, f"an anchor (&{event.anchor}); write it out"))
+            self.problems.append(Problem(place, f"an anchor (&{event.anchor}) is not allowed; write the value in full"))
         if event.tag is not None and event.tag != "!":
-            self.problems.append(Problem(place, f"a tag ({event.tag}); values are read by the fact's type"))
+            self.problems.append(
+                Problem(place, f"a tag ({event.tag}) is not allowed; the fact's type determines how a value is read")
+            )
 
     def _scalar(self, event: yaml.ScalarEvent, place: SourcePlace, *, in_flow: bool) -> Scalar:
         if in_flow and event.style is None and event.value.count('"') % 2 and place.line != self.odd:
@@ -208,7 +212,7 @@ class _Builder:
         if event.style is None and MARK in event.value:
             self.problems.append(Problem(place, "an invisible byte order mark (U+FEFF); delete it"))
         if any("\ud800" <= c <= "\udfff" for c in event.value):
-            self.problems.append(Problem(place, "half a character: a \\u escape of D800 to DFFF is not a character"))
+            self.problems.append(Problem(place, "a \\u escape from D800 to DFFF is not a character"))
         return Scalar(event.value, place)
 
     def _table(self, start: SourcePlace, nodes: list[YamlNode]) -> YamlMapping:
@@ -218,7 +222,7 @@ class _Builder:
             if not isinstance(key, Scalar):
                 self.problems.append(Problem(key.place, "a key must be a single text"))
             elif key.text == "<<":
-                self.problems.append(Problem(key.place, "a merge key; write the keys out"))
+                self.problems.append(Problem(key.place, "a merge key is not allowed; write the keys in full"))
             elif key.text in items:
                 first = keys[key.text]
                 self.problems.append(Problem(key.place, f"duplicate key `{key.text}`; first at line {first.line}"))

@@ -89,9 +89,7 @@ class _Shelf:
                 raise BadFile([Problem(ref.place, f"{trail}: a cycle")])
             fragment = self._found(ref, "includes")
             if "extends" in fragment.items:
-                message = (
-                    f"{wanted} extends {word(fragment, 'extends')}, and a fragment extends nothing: extend it instead"
-                )
+                message = f"{wanted} extends {word(fragment, 'extends')}, so it cannot be included: extend it instead"
                 raise BadFile([Problem(ref.place, message)])
             if wanted not in self.heights and len(way) <= DEPTH:
                 self._climb(fragment, (*way, wanted), above | {wanted})
@@ -108,9 +106,9 @@ class _Shelf:
         table = self.tables[wanted]
         have, called = word(table, "version"), word(table, "profile")
         if called != wanted:
-            message = f"{how} {wanted}, and the profile in {table.place.file} is called {called}"
+            message = f"{how} {wanted}, but the profile in {table.place.file} is called {called}"
             raise BadFile([Problem(ref.place, message)])
         if versioned and have != version:
-            message = f"{how} {wanted}@{version}, and the library has {wanted}@{have}"
+            message = f"{how} {wanted}@{version}, but the library has {wanted}@{have}"
             raise BadFile([Problem(ref.place, message)])
         return table

@@ -16,9 +16,9 @@ def called(name: str) -> Called:
     if not found:
         known = list(dict.fromkeys(point.name for point in points))
         hint = did_you_mean(name, known) or (f"; there are: {', '.join(known)}" if known else "; none is installed")
-        raise LookupError(f"no installed package offers a rule {name}{hint}")
+        raise LookupError(f"no installed package provides a rule {name}{hint}")
     if len(found) > 1:
-        raise LookupError(f"rule {name} is offered by {' and by '.join(map(_package, found))}")
+        raise LookupError(f"rule {name} is provided by {' and by '.join(map(_package, found))}")
     point = found[0]
     try:
         rule = point.load()

@@ -125,7 +125,7 @@ def load_laid(
     problems: list[Problem] = []
     table = _read(found.path, files, problems)
     if found.origin != "file" and word(table, "profile") != found.name:
-        message = f"the file is {found.path.name}, and its profile is called {word(table, 'profile')}"
+        message = f"the file is {found.path.name}, but its profile is called {word(table, 'profile')}"
         raise BadFile([Problem(table.items["profile"].place, message)])
     refs = set(_refs(table))
 
@@ -218,7 +218,9 @@ def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> YamlMap
     problems += wrong
     name = word(table, "profile")
     if f"{name}.yaml" == SOURCES:
-        raise BadFile([Problem(table.items["profile"].place, f"no profile is called {name}: {SOURCES} is for sources")])
+        raise BadFile(
+            [Problem(table.items["profile"].place, f"a profile must not be called {name}: {SOURCES} is for sources")]
+        )
     files[f"{name}.yaml"] = text
     return table
 

@@ -111,7 +111,7 @@ def _roles(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
         return
     for rule in profile.rules:
         if not {role, EVERY_ROLE} & set(rule.roles):
-            text = f"rule {rule.id} is for {_several(rule.roles)}, and the profile applies to the role `{role}`"
+            text = f"rule {rule.id} is for {_several(rule.roles)}, but the profile applies to the role `{role}`"
             yield LintFinding(
                 at.key(rule.id, "role"), Level.WARNING, text + did_you_mean(rule.roles[0], [role]), rule.id
             )
@@ -130,10 +130,12 @@ def _verdict(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     decided = {rule.phase for rule in own if rule.severity.decides}
     if not decided:
         yield LintFinding(
-            at.head("profile"), Level.WARNING, "it cannot reach a verdict: no rule of a node is a blocker or major"
+            at.head("profile"),
+            Level.WARNING,
+            "the profile cannot give a verdict: no rule with scope node is a blocker or major",
         )
     elif Phase.CONFIG in {rule.phase for rule in own} - decided:
-        text = "an audit by it cannot reach a verdict: no rule of phase config is a blocker or major"
+        text = "an audit with this profile cannot give a verdict: no rule of phase config is a blocker or major"
         yield LintFinding(at.head("profile"), Level.WARNING, text)
 
 
@@ -169,7 +171,7 @@ def _needs(rule: Rule, profile: Profile, at: LayerPlaces) -> Iterator[LintFindin
             continue  # the loader has reported it
         if other.phase is not rule.phase:
             phases = rule.phase.value, other.phase.value
-            text = f"rule {rule.id} needs {need}, and no command judges both phases, {' and '.join(phases)}"
+            text = f"rule {rule.id} needs {need}, but no command judges both phases, {' and '.join(phases)}"
         elif EVERY_ROLE not in {*rule.roles, *other.roles} and not set(rule.roles) & set(other.roles):
             text = (
                 f"rule {rule.id} for {_several(rule.roles)} needs {need}, which is for {_several(other.roles)}: "
@@ -204,10 +206,10 @@ def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
     always = [can_fail(given, clause) is False for clause in both]
     place = at.key(rule.id, named)
     if all(never) if rule.join == "any" else any(never):
-        line = "it can never fail" if mode == "no" else "it can never pass"
-        yield LintFinding(place, Level.ERROR, f"`{named}` contradicts the rule on {given.fact}: {line}", rule.id)
+        line = "the rule can never fail" if mode == "no" else "the rule can never pass"
+        yield LintFinding(place, Level.ERROR, f"`{named}` contradicts the rule's test of {given.fact}: {line}", rule.id)
     elif _silent(rule.look) and every and (any(always) if rule.join == "any" else all(always)):
-        text = f"`{named}` tests {given.fact} as the rule does: it can never fail"
+        text = f"`{named}` tests {given.fact} as the rule does: the rule can never fail"
         yield LintFinding(place, Level.ERROR, text, rule.id)
 
 

@@ -30,7 +30,7 @@ FEW = 5
 MANY = 16
 """Maximum number of keys of a table that are all listed in a message, if none of them is similar to the wrong key."""
 
-PLAINLY: Mapping[str, str] = {"drop": "; it is the reason, in words"}
+PLAINLY: Mapping[str, str] = {"drop": "; it must be the reason, in words"}
 """Explanations of what a key's value must be, for keys whose name does not show it."""
 
 LISTED: Mapping[str, str] = {"is": "one-of", "is-not": "none-of"}
@@ -71,7 +71,7 @@ def _problems(root: YamlNode, error: Any) -> Iterable[Problem]:
             yield Problem(place, f"{name} lacks {', '.join(f'`{key}`' for key in missing)}")
         case "enum":
             words = [str(w) for w in error.validator_value if isinstance(w, str)]
-            message = f"{name} is one of {', '.join(words)}, not {error.instance!r}"
+            message = f"{name} must be one of {', '.join(words)}, not {error.instance!r}"
             yield Problem(place, message + _near(error.instance, words))
         case "type":
             message = f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}"
@@ -127,7 +127,7 @@ def _as_wanted(node: YamlNode, error: Any) -> str:
 
 def _spelt(error: Any) -> str:
     """Format the error for a text that does not match its pattern: what it must be, and the nearest valid text."""
-    message = f"{error.instance!r}; it is {_wanted(error.schema)}"
+    message = f"{error.instance!r}; it must be {_wanted(error.schema)}"
     small = str(error.instance).casefold()
     changes = ((r"^0x|(?<=:)0x", ""), (r"[^a-z0-9_.-]+", "-"), (r"[^a-z0-9]+", "_"))
     near = [re.sub(*change, small).strip("-_") for change in changes]
@@ -144,7 +144,7 @@ def _stranger(key: str, known: list[str], name: str) -> str:
     """Format the error for an unknown key; `name` is the table that contains the key, empty outside of profiles."""
     hint = _near(key, known)
     if not hint and name and key in rule()["properties"]:
-        hint = f"; it is a rule's key, and {name} does not take it"
+        hint = f"; it is a key of a rule, not of {name}"
     elif not hint and len(known) <= MANY:
         hint = f"; there are {', '.join(f'`{word}`' for word in known)}"
     return f"no such key: `{key}`{hint}"

@@ -134,7 +134,7 @@ class _Reader:
         if _passes(need, report.reading):
             return []
         if not report.attributes:
-            return "no known attribute of this BIOS reports it"
+            return f"no known attribute of this BIOS sets {need.fact}"
         found: list[AttributeChange] = []
         for attribute in report.attributes:
             one = self._change(need, setting, attribute)
@@ -142,13 +142,15 @@ class _Reader:
                 return one
             found += [one] if one is not None else []
         after = bios.read_setting(setting, {**self.given, **{c.attribute: c.value for c in found}}, self.shown)
-        return found if _passes(need, after.reading) else "its attributes would still not report the expected value"
+        return (
+            found if _passes(need, after.reading) else "changing its attributes would still not give the expected value"
+        )
 
     def _raw(self, need: Firmware) -> list[AttributeChange] | str:
         """Return the change for a rule that names an attribute: name and value come from the profile."""
         attribute = need.fact.segments[1].key or ""
         if attribute not in self.given or not NAME.match(attribute):
-            return "this BIOS has no attribute of this name, or its name is not valid in a body"
+            return "this BIOS has no attribute of this name, or the name is not valid in a request body"
         now, want = self.given[attribute], need.want.text
         if _passes(need, now):
             return []
@@ -158,17 +160,17 @@ class _Reader:
         elif isinstance(now, int):
             value = int(want) if re.fullmatch(r"-?[0-9]{1,18}", want) else None
         if value is None:
-            return "this attribute cannot have the profile's value"
+            return "the profile's value does not have the type of this attribute"
         return [AttributeChange(need.rule, str(need.fact), attribute, value, "the profile")]
 
     def _change(self, need: Firmware, setting: Setting, attribute: str) -> AttributeChange | str | None:
         if not NAME.match(attribute):
-            return "the name of its attribute is not valid in a body"
+            return "the attribute's name is not valid in a request body"
         known = row_of(setting, attribute, spelled([attribute]))
         if known is None and attribute in self.shown:
             known = row_of(setting, attribute, {spelling(self.shown[attribute]): [attribute]})
         if known is None or need.want.value is None:
-            return "no known attribute of this BIOS reports it"
+            return f"no known attribute of this BIOS sets {need.fact}"
         number, row = known
         if setting.meaning(row, attribute, self.given[attribute]) == need.want.value:
             return None

@@ -75,7 +75,7 @@ def _rule(rule: Rule, verdict: Verdict, rules: Sequence[Rule]) -> Iterator[Remed
     stop = _unfit(rule)
     failing = [] if stop or parts else list(_failing(rule, verdict))
     if not failing:
-        why = "no setting fixes this" if parts else stop or "no single fact of it fails"
+        why = "no setting fixes this" if parts else stop or "no single fact of the rule fails"
         yield by_hand(rule, why, part=parts)
         return
     whys: list[str] = []
@@ -104,15 +104,15 @@ def _no_setting(rule: Rule) -> bool:
 def _unfit(rule: Rule) -> str:
     """Return why a rule of this form determines no value to write; empty if it may determine one."""
     if rule.called is not None:
-        return "it is written in Python, and names no value to write"
+        return "the rule is written in Python and defines no value to write"
     if rule.across is not None:
-        return "its nodes differ, and the profile does not state which is right"
+        return "the nodes differ, and the profile does not define the right value"
     if rule.look is not None and rule.look.mode != "each":
-        return f"`{rule.look.mode}` does not name the item to change"
+        return f"`{rule.look.mode}` does not determine which item to change"
     if rule.look is not None and rule.look.where is not None and not _is_there(rule.look.where):
-        return "it is for some items only, and a command would change all"
+        return "the rule is for some items only; a command would change all"
     if rule.join == "any" and len(rule.clauses) > 1:
-        return "there are several ways to pass"
+        return "several different changes would make the rule pass"
     return ""
 
 

@@ -34,7 +34,7 @@ def wanted(clause: Clause) -> WantedValue | str:
         return chosen
     value, how = chosen
     if any(operator.holds(test, value, clause.kind) is not True for test in tests):
-        return "no value that follows from one of its tests passes all of them"
+        return "no value that follows from one test of the fact passes all its tests"
     return WantedValue(value, _text(value, clause), how)
 
 
@@ -43,7 +43,7 @@ def _chosen(clause: Clause) -> tuple[Value, str] | str:
     ops = {test.op: test.operand for test in clause.tests}
     others = sorted(set(ops) & {"same-as", "equal", "spread"})
     if others:
-        return f"`{others[0]}` compares with a machine's value, which is never written"
+        return f"`{others[0]}` compares values of the machine with each other and gives no fixed value"
     for op, operand in ops.items():
         match operand:
             case Within(of):

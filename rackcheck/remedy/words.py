@@ -17,7 +17,7 @@ PAIRS = (("Enabled", "Disabled"), ("Enable", "Disable"), ("Yes", "No"), ("True",
 FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.,:+()/%-]{0,79}\Z")
 """Regular expression for a value that may be written to the body of a PATCH."""
 
-UNSURE = "the BIOS's spelling is unknown: its registry was not read, and the table does not contain it"
+UNSURE = "the BIOS's spelling of the value is unknown: neither its registry nor rackcheck's table contains it"
 READ_ONLY = "its registry marks it as read-only"
 
 

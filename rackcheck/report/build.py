@@ -212,7 +212,7 @@ def _unread(order: ReportJob) -> str:
     """Return the reason that is shown for a node that no run has read; its outcome is INCOMPLETE."""
     if order.kind == "run":
         return NEVER_READ
-    return f"no run of this acceptance has read it; rackcheck audit --accept {order.name} adds one"
+    return f"not read by any run of this acceptance; rackcheck audit --accept {order.name} adds a run"
 
 
 def _group(group: Judged, order: ReportJob) -> GroupRow:

@@ -159,10 +159,13 @@ def _details(rows: list[Fault]) -> Iterator[str]:
         yield f"{first.word('got') or 'an unreported value'} instead of {first.word('want') or 'an unreported value'}"
     if first.word("hash") or first.word("theirs"):
         yield f"result {first.word('hash') or 'not reported'}, its peers' {first.word('theirs') or 'not reported'}"
-    for name, word in (("bits", "bits differ"), ("xid", "is the Xid"), ("code", "is the code")):
+    bits = first.number("bits")
+    if bits is not None:
+        yield f"{bits:.0f} {'bit differs' if bits == 1 else 'bits differ'}"
+    for name, word in (("xid", "Xid"), ("code", "code")):
         value = first.number(name)
         if value is not None:
-            yield f"{value:.0f} {word if value != 1 else word.replace('bits differ', 'bit differs')}"
+            yield f"{word} {value:.0f}"
     for name, unit in (("temp", "C"), ("limit", "C allowed")):
         value = first.number(name)
         if value is not None:

@@ -24,7 +24,7 @@ def account(burned: Burned) -> str:
     fine = "no part returned a wrong result, failed or went missing under load"
     rows.append(wrong if parts else f"in what was tested, {fine}" if burned.untested or cut else fine)
     if burned.untested:
-        rows.append(f"{several(sum(each.things for each in burned.untested), 'piece')} of work were not tested")
+        rows.append(f"{several(sum(each.things for each in burned.untested), 'piece')} of work not tested")
     return "; ".join(rows) + "."
 
 

@@ -95,7 +95,7 @@ def compared(
                 differences.append(Billed("swapped", *what, other, line.row))
             elif near:
                 where = f"{near[0].node} {near[0].item} reports {near[0].serial}"
-                differences.append(Billed("unread", *what, f"its leading zeros may have been lost: {where}", line.row))
+                differences.append(Billed("unread", *what, f"the bill may have lost leading zeros: {where}", line.row))
             else:
                 differences.append(_missed(line, holders, trees, never))
     for part in found:
@@ -160,7 +160,7 @@ def _missed(line: BomLine, holders: Sequence[Hardware], trees: Mapping[str, Tree
         return Billed("unread", *what, f"{line.node} was not read", line.row)
     kind = line.kind or _kind(line.item)
     if not kind:
-        message = "not found; without a kind or an item it is unknown whether it was searched for"
+        message = "not found; the bill has no kind and no item, so it is unknown whether such parts were read"
         return Billed("unread", *what, message, line.row)
     nodes = [line.node] if line.node else [*trees, *never]
     unread = [node for node in nodes if node not in trees or not _whole(trees[node], kind)]

@@ -160,7 +160,7 @@ def _case(area: str, name: str, inner: str) -> str:
 
 def _aside(status: Status, finding: FindingEntry | None) -> str:
     """Return the content of a case whose rule does not decide, because the profile is for another machine."""
-    message = f"{status}, which does not decide: the profile is not for this machine"
+    message = f"{status}, without effect on the outcome: the profile is not for this machine"
     reason = f": {finding.reason}" if finding is not None and finding.reason else ""
     return f"<skipped {_named(message=message + reason)}/>"
 

@@ -80,7 +80,7 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
     yield from _why(dossier)
     beside = reasons.beside_a_pass(tally.outcome, tally.minor_failures)
     if beside:
-        yield f"**Beside it**: {beside}."
+        yield f"**Note**: {beside}."
         yield ""
     if dossier.simulated:
         yield f"**SIMULATION**: {SIMULATED}"

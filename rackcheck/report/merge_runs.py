@@ -143,7 +143,7 @@ def _unasked(
             why = (
                 silent[plane]
                 if plane is not None
-                else Unknown(Reason.NOT_COLLECTED, "no single reading collected all of it")
+                else Unknown(Reason.NOT_COLLECTED, "no single reading collected all planes that the rule needs")
             )
             shown = Evidence(Status.UNKNOWN, f"{plane or 'every'} plane", "", "must be read", "", why)
             found[rule.id] = Verdict(rule.id, Status.UNKNOWN, clause_text(shown), (shown,))

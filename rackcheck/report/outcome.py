@@ -41,10 +41,12 @@ def unchecked(
     plane or under its rule.
     """
     if unread:
-        yield Unchecked("node", "never read", "no run of this acceptance has read them", len(unread), tuple(unread))
+        yield Unchecked("node", "never read", "not read by any run of this acceptance", len(unread), tuple(unread))
     bare = tuple(node.node for node in judged if not node.verdicts)
     if bare:
-        yield Unchecked("node", "not judged", "no rule is for their role on the collected planes", len(bare), bare)
+        yield Unchecked(
+            "node", "not judged", "the profile has no rule for their role on the collected planes", len(bare), bare
+        )
     common, single = causes(findings, silent)
     alone = {id(finding) for finding in single}
     shared = {(f.rule.id, n) for f in findings if f.status is Status.UNKNOWN and id(f) not in alone for n in f.nodes}
@@ -153,8 +155,8 @@ def punch(
     common, single = causes(deciding(findings, others), silent)
     found = [Punch("A", "", "the run was interrupted: everything it did not read is unknown", ())] if cut else []
     bare = tuple(node.node for node in judged if not node.verdicts)
-    found += [Punch("A", "", "no run has read them", tuple(unread))] if unread else []
-    found += [Punch("A", "", "no rule was judged on them", bare)] if bare else []
+    found += [Punch("A", "", "not read by any run", tuple(unread))] if unread else []
+    found += [Punch("A", "", "no rule was judged", bare)] if bare else []
     found += [Punch("A", "", "no node was read", ())] if not judged and not unread else []
     found += [p for finding in single for p in _line(finding, owners)]
     for cause in common:

@@ -106,7 +106,7 @@ def _field(cls: type, name: str, doc: Any, place: str) -> Any:
     found = _value(doc, shapes(cls)[name], place)
     form = FORMS.get((cls, name))
     if form is not None and not _fits(form, found):
-        raise UserError(f"{clean(place)} cannot be {_shown(doc)}: it is a text like {form}")
+        raise UserError(f"{clean(place)} cannot be {_shown(doc)}: it must match {form}")
     return found
 
 

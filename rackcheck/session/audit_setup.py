@@ -142,7 +142,7 @@ def _second(profile: Profile, seconds: float | None, deadline: float | None) -> 
     if not facts:
         raise click.UsageError(f"--again: no rule of {profile.name} compares two readings (`steady`, `rate`)")
     if deadline is not None and deadline <= seconds:
-        raise click.UsageError(f"--deadline {deadline:g} ends the run before --again {seconds:g}")
+        raise click.UsageError(f"--deadline {deadline:g} must be more than --again {seconds:g}")
     return Again(seconds, known().plan(facts))
 
 

@@ -45,7 +45,7 @@ def stored_job(
         nodes = stored_nodes(stored)
         again = head.get("again")
         if again is not None and (type(again) not in (int, float) or not 1 <= again <= cli_choices.LONGEST_WAIT):
-            raise TypeError(f"again is not a number of seconds: {again!r:.80}")
+            raise TypeError(f"`again` is not a number of seconds from 1 to {cli_choices.LONGEST_WAIT}: {again!r:.80}")
         others = tuple(
             Seat(*(stored_forms.word(doc, word) for word in ("name", "role", "rack"))) for doc in head.get("others", ())
         )
@@ -116,7 +116,7 @@ def _node(doc: Mapping[str, Any]) -> Node:
     name, role, host, bmc, rack = (stored_forms.word(doc, word) for word in ("name", "role", "host", "bmc", "rack"))
     u, height = doc["u"], doc.get("height", 1)
     if not isinstance(height, int) or not isinstance(u, int):
-        raise TypeError(f"{name} is not at a valid rack unit")
+        raise TypeError(f"`u` or `height` of {name} is not a whole number")
     return Node(
         name,
         role,
@@ -137,7 +137,7 @@ def stored_racks(stored: store.Stored) -> dict[str, Rack]:
     try:
         listed = stored.head.get("racks", [])
         if not isinstance(listed, list) or len(listed) > NODES:
-            raise TypeError("racks is not a list of racks")
+            raise TypeError(f"`racks` is not a list of at most {NODES} racks")
         racks = list(map(_rack, listed))
         if len({rack.name for rack in racks}) < len(racks):
             raise ValueError("two racks with the same name")
@@ -150,7 +150,7 @@ def _rack(doc: Mapping[str, Any]) -> Rack:
     name, row, title = (stored_forms.word(doc, word) for word in ("name", "row", "title"))
     listed = doc["slots"]
     if not isinstance(listed, list) or len(listed) > UNITS:
-        raise TypeError("slots is not a list of slots")
+        raise TypeError(f"`slots` is not a list of at most {UNITS} slots")
     slots = {stored_forms.word(slot, "name"): _slot(slot) for slot in listed}
     return Rack(name, row, title, _units(doc, "height", 0), slots)
 
@@ -163,5 +163,5 @@ def _units(doc: Mapping[str, Any], name: str, least: int) -> int:
     """Return the number of rack units at a key; raises TypeError if the number is invalid."""
     value = doc[name]
     if type(value) is not int or not least <= value <= UNITS:
-        raise TypeError(f"{name} is not a number of rack units from {least} to {UNITS}: {value!r:.60}")
+        raise TypeError(f"`{name}` is not a number of rack units from {least} to {UNITS}: {value!r:.60}")
     return value

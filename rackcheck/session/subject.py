@@ -113,7 +113,7 @@ def held(stored: store.Stored) -> tuple[Node, ...]:
     wrong = [word for word in ("run", "time") if stored.head.get(word) != getattr(began, word)]
     wrong += ["nodes"] if names != list(began.nodes) or len(set(names)) != len(names) else []
     if wrong:
-        raise UserError(f"{stored.folder / 'run.json'} is damaged: its events differ in {' and '.join(wrong)}")
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: it differs from the events in {' and '.join(wrong)}")
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", began.run) is None:
         raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(began.run, 60)!r} is not a run's id")
     odd = next((name for name in names if not is_name(name)), None)
@@ -229,7 +229,7 @@ def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
     verdicts = {each.node: each.verdicts for each in settled.everyone}
     stand = tuple(standings(subject.waivers, verdicts, subject.profile.rules, day))
     rows = (*notes(settled.judged, subject.profile, settled.groups), *waiver_notes(stand))
-    rows += (f"never read by any run: {several(len(unread), 'node')}, {fold(unread)}",) if unread else ()
+    rows += (f"not read by any run: {several(len(unread), 'node')}, {fold(unread)}",) if unread else ()
     planes = tuple(sorted({plane for run in readings for plane in run.started.planes}))
     targets = f"acceptance {subject.name}: {several(len(readings), 'reading')} of {several(len(nodes), 'node')}"
     started = RunStarted(

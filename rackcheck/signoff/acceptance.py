@@ -153,7 +153,7 @@ def read(folder: Path) -> Acceptance:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(f"{folder / LOG}: line {number} is damaged: {error!r:.200}") from None
     if found is None:
-        raise UserError(f"{folder / LOG} has no first event of an acceptance")
+        raise UserError(f"{folder / LOG} contains no complete event")
     return found
 
 
@@ -161,7 +161,7 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
     event = doc["event"]
     if before is None:
         if event != "opened" or doc["rackcheck"] != FORMAT:
-            raise ValueError(f"not the beginning of an acceptance of format {FORMAT}")
+            raise ValueError(f"the first event does not open an acceptance of format {FORMAT}")
         return Acceptance(_like(NAME, doc, "name"), folder, _head(doc))
     match event:
         case "run added":
@@ -213,7 +213,7 @@ def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
         for word in ("name", "role", "host", "bmc", "rack", "slot"):
             kept.word(node, word)
         if not all(type(node[word]) is int for word in ("u", "height")):
-            raise TypeError("a node that is not at a valid rack unit")
+            raise TypeError("`u` or `height` of a node is not a whole number")
     if len({node["name"] for node in doc["nodes"]}) != len(doc["nodes"]):
         raise ValueError("two nodes with the same name")
     return doc

@@ -78,7 +78,7 @@ class Hints:
             return Hint(HintKind.PROFILE, "profile?", sentence, count / of)
         if count == 1:
             name = clean(self._census.names(nodes)[0], LONG)
-            return Hint(HintKind.ALONE, "this node alone", f"{name} alone of {of:,} nodes", 1 / of) if of > 1 else None
+            return Hint(HintKind.ALONE, "only this node", f"only {name}, of {of:,} nodes", 1 / of) if of > 1 else None
         if not 1 < count < of:
             return None
         fits = sorted(self._fits(nodes, among, facts, seen), key=lambda fit: (-fit[0], fit[2][0].rank))

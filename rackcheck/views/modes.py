@@ -49,7 +49,7 @@ class Measure:
 
 MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
     Mode.TEMPERATURE: (
-        Measure("bmc.thermal.inlet", Plane.BMC, "C", "air at the intake"),
+        Measure("bmc.thermal.inlet", Plane.BMC, "C", "air intake"),
         Measure("gpu/*.temperature", Plane.OS, "C", "hottest GPU"),
         Measure("bmc.gpu/*.temperature", Plane.BMC, "C", "hottest GPU"),
         Measure("gpu.amd/*.temperature", Plane.OS, "C", "hottest GPU"),
@@ -59,11 +59,11 @@ MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
     ),
     Mode.POWER: (
         Measure("bmc.power.consumed", Plane.BMC, "W", "whole machine"),
-        Measure("psu/*.input_power", Plane.BMC, "W", "its supplies together", fsum),
-        Measure("gpu/*.power.draw", Plane.OS, "W", "its GPUs together", fsum),
-        Measure("bmc.gpu/*.power.draw", Plane.BMC, "W", "its GPUs together", fsum),
-        Measure("gpu.amd/*.power.draw", Plane.OS, "W", "its GPUs together", fsum),
-        Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "its GPUs under load together", fsum),
+        Measure("psu/*.input_power", Plane.BMC, "W", "total of its power supplies", fsum),
+        Measure("gpu/*.power.draw", Plane.OS, "W", "total of its GPUs", fsum),
+        Measure("bmc.gpu/*.power.draw", Plane.BMC, "W", "total of its GPUs", fsum),
+        Measure("gpu.amd/*.power.draw", Plane.OS, "W", "total of its GPUs", fsum),
+        Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "total of its GPUs under load", fsum),
     ),
 }
 """The facts that each mode can show; if the same number of nodes report several of these facts, the first is shown."""
@@ -136,7 +136,7 @@ def _read(measure: Measure, tree: Tree) -> Reading:
     numbers = [each for each in found if isinstance(each, float)]
     if unknown is not None:
         return unknown
-    return _number(measure.whole(numbers)) if numbers else Absent(f"no {path.segments[0].word} reports it")
+    return _number(measure.whole(numbers)) if numbers else Absent(f"no {path.segments[0].word} reports this value")
 
 
 def _number(reading: Reading) -> Reading:

@@ -153,7 +153,7 @@ def _peers(census: Census, role: str, whole: int) -> RoleMajority:
         for (_, cls, message, usual, here, count), (some, weight) in found.items()
     )
     silent = _silent(census, dark)
-    why = "" if agreed else "no fact has the same value on more than half of them"
+    why = "" if agreed else "no fact has the same value on more than half of the nodes"
     ranked = _ranked(role, names, [each for each, _ in deviations], silent)
     rows = tuple((name, silent[name]) for name in names if name in silent)
     return RoleMajority(role, names, agreed, split, missing, ranked, tuple(each for each, _ in deviations), rows, why)

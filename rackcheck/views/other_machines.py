@@ -51,8 +51,8 @@ class OtherMachines:
         what = f"{self.unknowns}" if fails else several(self.unknowns, "rule")
         unknowns = [f"{what} {'is' if self.unknowns == 1 else 'are'} unknown"] if self.unknowns else []
         if not fails and not unknowns:
-            return "no rule fails there or is unknown"
-        they = "it does not decide" if self.fails + self.unknowns == 1 else "they do not decide"
+            return "no rule fails or is unknown on these machines"
+        they = "it does not affect the outcome" if self.fails + self.unknowns == 1 else "they do not affect the outcome"
         return f"{' and '.join((*fails, *unknowns))} there; {they}: {where}"
 
 

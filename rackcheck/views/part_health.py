@@ -147,10 +147,10 @@ def _so_far(bench: LoadedNode, part: LoadedPart, odd: str) -> Bearing:
     if bench.trouble is not None:
         return Bearing(Rank.UNKNOWN, str(bench.trouble))
     if bench.over:
-        return Bearing(Rank.FINE, "to be judged")
+        return Bearing(Rank.FINE, "not judged yet")
     if odd:
         return Bearing(Rank.ODD, odd)
-    return Bearing(Rank.FINE, "fine so far" if part.works else "begins")
+    return Bearing(Rank.FINE, "no fault yet" if part.works else "starting")
 
 
 def _names(part: LoadedPart) -> str:

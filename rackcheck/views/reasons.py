@@ -19,7 +19,7 @@ MOST = 5
 LONGEST = 400
 """Maximum number of characters of a reason in a line; JSON documents contain the full text."""
 
-NEVER_READ = "no run has read it; rackcheck audit NODE (of an acceptance: --accept NAME)"
+NEVER_READ = "not read by any run; rackcheck audit NODE (for an acceptance, add --accept NAME)"
 """The reason for a node that was expected in a run but was not judged."""
 
 NO_NODE = "no node was judged; name the nodes to be read: rackcheck audit NODE"
@@ -76,5 +76,5 @@ def beside_a_pass(outcome: Outcome, minor: int) -> str:
     """
     if outcome is not Outcome.PASS or not minor:
         return ""
-    some = "1 verdict fails" if minor == 1 else f"{minor} verdicts fail"
-    return f"{some} under minor rules: findings to repair; only blocker and major rules decide the outcome"
+    some = "1 verdict of a minor rule fails" if minor == 1 else f"{minor} verdicts of minor rules fail"
+    return f"{some} (to be fixed); only blocker and major rules decide the outcome"

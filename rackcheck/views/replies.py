@@ -49,7 +49,7 @@ def replies(
     else:
         return (RawText(leaf.source, leaf.plane, trouble="no answer of this plane is stored"),)
     if not found:
-        return (RawText(leaf.source, leaf.plane, trouble="no stored answer has this name"),)
+        return (RawText(leaf.source, leaf.plane, trouble="no answer from this source is stored"),)
     shown = found[:REPLIES]
     return (*shown[:-1], replace(shown[-1], more=len(found) - len(shown)))
 
@@ -186,7 +186,7 @@ def _resource(source: str, capture: BmcCapture, wanted: SearchTerms, most: int) 
     place, _, inside = source.partition("#")
     body = capture.bodies.get(same_place(place))
     if body is None or isinstance(body, Unknown):
-        return RawText(source, Plane.BMC, trouble="no such resource is stored" if body is None else str(body))
+        return RawText(source, Plane.BMC, trouble="this resource is not stored" if body is None else str(body))
     # A source may contain the value and a second property: `…#/Attributes/A = Enable; B = Enabled`.
     items = [each.partition(" = ")[0] for each in inside.split("; ")]
     *way, last = items[0].strip("/").split("/")

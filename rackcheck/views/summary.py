@@ -225,7 +225,7 @@ def _reason(alike: Sequence[tuple[str, Verdict]]) -> str:
     """Return the reason of the first verdict and, if the reasons differ, the number of the other verdicts."""
     first = alike[0][1].reason
     others = len(alike) - 1
-    return first if all(v.reason == first for _, v in alike) else f"{first}; and {others} more like this"
+    return first if all(v.reason == first for _, v in alike) else f"{first}; and {others} more with a similar reason"
 
 
 def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] = ()) -> Iterator[str]:
@@ -248,7 +248,7 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
     scoped = {v.rule for node in (*judged, *groups) for v in node.verdicts}
     waiting = sorted({n for r in profile.rules if r.id in scoped for n in r.needs if n in present - scoped})
     if waiting:
-        yield f"needed rules that are not in scope, and so do not block: {', '.join(waiting)}"
+        yield f"not in scope, so the rules that need them are judged without them: {', '.join(waiting)}"
     phases = [rule.phase.value for rule in profile.own if rule.id not in scoped and rule.phase.value != "config"]
     for phase in dict.fromkeys(phases):
         yield f"{several(phases.count(phase), f'{phase} rule')} not run"
@@ -263,7 +263,8 @@ def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
     left = [rule for rule in rules if rule.phase.value == "config" and rule.id not in scoped]
     twice = [rule.id for rule in left if rule.twice]
     if twice:
-        yield f"{several(len(twice), 'rule')} for two readings not judged (audit --again SECONDS): {', '.join(twice)}"
+        what = f"{several(len(twice), 'rule')} that compare two readings not judged (audit --again SECONDS)"
+        yield f"{what}: {', '.join(twice)}"
     across = [rule.id for rule in left if rule.across is not None]
     if across:
         wanting = f"{several(len(across), 'rule')} across nodes not judged, because there are too few nodes"

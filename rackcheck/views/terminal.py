@@ -202,7 +202,11 @@ def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) 
             yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
     if minor:
         names = ", ".join(minor) if len(minor) <= NAMED else f"{len(minor)} rules"
-        message = "is unknown, which counts as minor" if len(minor) == 1 else "are unknown, which counts as minor"
+        message = (
+            "is unknown, without effect on the outcome"
+            if len(minor) == 1
+            else "are unknown, without effect on the outcome"
+        )
         yield from _wrapped("", f"{names} {message}: --all shows why", width, "dim")
     if not every and not summary.notes:
         yield Line()
@@ -250,7 +254,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
         yield from why(summary, width)
     beside = reasons.beside_a_pass(final, summary.minor_failures)
     if beside:
-        yield from within(_line(("Beside:  ", "bold"), (beside, "")), width, len("Beside:  "))
+        yield from within(_line(("Note:    ", "bold"), (beside, "")), width, len("Note:    "))
 
 
 def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:

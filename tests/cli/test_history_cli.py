@@ -190,7 +190,7 @@ def test_an_acceptance_stands_for_the_newest_reading_of_each_of_its_nodes() -> N
 def test_a_node_in_no_run_of_an_acceptance_is_not_new_but_unread() -> None:
     accepted(("a1", {name: NODES[name] for name in ("n1", "n2", "n3")}, 1))
     done = ran(drift, "--against", "pod7", "r1")
-    assert (done.status, done.out) == (3, "no facts in one run or in both on 1 of 4: n4\n")
+    assert (done.status, done.out) == (3, "no facts in at least one of the runs on 1 of 4: n4\n")
 
 
 def test_a_cut_run_that_did_not_come_to_a_node_leaves_its_earlier_reading() -> None:
@@ -234,7 +234,7 @@ def test_a_plane_that_was_silent_both_times_is_never_no_drift() -> None:
         rows[2]["facts"] = {}
         stored(name, rows)
     done = drifted()
-    assert (done.status, done.out) == (3, "os: no answer in both runs on 1 of 4: n1\n")
+    assert (done.status, done.out) == (3, "os: no answer in either run on 1 of 4: n1\n")
     assert drifted("--class", "identity").status == 3
     assert ran(diff, "r1", "r2").status == 3
 
@@ -266,7 +266,7 @@ def test_a_node_that_a_cut_run_did_not_come_to_is_not_missing() -> None:
     rows = [e for e in events("r2", NODES, done=False) if e.get("node") != "n4"]
     stored("r2", rows)
     done = drifted()
-    assert (done.status, done.out) == (3, "no facts in one run or in both on 1 of 4: n4\n")
+    assert (done.status, done.out) == (3, "no facts in at least one of the runs on 1 of 4: n4\n")
 
 
 def test_nodes_that_are_new_or_missing_are_drift() -> None:
@@ -303,7 +303,7 @@ def test_a_run_in_a_folder_elsewhere_needs_no_index(tmp_path: Path) -> None:
     ("words", "text"),
     [
         (["--against", "r11"], "no run r11; did you mean r1?"),
-        (["--against", "r1", "--class", "verson"], "no class 'verson' here"),
+        (["--against", "r1", "--class", "verson"], "class 'verson' is not allowed"),
         (["--against", "r1", "--class", "counter"], "counters never count as drift"),
         ([], "--against"),
     ],

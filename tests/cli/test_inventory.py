@@ -237,11 +237,11 @@ def test_an_empty_set_of_targets_contacts_no_node_and_exits_two(command: str) ->
     [
         ("nodes: [a]", "`nodes` must be a table, not a list"),
         ("nodes: { n1: { host: [a] } }", "`host` must be a single value, not a list"),
-        ("nodes: { n1: { host: a, u: x } }", "`u` cannot be 'x'; it is a whole number of at most 9 digits"),
-        ("nodes: { n1: { host: a, role: A } }", "`role` cannot be 'A'; it is a word of small letters"),
+        ("nodes: { n1: { host: a, u: x } }", "`u` cannot be 'x'; it must be a whole number of at most 9 digits"),
+        ("nodes: { n1: { host: a, role: A } }", "`role` cannot be 'A'; it must be a word of small letters"),
         (
             "groups: { 'a b': { nodes: n1 } }\nnodes: { n1: { host: a } }",
-            "2:11: a name in `groups` cannot be 'a b'; it is letters, digits",
+            "2:11: a name in `groups` cannot be 'a b'; it must be letters, digits",
         ),
     ],
 )

@@ -128,8 +128,8 @@ def test_an_acceptance_is_drawn_with_the_nodes_that_no_run_has_read_yet() -> Non
     assert lines[2:] == [
         "no rack  0 of 3 nodes pass", "✘ n1", "- n2", "- n3", "", "✘ 1 FAIL   - 2 not judged",
         "✘ FAIL  1 of 3 nodes: n1", "- not judged  2 of 3 nodes: n[2-3]",
-        "INCOMPLETE 2 of 3 nodes, n[2-3]: no run has read it; rackcheck audit NODE (of an",
-        "           acceptance: --accept NAME)",
+        "INCOMPLETE 2 of 3 nodes, n[2-3]: not read by any run; rackcheck audit NODE (for",
+        "           an acceptance, add --accept NAME)",
     ]  # fmt: skip
     assert json.loads(rackcheck("rack", "pod", "--where", "state:unknown", "--json").out)["left_out"] == ["n1"]
 

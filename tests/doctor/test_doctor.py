@@ -746,7 +746,7 @@ def test_a_plane_is_never_abandoned_before_its_own_deadline(seconds: float) -> N
 def test_a_node_without_a_bmc_is_ready_on_its_planes_and_doctor_states_it(server: Server) -> None:
     done = doctor(node("n1", server))
     assert done.status == 0
-    assert "no BMC in the inventory, so not read: n1" in done.out
+    assert "no BMC in the inventory, so this plane is not read: n1" in done.out
     assert json.loads(doctor(node("n1", server), "--json").out)["nodes"]["n1"]["without"] == ["bmc"]
     needed = doctor(node("n1", server), "-p", "h100-dgx")
     assert "bmc: no BMC in the inventory" in needed.out
@@ -1054,7 +1054,7 @@ def test_no_line_to_type_starts_a_daemon_or_changes_who_keeps_the_time() -> None
     assert not daemons & {*apt}
     assert not {"smartctl", "lldpctl", "scontrol", "chronyc", "ntpq", "slurmd"} & {w.rpartition("/")[2] for w in dnf}
     assert (
-        "Only together with a daemon, so not just for an audit: lldpctl (lldpd), scontrol (munged), smartctl (smartd)."
+        "Installed together with a daemon, so do not install it just for an audit: lldpctl (lldpd), scontrol (munged), smartctl (smartd)."
         in value.words
     )
     alone = advice(PlaneTrouble(Trouble.NO_TOOL, "", ("lldpctl",)), PlaneAddress("n1", "n1", "22", "audit"))

@@ -234,13 +234,16 @@ def test_a_run_that_was_judged_by_another_version_of_the_package_is_not_judged_a
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("call: memory-by-tread", "no installed package offers a rule memory-by-tread; did you mean memory-by-thread?"),
+        (
+            "call: memory-by-tread",
+            "no installed package provides a rule memory-by-tread; did you mean memory-by-thread?",
+        ),
         ("call: lost", "rule lost reads no.such.fact, which no probe provides"),
         ("call: nothing", "acme:nothing of acme 1.2 is not a rule"),
         ("call: gone", "rule gone of acme 1.2 cannot be loaded: AttributeError"),
         ("call: memory-by-thread, is: 5", "`is` cannot be combined with `call`"),
         ("call: memory-by-thread, each: gpu", "`each` cannot be combined with `call`"),
-        ("call: memory-by-thread, scope: rack", "cpu.threads is a fact of a node, and the rule's scope is `rack`"),
+        ("call: memory-by-thread, scope: rack", "cpu.threads is a fact of a node, but the rule's scope is `rack`"),
     ],
 )
 def test_a_call_that_cannot_be_made_is_one_error_in_its_place(tmp_path: Path, written: str, words: str) -> None:
@@ -254,7 +257,7 @@ def test_a_call_that_cannot_be_made_is_one_error_in_its_place(tmp_path: Path, wr
 def test_where_no_package_offers_rules_the_error_states_it(tmp_path: Path) -> None:
     (tmp_path / "acme.yaml").write_text(PROFILE)
     done = run(os.environ, "audit", "-p", tmp_path / "acme.yaml")
-    assert (done.returncode, "no installed package offers a rule memory-by-thread" in done.stderr) == (2, True)
+    assert (done.returncode, "no installed package provides a rule memory-by-thread" in done.stderr) == (2, True)
 
 
 def test_a_finding_of_a_rule_in_python_can_be_waived_like_any_other(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_facts_pinned_by_the_profile_are_not_compared_across_nodes(pin: str, lef
     ("text", "message"),
     [
         ("{ across: { facts: [bios.smt] } }", "`across` without `agree: { quorum: … }` asserts nothing"),
-        ("{ across: { facts: [bios.smt] }, agree: { quorum: 50 % } }", "`quorum` is more than 50 % and at most 100 %, not 50 %"),
+        ("{ across: { facts: [bios.smt] }, agree: { quorum: 50 % } }", "`quorum` is 50 %; it must be more than 50 % and at most 100 %"),
         ("{ across: { facts: [bios.smt] }, agree: { quorum: 0.75 } }", "`quorum` is a share of the expected nodes, as 75 %"),
         ("{ across: { facts: [bios.smtt] }, agree: { quorum: 75 % } }", "no probe provides bios.smtt; did you mean bios.smt?"),
         ("{ across: { facts: ['bois.*'] }, agree: { quorum: 75 % } }", "no probe provides configuration or versions below bois; did you mean bios?"),
@@ -197,9 +197,9 @@ def test_facts_pinned_by_the_profile_are_not_compared_across_nodes(pin: str, lef
         ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, is: x }", "`is` cannot be combined with `across`"),
         ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, scope: rack }", "its scope must be `node`"),
         ("{ across: { facts: [gpu] }, agree: { quorum: 75 % } }", "gpu is a collection"),
-        ("{ fact: bios.smt, is: x, agree: { quorum: 75 % } }", "`agree` goes with `across`"),
-        ("{ fact: rack.gpus, is: 72 }", "rack.gpus is a fact of a rack, and the rule's scope is `node`"),
-        ("{ fact: bios.smt, is: x, scope: rack }", "bios.smt is a fact of a node, and the rule's scope is `rack`"),
+        ("{ fact: bios.smt, is: x, agree: { quorum: 75 % } }", "`agree` is only allowed with `across`"),
+        ("{ fact: rack.gpus, is: 72 }", "rack.gpus is a fact of a rack, but the rule's scope is `node`"),
+        ("{ fact: bios.smt, is: x, scope: rack }", "bios.smt is a fact of a node, but the rule's scope is `rack`"),
     ],
 )  # fmt: skip
 def test_an_impossible_rule_across_nodes_is_reported(text: str, message: str) -> None:

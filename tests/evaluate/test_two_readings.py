@@ -181,7 +181,7 @@ def test_a_run_reads_facts_compared_over_time_twice_and_keeps_both(tmp_path: Pat
     assert done.returncode == 1, done.stderr
     assert "os.asked is 1, then 2 after" in done.stdout
     assert "rules pass: kernel, memory" in done.stdout.replace("identity.parts, ", "")
-    assert "read twice, 2 s apart, for 2 rules that compare both readings" in done.stderr
+    assert "nodes are read twice, 2 s apart, for 2 rules that compare two readings" in done.stderr
     events = [json.loads(line) for line in (tmp_path / "run" / "events.jsonl").read_text().splitlines()]
     answers = [event for event in events if event["event"] == "answered"]
     assert [answer.get("reading", 1) for answer in answers] == [1, 2]
@@ -198,7 +198,7 @@ def test_without_a_second_reading_such_rules_are_out_of_scope_and_reported(tmp_p
     done = run(site(tmp_path), "audit", "-p", tmp_path / "twice.yaml", "--json", "-q")
     found = json.loads(done.stdout)
     assert (done.returncode, found["total"], found["outcome"]) == (0, 2, "PASS")
-    assert "2 rules for two readings not judged (audit --again SECONDS): asked, kernel" in found["notes"]
+    assert "2 rules that compare two readings not judged (audit --again SECONDS): asked, kernel" in found["notes"]
 
 
 def test_a_second_reading_that_fails_is_unknown_and_not_a_pass(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_an_unused_second_reading_or_one_after_the_deadline_is_an_error(tmp_path
     assert "no rule of linux-server compares two readings" in rackcheck("audit", "-p", "linux-server", "--again", 5).err
     env = site(tmp_path)
     done = run(env, "audit", "-p", tmp_path / "twice.yaml", "--again", "60", "--deadline", "30")
-    assert (done.returncode, "--deadline 30 ends the run before --again 60" in done.stderr) == (2, True)
+    assert (done.returncode, "--deadline 30 must be more than --again 60" in done.stderr) == (2, True)
 
 
 def test_a_run_stopped_before_its_second_reading_states_it_for_each_rule(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_no_password_is_imported_and_omissions_are_reported() -> None:
     notes = "\n".join(taken.notes)
     for words in (
         "`ssh.password` is env:RACKCHECK_SSH_PASSWORD instead: gpu01",
-        "a template is not resolved here: ansible_host: gpu03",
+        "left out: ansible_host is a template, which the import does not resolve: gpu03",
         "`bmc.url` left out: it must be https://HOST or an address: me",
         "not a valid node name: we ird",
         "not a valid group name: bad name!",

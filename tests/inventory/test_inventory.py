@@ -75,7 +75,10 @@ def test_the_order_of_set_and_refinement_does_not_matter(tmp_path: Path) -> None
         ("  n[1-999999999]: { host: a }\n", "the maximum of an inventory"),
         ("  n1: { hots: a }\n", "no such key: `hots`; did you mean `host`?"),
         ("  n1: { host: a, ssh: { pasword: x } }\n", "no such key: `pasword`"),
-        ("  n1: { host: a, ssh: { port: many } }\n", "`port` cannot be 'many'; it is a whole number from 1 to 65535"),
+        (
+            "  n1: { host: a, ssh: { port: many } }\n",
+            "`port` cannot be 'many'; it must be a whole number from 1 to 65535",
+        ),
         ("  n1: { host: a, ssh: { key: /nowhere/key } }\n", "cannot read the key file /nowhere/key"),
     ],
 )
@@ -97,7 +100,7 @@ def test_an_error_is_reported_with_its_place(tmp_path: Path, nodes: str, text: s
         ('host: "[fd00::1]"', "written without brackets"),
         ('host: "{nod}.mgmt"', "'{nod}.mgmt' contains braces; only {node} is replaced"),
         ("host: -oProxyCommand=x", "begins with a hyphen"),
-        ("host: a, ssh: { port: 0 }", "`port` cannot be '0'; it is a whole number from 1 to 65535"),
+        ("host: a, ssh: { port: 0 }", "`port` cannot be '0'; it must be a whole number from 1 to 65535"),
         ("host: a, ssh: { port: 65536 }", "`port` cannot be '65536'"),
         ("bmc: { url: b }", "1:22: `url` of n1: a BMC's url is https://HOST or https://HOST:PORT, not 'b'"),
         ("bmc: { url: 'http://b' }", "not 'http://b'"),
@@ -405,7 +408,7 @@ def test_any_text_is_an_inventory_or_an_error(text: str) -> None:
         ("nodes:\n  n[1-9]: { host: a, rack: x, u: 3, height: 999999999 }\n", "but the rack has only 1000 units"),
         (
             "nodes:\n" + "".join(f"  n[{i}-{i + 90000}]: {{ host: a }}\n" for i in range(50)),
-            "more than the 100000 nodes",
+            "too many nodes; the maximum of an inventory is 100000",
         ),
         (
             "groups:\n"

@@ -81,11 +81,11 @@ def test_a_rack_has_its_type_and_nodes_stand_by_unit_or_by_slot(tmp_path: Path) 
         ("  n1: { host: h, rack: a, u: 42, height: 2 }", "42", "n1 reaches U 43, but the rack has only 42 units"),
         ("  n1: { host: h, rack: a, u: 0 }", "0", "n1: rack units are counted from 1"),
         ("  n1: { host: h, rack: a, u: 1, height: 0 }", "0", "n1: a height must be 1 or more"),
-        ("  n1: { host: h, u: 4 }", "4", "`u` of n1 without a `rack`"),
+        ("  n1: { host: h, u: 4 }", "4", "n1 has a `u` but no `rack`"),
         ("  n1: { host: h, rack: q }", "q", "n1: no rack q"),
         ("  n1: { host: h, rack: p, slot: to }", "to", "n1: no slot to of rack p; did you mean top?"),
         ("  n1: { host: h, rack: a, slot: top }", "top", "n1: no slot top of rack a"),
-        ("  n1: { host: h, slot: top }", "top", "n1: no slot top of a node without a rack"),
+        ("  n1: { host: h, slot: top }", "top", "n1 has a `slot` but no `rack`"),
         ("  n1: { host: h, rack: p, slot: top }", "top", "n1 has role compute, but slot top of p is for role storage"),
         (
             "  n1: { host: h, rack: p, slot: low, u: 1 }",

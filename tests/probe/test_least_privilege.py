@@ -291,7 +291,7 @@ def test_doctor_distinguishes_a_login_with_the_list_from_one_without(login: Logi
     with login.granted(commands()):
         done = rackcheck("doctor", "-i", login.inventory(), "-q", "--json")
     who = json.loads(done.out)["nodes"]["n1"]["planes"]["os"]["who"]
-    assert (who["user"], who["grant"]) == (login.user, "sudo: what is needed")
+    assert (who["user"], who["grant"]) == (login.user, "sudo: all needed commands")
     assert "root" not in json.dumps(json.loads(done.out)["troubles"])
 
 
@@ -302,7 +302,7 @@ def test_half_a_list_names_the_half_that_is_missing(login: Login) -> None:
     with login.granted(tuple(some)):
         done = rackcheck("doctor", "-i", login.inventory(), "-q", "--json")
     plane = json.loads(done.out)["nodes"]["n1"]["planes"]["os"]
-    assert plane["who"]["grant"] == "sudo: not all"
+    assert plane["who"]["grant"] == "sudo: not all needed commands"
     assert [t["for"] for t in plane["troubles"] if "root" in t["trouble"]] == [[missing]]
 
 

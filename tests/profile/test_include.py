@@ -89,7 +89,7 @@ def test_a_fragment_may_include_what_is_a_parent_already() -> None:
 @pytest.mark.parametrize(
     ("text", "library", "message"),
     [
-        ("include: [nvme@4]", {}, "p.yaml:3:11: includes nvme@4, and the library has nvme@3"),
+        ("include: [nvme@4]", {}, "p.yaml:3:11: includes nvme@4, but the library has nvme@3"),
         ("include: [nvmee]", {}, "p.yaml:3:11: no profile nvmee"),
         ("include: [p]", {}, "p.yaml:3:11: p includes p: a cycle"),
         (
@@ -105,7 +105,7 @@ def test_a_fragment_may_include_what_is_a_parent_already() -> None:
         (
             "include: [child]",
             {"child": "profile: child\nversion: 1\nextends: base@1\n"},
-            "p.yaml:3:11: child extends base@1, and a fragment extends nothing: extend it instead",
+            "p.yaml:3:11: child extends base@1, so it cannot be included: extend it instead",
         ),
         (
             "include: [nvme, other]",
@@ -136,7 +136,7 @@ def test_a_fragment_may_include_what_is_a_parent_already() -> None:
         (
             "include: [other]",
             {"other": "profile: wrong\nversion: 7\n"},
-            "p.yaml:3:11: includes other, and the profile in other.yaml is called wrong",
+            "p.yaml:3:11: includes other, but the profile in other.yaml is called wrong",
         ),
     ],
 )  # fmt: skip
@@ -333,5 +333,5 @@ def test_a_shipped_profile_can_be_a_fragment(tmp_path: Path) -> None:
 def test_a_profile_is_not_called_as_the_file_of_its_sources(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     file.write_text("rackcheck: 1\nprofile: sources\nversion: 1\nrules:\n  r: { fact: cpu.smt, is: true }\n")
-    with pytest.raises(BadFile, match=r"x\.yaml:2:10: no profile is called sources"):
+    with pytest.raises(BadFile, match=r"x\.yaml:2:10: a profile must not be called sources"):
         library.load(str(file), registry().catalogue)

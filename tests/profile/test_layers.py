@@ -137,7 +137,7 @@ def test_a_param_is_merged_by_name_and_a_bare_value_is_its_default(params: str, 
 
 
 def test_another_version_of_the_parent_is_refused_by_both_names() -> None:
-    with pytest.raises(BadFile, match=r"extends base@2027\.1, and the library has base@2026\.11"):
+    with pytest.raises(BadFile, match=r"extends base@2027\.1, but the library has base@2026\.11"):
         laid("profile: over\nversion: 1\nextends: base@2027.1\n")
 
 

@@ -67,7 +67,9 @@ def test_what_was_learned_passes_on_a_new_reading_of_the_machine(
 
 def test_each_command_states_the_next_one(way: Way) -> None:
     _, steps = way
-    assert re.search(rf"Next: review {FILE}, and replace `reviewed: false` by reviewed-by: NAME", steps["learn"].stderr)
+    assert re.search(
+        rf"Next: review {FILE}, and replace `reviewed: false` with `reviewed-by: NAME`", steps["learn"].stderr
+    )
     assert f"rackcheck profile check {FILE}" in steps["learn"].stderr
 
 

@@ -215,7 +215,7 @@ def test_no_node_and_no_rule_give_incomplete_and_are_reported_as_blocking() -> N
     assert (nothing.tally.outcome, [p.what for p in nothing.punch]) == (Outcome.INCOMPLETE, ["no node was read"])
     bare = documented(runs(Tree({})), (), kind="run")
     assert (bare.tally.outcome, bare.tally.total) == (Outcome.INCOMPLETE, 0)
-    assert [(p.cls, p.what, p.nodes) for p in bare.punch] == [("A", "no rule was judged on them", ("n1",))]
+    assert [(p.cls, p.what, p.nodes) for p in bare.punch] == [("A", "no rule was judged", ("n1",))]
     assert [(u.kind, u.what, u.nodes) for u in bare.unchecked] == [("node", "not judged", ("n1",))]
 
 

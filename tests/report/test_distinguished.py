@@ -41,7 +41,7 @@ def test_nodes_that_no_run_read_are_incomplete_and_folded() -> None:
     assert accepted("pod", "one").status == 0
     shown = output_of("accept", "show", "pod")
     assert "INCOMPLETE 2 n[2-3]: not judged" in shown
-    assert "never read by any run: 2 nodes, n[2-3]" in shown
+    assert "not read by any run: 2 nodes, n[2-3]" in shown
 
 
 def test_junit_states_how_many_of_its_cases_are_no_verdicts(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_racks_that_are_unknown_alike_are_one_finding_each_of_them_for_a_node_of
     (lost,) = (f for f in summary(rules, names=["a01", "a02", "a03"]).findings if f.rule.id == "rack.bios")
     assert lost.nodes == ("@rack:a01", "@rack:a02", "@rack:a03")
     hidden = "rack.alike.bios unknown (not collected: a01-tray1: no collected source reports it)"
-    assert lost.reason == f"{hidden}; and 2 more like this"
+    assert lost.reason == f"{hidden}; and 2 more with a similar reason"
 
 
 def test_a_waived_rack_keeps_its_true_verdict_and_who_answers_for_it(rules: Profile) -> None:

@@ -261,7 +261,7 @@ def test_a_copy_of_the_template_is_the_template(tmp_path: Path, plain: Pdf) -> N
 @pytest.mark.parametrize("path", ["/etc/passwd", "../secret.txt", "/../secret.txt"])
 def test_a_template_reads_nothing_outside_its_folder(tmp_path: Path, path: str) -> None:
     (tmp_path / "secret.txt").write_text("hunter2")
-    with pytest.raises(UserError, match=r"typst cannot set ours/report\.typ"):
+    with pytest.raises(UserError, match=r"typst cannot compile ours/report\.typ"):
         document(sample(2, 5), DIGEST, site(tmp_path, f'#read("{path}")'))
 
 

@@ -92,7 +92,7 @@ def test_nodes_with_one_reason_are_one_line_with_their_number(rules: Profile) ->
 
 def test_the_findings_of_another_machine_are_one_line_and_nothing_is_to_be_mended(rules: Profile) -> None:
     text = "\n".join(shown(rack(rules)))
-    assert "1 rule fails and 1 is unknown there; they do not decide: --all lists them" in text
+    assert "1 rule fails and 1 is unknown there; they do not affect the outcome: --all lists them" in text
     assert "gpu.some" not in text
     everything = "\n".join(shown(rack(rules), every=True))
     assert "gpu.some" in everything
@@ -192,7 +192,11 @@ def test_an_incomplete_node_is_no_pass_for_a_build_server_and_its_rules_are_no_f
     assert error.attrib["message"] == OTHER
     assert "verdict [dgx1]" not in found
     assert not [name for name, case in found.items() if case.find("failure") is not None]
-    assert any("does not decide" in each.attrib["message"] for case in found.values() for each in case.iter("skipped"))
+    assert any(
+        "without effect on the outcome" in each.attrib["message"]
+        for case in found.values()
+        for each in case.iter("skipped")
+    )
 
 
 def test_the_counts_of_junit_are_those_of_its_cases() -> None:
@@ -212,7 +216,7 @@ def test_the_table_of_nodes_has_the_reason_and_the_machine() -> None:
 
 def test_documents_fold_the_findings_of_other_machines_into_one_line() -> None:
     dossier = document(nodes=8)
-    folded = "2 rules fail and 1 is unknown there; they do not decide: findings.csv lists them"
+    folded = "2 rules fail and 1 is unknown there; they do not affect the outcome: findings.csv lists them"
     value = model(dossier, DIGEST)["findings"]
     assert value["aside"][0]["text"] == folded
     assert {row["status"] for row in value["rows"]} <= {"warn", "waived"} or not value["rows"]

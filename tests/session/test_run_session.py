@@ -259,7 +259,7 @@ def test_nodes_that_no_reading_of_an_acceptance_has_are_incomplete_on_the_desk()
     assert now.done is not None
     assert now.done.outcome is not Outcome.PASS
     assert set(now.nodes) - set(now.judged) == {"n2", "n3"}
-    assert any("never read by any run: 2 nodes" in note for note in now.summary().notes)
+    assert any("not read by any run: 2 nodes" in note for note in now.summary().notes)
 
 
 # ---- a live audit

@@ -144,7 +144,7 @@ def test_every_log_that_was_cut_anywhere_is_the_lines_before_or_one_error() -> N
     for cut in range(len(whole)):
         log.write_bytes(whole[:cut])
         if cut <= first:
-            with pytest.raises(UserError, match="has no first event of an acceptance"):
+            with pytest.raises(UserError, match="contains no complete event"):
                 acceptance.read(found.folder)
         else:
             assert len(acceptance.read(found.folder).runs) == whole[:cut].count(b'"r1"}\n') + whole[:cut].count(
@@ -302,7 +302,7 @@ def test_a_node_that_no_run_has_read_leaves_it_incomplete() -> None:
     done = rackcheck("accept", "show", "pod", "--json")
     shown = json.loads(done.out)
     assert (done.status, shown["outcome"]) == (1, "FAIL")  # n1 fails
-    assert any("never read by any run: 2 nodes, n[2-3]" in note for note in shown["notes"])
+    assert any("not read by any run: 2 nodes, n[2-3]" in note for note in shown["notes"])
 
 
 SOON = (datetime.now(UTC) + timedelta(days=9)).date().isoformat()

@@ -177,7 +177,7 @@ def test_zeros_lost_by_a_spreadsheet_are_reported_as_such_and_a_number_it_made_i
     trees = {"n1": tree(gpu=("0",), gpu_0="00650001")}
     one = Bom("b", "", (BomLine(2, "n1", "gpu/0", "gpu", "", "", "650001"),))
     (billed,) = compared(one, list(parts(trees)), trees).differences
-    assert (billed.kind, billed.said) == ("unread", "its leading zeros may have been lost: n1 gpu/0 reports 00650001")
+    assert (billed.kind, billed.said) == ("unread", "the bill may have lost leading zeros: n1 gpu/0 reports 00650001")
     (tmp_path / "b.csv").write_text("serial\n6.50001E+11\n")
     with pytest.raises(UserError, match=r"b.csv:2: serial 6.50001E\+11: converted to a number by a spreadsheet"):
         bom.load(tmp_path / "b.csv")

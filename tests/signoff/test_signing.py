@@ -274,7 +274,7 @@ def test_nonsense_is_no_signature_and_no_statement(data: bytes) -> None:
     for text in (data, sshsig.armour(data), sshsig.armour(b"SSHSIG\0\0\0\1" + data)):
         with pytest.raises(ValueError, match=r"\w"):
             sshsig.check(text)
-    with pytest.raises(ValueError, match="is not a statement"):
+    with pytest.raises(ValueError, match="is not a valid statement"):
         statement.decode(data)
 
 
@@ -308,7 +308,7 @@ def test_a_statement_has_one_spelling(old: str, new: str) -> None:
     assert statement.decode(data) == SOUND
     changed = data.replace(old.encode(), new.encode(), 1)
     assert changed != data
-    with pytest.raises(ValueError, match=r"is not a statement|has an invalid name"):
+    with pytest.raises(ValueError, match=r"is not a valid statement|has an invalid party"):
         statement.decode(changed)
 
 
@@ -563,7 +563,7 @@ def test_an_unreadable_file_is_reported_and_never_passed(open_place: Path, keys:
 
 def test_an_unsigned_bundle_is_not_verified(bundle: Path, keys: Path) -> None:
     done = run(verify_command, bundle, "--key", keys / "jo.pub")
-    assert (done.status, done.out) == (4, "NOT VERIFIED: it is not signed\n")
+    assert (done.status, done.out) == (4, "NOT VERIFIED: the bundle is not signed\n")
 
 
 def test_a_key_that_was_not_passed_does_not_count_and_is_reported(signed: Path, keys: Path) -> None:
@@ -578,7 +578,7 @@ def test_one_known_key_is_enough_where_one_is_required_and_the_unknown_one_is_no
 ) -> None:
     found = signing.verify(signed, of(keys, "jo"))
     assert (found.keys, found.reason(1)) == (1, "")
-    assert found.reason(2) == "1 key has signed it, and 2 are required"
+    assert found.reason(2) == "1 key has signed the bundle, and 2 are required"
     done = run(verify_command, signed, "--key", keys / "jo.pub")
     assert done.status == 0
     assert re.search(r"^\? customer .*its key is not among your signers$", done.out, re.MULTILINE)
@@ -590,8 +590,8 @@ def test_one_key_for_two_parties_counts_once(bundle: Path, keys: Path) -> None:
         signing.sign(bundle, keys / "jo", party, "Jo", TIME)
     done = run(verify_command, bundle, "--key", keys / "jo.pub", "--require", 2)
     assert done.status == 4
-    assert "customer and integrator signed with one key" in done.out
-    assert "NOT VERIFIED: 1 key has signed it, and 2 are required" in done.out
+    assert "customer and integrator signed with the same key" in done.out
+    assert "NOT VERIFIED: 1 key has signed the bundle, and 2 are required" in done.out
     assert run(verify_command, bundle, "--key", keys / "jo.pub").status == 0
 
 
@@ -672,7 +672,7 @@ def test_a_signature_under_another_partys_name_is_reported(signed: Path, keys: P
     for end in ("", ".sig"):
         shutil.copy(place / f"integrator.json{end}", place / f"auditor.json{end}")
     (fault,) = checked(signed, keys).faults
-    assert fault == BundleFault("signatures/auditor.json", "is the statement of integrator, under the name of auditor")
+    assert fault == BundleFault("signatures/auditor.json", "contains the statement of integrator, not of auditor")
     shutil.copy(place / "customer.json.sig", place / "auditor.json.sig")
     (fault,) = checked(signed, keys).faults
     assert str(fault).startswith("signatures/auditor.json.sig does not match signatures/auditor.json")
@@ -1025,7 +1025,7 @@ def test_the_commands_of_the_page_fail_where_a_byte_changed(signed: Path, keys: 
 
 def test_a_record_that_is_not_the_one_the_head_names_is_neither_signed_nor_verified(bundle: Path, keys: Path) -> None:
     other = made(bundle, record="0" * 64)
-    with pytest.raises(signing.Unsound, match=r"report\.json is not the record"):
+    with pytest.raises(signing.Unsound, match=r"report\.json does not have the SHA-256 in"):
         signing.sign(other, keys / "jo", "integrator", "Jo", TIME)
     assert not (other / "signatures").exists()
 
@@ -1034,4 +1034,4 @@ def test_a_signer_with_a_key_that_another_party_used_is_reported(bundle: Path, k
     first = run(sign_command, bundle, "--key", keys / "jo", "--as", "integrator")
     second = run(sign_command, bundle, "--key", keys / "jo", "--as", "customer")
     assert "counts once" not in first.err
-    assert "integrator signed with the same key: it counts once" in second.err
+    assert "integrator already signed with this key, which counts once" in second.err

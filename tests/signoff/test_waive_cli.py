@@ -79,7 +79,7 @@ def test_what_stands_in_the_file_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"nodes": "n2"}, "nic.rate is pass on n2: only a fail or a warn can be waived; it fails on n1"),
+        ({"nodes": "n2"}, "nic.rate is pass on n2: only a fail or a warn can be waived; it fails or warns on n1"),
         ({"nodes": "n[1-2]"}, "on n2: only a fail or a warn"),
         ({"nodes": "n9"}, "not judged on n9"),
         ({"nodes": "n[1"}, "n[1"),

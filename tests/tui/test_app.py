@@ -334,7 +334,7 @@ async def test_an_invalid_filter_states_what_is_wrong_and_clears_nothing(text: s
         await pilot.press("slash")
         screens(pilot).panes.line.value = text
         await settled(pilot)
-        assert "not yet a filter" in screen(pilot.app)
+        assert "not a complete filter" in screen(pilot.app)
         assert words in screen(pilot.app)
         assert rows(screens(pilot)) == before
         await pilot.press("enter")
@@ -592,7 +592,7 @@ async def test_a_refused_waiver_states_why_and_opens_no_dialog() -> None:
 
 async def test_w_and_e_and_f_work_on_a_finding_and_state_it_elsewhere() -> None:
     async with shown(wrong(), view="report") as pilot:
-        for key, words in (("w", "no finding here"), ("e", "no verdict here"), ("f", "nothing here fails or warns"),
+        for key, words in (("w", "no finding in this row"), ("e", "no verdict here"), ("f", "nothing here fails or warns"),
                            ("d", "no node here"), ("F", "no node here"), ("H", "no rule and no node here")):  # fmt: skip
             await pilot.press(key)
             await until(pilot, words)

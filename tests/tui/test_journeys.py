@@ -85,7 +85,7 @@ async def test_which_one_is_odd() -> None:
     stored(RUN, {**values, "n5": {"swappiness": "60\n"}}, nodes=numbered(8, 2, "n"))
     async with shown(found(RUN)) as pilot:
         await pilot.press("3")
-        odd = await until(pilot, "odd: 1 node unlike most of their role")
+        odd = await until(pilot, "odd: 1 node with unusual values")
         assert "sysctl.vm.swappiness is 60, 7 of 8 have 10" in odd
         await pilot.press("enter")
         values_of = await until(pilot, "diff n5", "sysctl.vm.swappiness")

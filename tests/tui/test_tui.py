@@ -272,7 +272,7 @@ def test_every_fact_stands_with_its_value_plane_source_and_time() -> None:
 def test_the_odd_view_names_who_differs_and_counts_missing_values() -> None:
     found = view(context(wrong()), "odd")
     assert [entry.name for entry in found.entries.every] == ["n1"]
-    assert "1 node does not report all of them" in str(found.above[0])
+    assert "some facts are unknown on 1 node" in str(found.above[0])
     assert "kernel.tainted is 1" in str(found.entries.line(0, 80))
 
 
@@ -315,7 +315,7 @@ def test_a_difference_states_both_values_the_rules_on_it_and_what_is_unknown() -
     made = view(ctx, "diff")
     text = " ".join(map(str, made.above))
     assert "3 facts are unknown on both sides" in text
-    assert "bmc: no answer on both sides" in text
+    assert "bmc: no answer on either side" in text
     first, second_row = (str(made.entries.line(row, 120)) for row in (0, 1))
     assert "unknown" in first
     assert "kernel.clean fail" in first, "as it stands on the screen, not as it was when it was compared"

@@ -27,7 +27,7 @@ rules:
     fix: sysctl -w vm.swappiness=99
 """
 
-WHY = "1 verdict fails under minor rules: findings to repair; only blocker and major rules decide the outcome"
+WHY = "1 verdict of a minor rule fails (to be fixed); only blocker and major rules decide the outcome"
 
 
 def run(folder: Path, severity: str) -> tuple[str, str]:

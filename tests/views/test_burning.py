@@ -99,7 +99,7 @@ def test_a_finding_is_wrong_before_anything_is_judged_and_nothing_else_is() -> N
     assert found[FLIPPED].rank is Rank.WRONG
     assert found[FLIPPED].words == "mismatch"
     others = {bearing.words for key, bearing in found.items() if key != FLIPPED}
-    assert others == {"fine so far"}, "no verdict before the end"
+    assert others == {"no fault yet"}, "no verdict before the end"
     assert all(bearing.status is None for bearing in found.values())
 
 
@@ -160,7 +160,7 @@ def test_a_part_about_which_no_rule_was_met_is_not_judged_and_no_pass() -> None:
 def test_a_node_that_never_answers_has_one_row_that_states_why() -> None:
     found = Burns()
     found.take(NodeRequested("n1", Plane.BURNIN))
-    assert bears(found)["n1", HOST].words == "begins"
+    assert bears(found)["n1", HOST].words == "starting"
     found.take(Answered("n1", Plane.BURNIN, "", Unknown(Reason.UNREACHABLE, "no route to host")))
     (row,) = rows(found, {}, ["n1"], most=32)
     assert (row.bearing.rank, row.bearing.words) == (Rank.UNKNOWN, "unreachable: no route to host")

@@ -101,7 +101,7 @@ def test_a_file_that_was_refused_or_is_missing_states_it() -> None:
     capture = NodeCapture(refused={"/x": Unknown(Reason.DENIED, "not for you")})
     assert replies("a", leaf(Unknown(Reason.DENIED), "/x"), capture)[0].trouble == "denied: not for you"
     assert replies("a", leaf(Absent("no /y"), "/y"), capture)[0].trouble == "no /y"
-    assert replies("a", leaf("v", "elsewhere"), capture)[0].trouble == "no stored answer has this name"
+    assert replies("a", leaf("v", "elsewhere"), capture)[0].trouble == "no answer from this source is stored"
     assert replies("a", leaf("v", "/x"), None)[0].trouble == "no answer of this plane is stored"
 
 

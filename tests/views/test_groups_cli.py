@@ -41,7 +41,7 @@ def test_what_fails_stands_first_with_what_was_wanted_seen_and_hinted_at() -> No
     done = rackcheck("groups", folder() / "first")
     assert done.status == 1, done.err
     assert "nic.rate" in done.out.partition("25 rules of the bmc plane: unreachable")[0]
-    assert "this node alone" in done.out
+    assert "only this node" in done.out
     assert "Verdict: ✘ FAIL" in done.out
 
 
@@ -78,7 +78,7 @@ def test_without_a_matching_group_it_is_stated_beside_the_runs_own_verdict(
 ) -> None:
     done = rackcheck("groups", folder() / "first", "--where", "rule:no.such")
     assert done.status == 1
-    assert f"none of {len(read[2])} groups matching `rule:no.such`" in done.out
+    assert f"none of {len(read[2])} groups matches `rule:no.such`" in done.out
     assert "Verdict: ✘ FAIL" in done.out
 
 
@@ -99,7 +99,7 @@ def test_the_odd_one_out_is_named_with_the_slow_port_and_unknowns_are_counted() 
     done = rackcheck("odd", folder() / "first")
     assert done.status == 1, done.err
     assert "n1: nic/mlx5_4.port/1.rate is 40 Gb/s, 2 of 3 have 400 Gb/s" in done.out
-    assert "known on too few of them" in " ".join(done.out.split())
+    assert "known on too few nodes" in " ".join(done.out.split())
 
 
 def test_none_is_odd_among_too_few_nodes_and_that_is_no_pass() -> None:

@@ -65,7 +65,7 @@ def test_nodes_of_two_racks_have_no_rack_in_common() -> None:
 
 
 def test_one_node_of_several_is_alone_and_one_of_one_is_nothing() -> None:
-    assert hint_tuple(hint(fleet(16), [3])) == (HintKind.ALONE, "this node alone", "n3 alone of 16 nodes")
+    assert hint_tuple(hint(fleet(16), [3])) == (HintKind.ALONE, "only this node", "only n3, of 16 nodes")
     assert hint(fleet(1), [0]) is None
 
 

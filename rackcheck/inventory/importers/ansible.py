@@ -66,9 +66,9 @@ def _json(text: str, source: str) -> dict[str, Any]:
         words = f"not JSON ({error.msg}): expected the output of ansible-inventory --list"
         raise BadFile([Problem(place, words)]) from None
     except (RecursionError, ValueError):  # too deep nesting, or a number with more digits than Python reads
-        raise UserError(f"{source}: JSON that is nested too deep, or has too long a number") from None
+        raise UserError(f"{source}: the JSON is nested too deeply, or a number in it has too many digits") from None
     if not isinstance(root, dict):
-        raise UserError(f"{source} is not the output of ansible-inventory --list: a table of groups")
+        raise UserError(f"{source} is not the output of ansible-inventory --list, which is a table of groups")
     return root
 
 
@@ -106,7 +106,7 @@ def _host(found: ImportedNodes, name: str, variables: Mapping[str, Any]) -> None
         value = _NAME.sub(name, given) if isinstance(given, str) else given
         if variable in _WORDS:
             if isinstance(value, str) and "{{" in value:
-                found.note(f"a template is not resolved here: {variable}", name)
+                found.note(f"left out: {variable} is a template, which the import does not resolve", name)
             else:
                 found.set(name, _WORDS[variable], value)
         elif _BMC.fullmatch(variable):

@@ -63,7 +63,7 @@ class ImportedNodes:
             return False
         self.nodes.setdefault(name, {})
         if len(self.nodes) > NODES:
-            raise UserError(f"{self.source} has more than the {NODES} nodes that an inventory may hold")
+            raise UserError(f"{self.source} has more than {NODES} nodes, the maximum of an inventory")
         return True
 
     def set(self, name: str, key: str, value: object) -> None:
@@ -128,7 +128,9 @@ class ImportedNodes:
             by_count = sorted(self.left.items(), key=lambda item: -len(item[1]))
             keys = [f"{key} ({len(names)})" for key, names in by_count[:SHOWN]]
             more = f" and {len(by_count) - SHOWN} more" if len(by_count) > SHOWN else ""
-            notes.append(f"left out, because an inventory has no such key (number of nodes): {', '.join(keys)}{more}")
+            notes.append(
+                f"keys left out, because an inventory does not have them (number of nodes): {', '.join(keys)}{more}"
+            )
         groups = {name: tuple(members) for name, members in self.groups.items() if members}
         return Taken(self.nodes, groups, tuple(notes))
 

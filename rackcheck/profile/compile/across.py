@@ -25,19 +25,21 @@ def across_of(ctx: CompileContext, table: YamlMapping) -> Across | None:
     node, agree = table.get("across"), table.get("agree")
     if not isinstance(node, YamlMapping):
         if agree is not None:
-            ctx.note(table.keys["agree"], "`agree` goes with `across`")
+            ctx.note(table.keys["agree"], "`agree` is only allowed with `across`")
         return None
     for key in (*LOOKS, *NARROWING, *LEAVES, *WORDS):
         if key in table.items:
-            ctx.note(table.keys[key], f"`{key}` cannot be combined with `across`: it has `facts`, `except` and `agree`")
+            ctx.note(table.keys[key], f"`{key}` cannot be combined with `across`; use `facts`, `except` and `agree`")
     if ctx.scope is not Scope.NODE:
         ctx.note(table.items["scope"].place, "`across` compares nodes: its scope must be `node`")
     if word(table, "severity", "major") == "blocker":
-        ctx.note(table.items["severity"].place, "a rule across nodes is at most `major`: most nodes may be wrong")
+        ctx.note(
+            table.items["severity"].place, "the severity with `across` is at most `major`: most nodes may be wrong"
+        )
     role = word(node, "role", "compute")
     for given in texts(table, "role"):
         if given.text != role:
-            ctx.note(given.place, f"`role` is {given.text}, and `across` compares {role}")
+            ctx.note(given.place, f"`role` is {given.text}, but `across` compares nodes of role {role}")
     shared = [each for fact in texts(node, "facts") for each in _shared(ctx, fact)]
     left = {each.fact for fact in texts(node, "except") for each in _shared(ctx, fact)}
     quorum = _quorum(ctx, table, agree)
@@ -62,7 +64,7 @@ def _quorum(ctx: CompileContext, table: YamlMapping, agree: YamlNode | None) -> 
             ctx.note(node.place, f"`quorum` is a share of the expected nodes, as 75 %: {error}")
         return None
     if not HALF < share <= WHOLE:
-        ctx.note(node.place, f"`quorum` is more than {HALF:g} % and at most {WHOLE:g} %, not {share:g} %")
+        ctx.note(node.place, f"`quorum` is {share:g} %; it must be more than {HALF:g} % and at most {WHOLE:g} %")
         return None
     return share
 

@@ -23,7 +23,7 @@ def clauses_of(
     if "count" in table.items:
         return _count(ctx, table, operators, given), "all"
     if len(given) != 1:
-        several = f"{' and '.join(f'`{key}`' for key in given)}; one of them is enough"
+        several = f"{' and '.join(f'`{key}`' for key in given)}; use only one of them"
         ctx.note(table.place, f"rule {rule_id} has {several if given else 'no `fact`, `all-of` or `any-of`'}")
         return (), "all"
     node = table.items[given[0]]
@@ -36,7 +36,7 @@ def clauses_of(
         parts = node.items if isinstance(node, YamlSequence) else (node,)
         leaves = [part for part in parts if isinstance(part, YamlMapping)]
         for op in operators:
-            ctx.note(table.keys[op], f"`{op}` is beside `{given[0]}`; it belongs to a fact inside")
+            ctx.note(table.keys[op], f"`{op}` must be under a fact in `{given[0]}`, not beside `{given[0]}`")
     if look is None and any(mode in table.items for mode in LOOKS):
         return (), "all"  # the selection itself is wrong and has been reported
     only = "no" if look is not None and look.mode == "no" else ""
@@ -44,7 +44,9 @@ def clauses_of(
     for leaf in leaves:
         for op in SIBLINGS & set(leaf.items):
             if look is None or look.mode != "each" or look.allow_failing:
-                ctx.note(leaf.keys[op], f"`{op}` compares siblings: it goes with `each`, without allow-failing")
+                ctx.note(
+                    leaf.keys[op], f"`{op}` compares items: it is only allowed with `each`, without `allow-failing`"
+                )
     return tuple(c for c in found if c is not None), "any" if given[0] == "any-of" else "all"
 
 
@@ -81,7 +83,7 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
             continue
         if op in TWICE and (plain_only or ctx.scope is not Scope.NODE):
             place = f"`{plain_only}`" if plain_only else f"a rule of a {ctx.scope}"
-            ctx.note(table.keys[op], f"`{op}` compares two readings of a node, and {place} is evaluated on one")
+            ctx.note(table.keys[op], f"`{op}` compares two readings of a node, but {place} is evaluated on one reading")
             continue
         if op == "same-as":
             other, found, at_item = _other(ctx, table.items[op], entry, within)
@@ -91,7 +93,7 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
             tests.append(test)
     relative = path if within is None else Path(path.segments[len(within.segments) :])
     if any(segment.key == EVERY for segment in relative.segments):
-        ctx.note(node.place, f"`*` is only allowed in a selection; {node.text} is one fact")
+        ctx.note(node.place, f"`*` is only allowed in a selection; here {node.text} must be one fact")
     # Under `no`, or if `present` is the only operator, an absent fact would excuse an item.
     excuses = bool(plain_only) or (bool(tests) and all(test.op == "present" for test in tests))
     siblings = _siblings(ctx, within, relative) if excuses else None
@@ -115,7 +117,7 @@ def _other(ctx: CompileContext, node: YamlNode, entry: Entry, within: Path | Non
     assert isinstance(node, Scalar)
     at_item = node.text.startswith(".")
     if at_item and within is None:
-        ctx.note(node.place, f"{node.text} starts at the item of a selection, and this rule has none")
+        ctx.note(node.place, f"{node.text} starts at the item of a selection, but this rule has no selection")
         raise Bad
     target = Scalar(node.text.removeprefix("."), node.place)
     other, path = ctx.fact(target, within if at_item else None)
@@ -123,7 +125,7 @@ def _other(ctx: CompileContext, node: YamlNode, entry: Entry, within: Path | Non
         ctx.note(node.place, f"`*` is only allowed in a selection; {node.text} must be one fact")
         raise Bad
     if (other.kind.type, other.kind.unit) != (entry.kind.type, entry.kind.unit):
-        ctx.note(node.place, f"{node.text} is {other.kind}, and what it is compared with is {entry.kind}")
+        ctx.note(node.place, f"{node.text} is {other.kind}, but the fact compared with it is {entry.kind}")
         raise Bad
     relative = Path(path.segments[len(within.segments) :]) if at_item and within is not None else path
     return relative, other, at_item

@@ -89,5 +89,5 @@ class CompileContext:
         first = whole.segments[0].word
         holder = Scope(first) if first in GROUPS else Scope.NODE
         if holder is not self.scope:
-            self.note(place, f"{whole} is a fact of a {holder}, and the rule's scope is `{self.scope}`")
+            self.note(place, f"{whole} is a fact of a {holder}, but the rule's scope is `{self.scope}`")
         return holder is self.scope

@@ -68,9 +68,9 @@ def _compound(ctx: CompileContext, op: str, node: YamlMapping, kind: Kind) -> Op
     by = unit.parse(texts["by"]).to("%") if share else operator.value(texts["by"], kind)
     assert isinstance(of, (int, float)) and isinstance(by, (int, float))  # noqa: PT018
     if math.inf in (of, by):
-        raise BadOperand("`unlimited` has no band around it")
+        raise BadOperand("`unlimited` is not allowed in `within`")
     if by < 0:
-        raise BadOperand("a band must not be negative")
+        raise BadOperand("`by` must not be negative")
     return operator.Within(float(of), float(by), share)
 
 

@@ -66,7 +66,7 @@ def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
     narrowing = [key for key in NARROWING if key in table.items]
     if not modes:
         for key in narrowing:
-            ctx.note(table.keys[key], f"`{key}` narrows a selection, and this rule has none ({', '.join(LOOKS)})")
+            ctx.note(table.keys[key], f"`{key}` needs one of {', '.join(LOOKS)}, which this rule does not have")
         return None
     mode, node = modes[0], table.items[modes[0]]
     assert isinstance(node, Scalar)
@@ -84,7 +84,7 @@ def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
     where = table.get("where")
     expect = _whole(ctx, table, "expect-count")
     if expect == 0:
-        ctx.note(table.items["expect-count"].place, "expects none; write `count:` with `is: 0` instead")
+        ctx.note(table.items["expect-count"].place, "`expect-count` is 0; write `count:` with `is: 0` instead")
     counts_all = mode == "count" and not isinstance(where, YamlMapping)
     siblings = None if counts_all or entry.kind.final else siblings_of(ctx.catalogue, path)
     return RuleSelection(

@@ -44,13 +44,13 @@ class Why(StrEnum):
 
     IDENTITY = "facts that identify one machine"
     COUNTER = "counters that are not 0, or do not count errors"
-    MEASUREMENT = "measurements that depend on load or day"
+    MEASUREMENT = "measurements that depend on load or time"
     FEW = f"measurements that need {ENOUGH} machines or runs"
     ABSENT = "facts that are absent"
     EMPTY = "collections without items"
     LONG = "facts that are too long for a rule"
     UNSAYABLE = "facts whose values no operator can express"
-    UNASKED = "facts that were not collected (rackcheck capture collects everything; learn from it as from a run)"
+    UNASKED = "facts that were not collected (rackcheck capture collects all facts; a capture can be given as --from)"
     STRANGE = "facts of probes that are not installed here"
     FULL = "facts that are too many for one file"
 

@@ -40,8 +40,8 @@ def text(learned: Learned, head: LearnedHead) -> str:
 def _lines(learned: Learned, head: LearnedHead) -> Iterator[str]:
     yield from _comment(
         f"Learned by rackcheck profile learn from {head.origin}. It describes these machines, not what is right: "
-        "read every rule, answer every question (# ?), and delete what is true only by chance. A list may have more "
-        "members than its rule names.",
+        "read every rule, answer every question (# ?), and delete what is true only by chance. A rule with `includes` "
+        "allows further members in the list.",
     )
     yield "rackcheck: 1"
     yield f"profile: {quoted(head.name)}"

@@ -202,7 +202,7 @@ class _Learning:
         if claim is None:
             return
         if not all(selection.items for selection in chosen):
-            self._ask(pattern, "not every machine has an item of it")
+            self._ask(pattern, "not every machine has an item of this collection")
             return
         title = f"Every {words(str(at))}: {small(helped(entry))}"
         self._keep(Lesson(words(pattern), title, {str(fact): claim}, "each", str(at)))

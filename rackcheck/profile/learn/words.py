@@ -54,7 +54,7 @@ def values_by_count(seen: Sequence[tuple[str, str]]) -> str:
         groups.setdefault(clean(text, 60), []).append(name)
     ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), natural(group[0])))
     if len(ordered) > FEW and len(ordered[0][1]) * 2 <= len(seen):
-        return f"{len(ordered)} different values of {len(seen)}, the most common: {ordered[0][0]}"
+        return f"{len(ordered)} different values on {len(seen)} machines, the most common: {ordered[0][0]}"
     several = [f"{text} ({_who(names, len(seen))})" for text, names in ordered[:FEW]]
     return ", ".join(several) + (f" and {len(ordered) - FEW} other values" if len(ordered) > FEW else "")
 

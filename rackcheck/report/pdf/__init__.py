@@ -72,7 +72,7 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
         except typst.TypstError as error:
             more = letters.named(error.diagnostic) - lacking
             if last or not more:
-                raise UserError(f"typst cannot set {folder.name}/{MAIN}: {error.message}") from error
+                raise UserError(f"typst cannot compile {folder.name}/{MAIN}: {error.message}") from error
             lacking |= more
             continue
         return Pdf(data, _notes(missed))

@@ -62,15 +62,15 @@ def head(place: Path) -> BundleHead:
     except files.Unfit as unfit:
         raise ValueError(str(unfit)) from None
     except (ValueError, RecursionError):
-        raise ValueError("is not a bundle's head") from None
+        raise ValueError("is not valid JSON") from None
     if not isinstance(doc, dict) or doc.get("rackcheck") != 1:
-        raise ValueError("is not a bundle's head of format 1")
+        raise ValueError("does not describe a bundle of format 1")
     rows = [doc.get(name, "") for name in ("bundle", "level", "full")]
     if not all(isinstance(value, str) for value in rows) or not is_name(rows[0]) or not is_name(rows[1]):
-        raise ValueError("does not name its bundle and its level")
+        raise ValueError("has no valid `bundle`, `level` or `full`")
     waiting = doc.get("unreviewed", [])
     if not isinstance(waiting, list) or not all(isinstance(name, str) and is_name(name) for name in waiting):
-        raise ValueError("does not list its unreviewed profiles")
+        raise ValueError("has an invalid list `unreviewed`")
     return BundleHead(rows[0], rows[1], rows[2], tuple(waiting))
 
 
@@ -81,4 +81,4 @@ def record_fault(place: Path) -> BundleFault | None:
         found = files.digest(place, RECORD)
     except (files.Unfit, FileNotFoundError, ValueError, AttributeError, RecursionError):
         return None  # reported by the manifest, or by the head itself
-    return None if named == found else BundleFault(RECORD, f"is not the record that {HEAD} names")
+    return None if named == found else BundleFault(RECORD, f"does not have the SHA-256 in {HEAD}")

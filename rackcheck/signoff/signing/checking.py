@@ -88,10 +88,10 @@ def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Sign
     bench.put(armoured)
     key = bench.intact(words)
     if key is None:
-        return found.broken(where_sig, f"does not match {where}: one of the two is not what was signed")
+        return found.broken(where_sig, f"does not match {where}: one of the two files was changed")
     signature = Signature(party, value.name, value.time, "", key.fingerprint, key.kind)
     if value.party != party:
-        return _Checked(signature).broken(where, f"is the statement of {value.party}, under the name of {party}")
+        return _Checked(signature).broken(where, f"contains the statement of {value.party}, not of {party}")
     return _Checked(_judged(signature, words, bench, signers, at), value)
 
 

@@ -66,12 +66,12 @@ class Verification:
             more = f" (and {len(self.faults) - 1} more)" if len(self.faults) > 1 else ""
             return f"{self.faults[0]}{more}"
         if not self.signatures:
-            return "it is not signed"
+            return "the bundle is not signed"
         if not self.good:
             return f"no signature is accepted: {self.signatures[0].party}: {self.signatures[0].trouble}"
         if self.keys < require:
             have = "1 key has" if self.keys == 1 else f"{self.keys} keys have"
-            return f"{have} signed it, and {require} are required"
+            return f"{have} signed the bundle, and {require} are required"
         return ""
 
 

@@ -42,7 +42,7 @@ def check(data: bytes) -> None:
         raise ValueError("not an SSH signature of version 1")
     fields = _strings(blob[len(head) :])
     if len(fields) != _FIELDS:
-        raise ValueError("not an SSH signature: its parts do not fit")
+        raise ValueError("not an SSH signature: its fields are incomplete or too many")
     _, namespace, reserved, digest, _ = fields
     if namespace != NAMESPACE.encode():
         raise ValueError(f"made for another namespace than {NAMESPACE}")

@@ -57,11 +57,11 @@ def decode(data: bytes) -> Statement:
     except (ValueError, TypeError, KeyError, RecursionError):
         fine = False
     if not fine:
-        raise ValueError("is not a statement in the form that is signed")
+        raise ValueError("is not a valid statement of a signature")
     if not PARTY.fullmatch(statement.party) or not all(
         map(is_name, (statement.name, statement.bundle, statement.level))
     ):
-        raise ValueError("has an invalid name of its party, its signer or its bundle")
+        raise ValueError("has an invalid party, signer, bundle or level")
     return statement
 
 

@@ -158,12 +158,12 @@ class Overlays:
             case "write", (form,):
                 self._exporting.write_report(form)
             case _:
-                self._readout.message(f"no view {place.words}; : and ctrl+p list them")
+                self._readout.message(f"no view {place.words}; : and ctrl+p list the views")
 
     def proof(self, node: str, rule: str) -> None:
         """Show the evidence of a rule's verdict on a node."""
         if node not in self._context.desk.nodes:
-            self._readout.message(f"{node} was judged as a whole: its members have the evidence")
+            self._readout.message(f"{node} was judged as a whole; see the evidence of its nodes")
             return
         self._evidence(f"{rule} on {node}", partial(evidence, self._desk, self._context, node, rule=rule), node)
 

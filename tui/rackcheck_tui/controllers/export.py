@@ -57,7 +57,7 @@ def copies(
 def _line(ctx: ViewContext, fact: str, leaf: Leaf, node: str) -> str:
     """Return the command that reads a fact by hand; for a fact measured under load, it repeats the load."""
     if leaf.plane is Plane.BURNIN:
-        return ctx.burns.replay(node) or "# it was measured under load, and the node reported no seed"
+        return ctx.burns.replay(node) or "# measured under load; the node reported no seed to repeat it with"
     return commands.line(leaf.source, leaf.plane, ctx.desk.nodes[node], ctx.desk.probe(fact))
 
 

@@ -53,7 +53,7 @@ class Filter:
         try:
             where = parse(settled(text), self._context.desk.kind)
         except FilterError as wrong:
-            self._readout.message(f"not yet a filter: {wrong}{self._near(wrong)}")
+            self._readout.message(f"not a complete filter: {wrong}{self._near(wrong)}")
             return
         self.apply(where)
         self._readout.message("")

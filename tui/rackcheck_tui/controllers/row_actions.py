@@ -133,7 +133,7 @@ class FindingActions:
                 if mine := wrong & {rule} if rule else wrong:
                     only.setdefault(node, set()).update(mine)
         if not only:
-            self._readout.message("nothing here fails or warns; an unknown needs a value before a fix")
+            self._readout.message("nothing here fails or warns; an unknown verdict has no fix")
             return
         verdicts = {node: judged[node].verdicts for node in only}
         rules = {rule for mine in only.values() for rule in mine}

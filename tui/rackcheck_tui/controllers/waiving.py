@@ -56,7 +56,7 @@ class Waiving:
         """Waive the marked findings, or the finding under the cursor, until a date."""
         findings = {rule: nodes for rule, nodes in self._selection.findings().items() if rule}
         if not findings:
-            self._readout.message("no finding here; w needs a rule that fails")
+            self._readout.message("no finding in this row; w needs a rule that fails or warns")
             return
         self._fill_in(findings, {"file": "waivers.yaml"})
 
@@ -97,7 +97,7 @@ class Waiving:
         def written(wrong: str) -> None:
             if wrong:
                 self._readout.message("")
-                self._dialogs.show("not everything is written", wrong)
+                self._dialogs.show("not all waivers were written", wrong)
                 return
             self._reading.reload()
             self._readout.message(f"written to {file}; the run is judged again with it")

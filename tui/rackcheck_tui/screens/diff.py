@@ -30,7 +30,7 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     if isinstance(doc, UserError):
         return ViewContent(ListEntries(()), f"diff {node} against {other}", str(doc))
     if not isinstance(doc, Mapping):
-        return ViewContent(ListEntries(()), f"diff {node} against {other}", "comparing its facts with the others' ...")
+        return ViewContent(ListEntries(()), f"diff {node} against {other}", "comparing the facts ...")
     every: list[DiffDoc] = list(doc.get("differing", doc.get("changes", ())))
     wanted = [each for each in every if _kept(ctx, each)]
     wide = min(max((len(str(each["fact"])) for each in wanted), default=0), 40)
@@ -69,7 +69,7 @@ def _kept(ctx: ViewContext, each: DiffDoc) -> bool:
 def _unsure(doc: DiffDoc) -> Iterator[Line]:
     if doc.get("silent"):
         planes = ", ".join(str(plane).removeprefix("plane/") for plane in doc["silent"])
-        yield Line(((f" {planes}: no answer on both sides", "bold magenta"),))
+        yield Line(((f" {planes}: no answer on either side", "bold magenta"),))
     if doc.get("unknown-in-both"):
         yield Line(((f" {doc['unknown-in-both']} facts are unknown on both sides", "bold magenta"),))
     if doc.get("own"):
@@ -103,7 +103,7 @@ def _entry(ctx: ViewContext, node: str, each: DiffDoc, wide: int, number: int) -
 
 def _value(each: DiffDoc, side: str) -> str:
     doc = each.get(side)
-    return spelt(reading(doc), str(each.get("unit", ""))) if isinstance(doc, Mapping) else "another"
+    return spelt(reading(doc), str(each.get("unit", ""))) if isinstance(doc, Mapping) else "another value"
 
 
 def _line(ctx: ViewContext, each: DiffDoc, wide: int, width: int) -> Line:

@@ -83,6 +83,6 @@ def _details(ctx: ViewContext, path: str, leaf: Leaf, width: int) -> Iterator[Li
     yield Line(((f" {path}", "bold"),))
     for label, text in (
         ("value", value(leaf)), ("plane", leaf.plane.value), ("class", leaf.kind.cls.value),
-        ("read from", leaf.source), ("time", leaf.time), ("is", leaf.kind.help),
+        ("read from", leaf.source), ("time", leaf.time), ("meaning", leaf.kind.help),
     ):  # fmt: skip
         yield from labelled(label, text, ctx.signs, width)

@@ -10,7 +10,7 @@ from rackcheck_tui.widgets.words import labelled
 
 FORMATS = (
     ("html", "html", "one file for a browser: what a customer reads and signs"),
-    ("pdf", "pdf", "the same on paper, with fonts inside"),
+    ("pdf", "pdf", "the same for printing, with embedded fonts"),
     ("json", "json", "every verdict with its evidence, for programs"),
     ("junit", "xml", "for build servers"),
     ("csv", "", "a folder of tables, for spreadsheets"),

@@ -22,7 +22,9 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     node, of = (*place.about, "", "")[:2]
     bench = ctx.burns.benches.get(node)
     if bench is None:
-        return ViewContent(ListEntries(()), "load", f"{node or 'no node'} was not put under load; 5 shows what was")
+        return ViewContent(
+            ListEntries(()), "load", f"{node or 'this node'} was not put under load; 5 shows the nodes that were"
+        )
     if not of:
         return burning.shown(ctx, place)
     found = [(part, bears) for part, bears in bearings(ctx.burns, bench, burning.rules_of(ctx)) if part.of == of]
@@ -111,7 +113,7 @@ def _work(ctx: ViewContext, stage: Stage, width: int) -> Line:
     rate, wrong = stage.number("rate"), stage.number("mismatches")
     message = scaled(rate, f"{stage.word('unit') or '1'}/s") if rate is not None else ""
     verified = (
-        "verifies nothing" if wrong is None else "no wrong value" if not wrong else several(int(wrong), "wrong value")
+        "checks no results" if wrong is None else "no wrong value" if not wrong else several(int(wrong), "wrong value")
     )
     sign, style = ("! ", "bold red") if wrong else ("= ", "green")
     checked = (fit(verified, max(width - 44, 0)), style if wrong else "dim")

@@ -56,7 +56,11 @@ def aside(judged: Judged, where: str) -> str:
 def _words(ctx: ViewContext, judged: Judged) -> str:
     place = ctx.desk.nodes.get(judged.node)
     where = f", rack {place.rack}" + (f" U{place.u}" if place.u else "") if place is not None and place.rack else ""
-    soon = ", its siblings have not answered yet" if judged.node in ctx.board.waiting and not ctx.desk.replays else ""
+    soon = (
+        ", provisional: not compared with other nodes yet"
+        if judged.node in ctx.board.waiting and not ctx.desk.replays
+        else ""
+    )
     return f"node {judged.node} ({judged.role}{where}): {judged.outcome.value}{soon}"
 
 

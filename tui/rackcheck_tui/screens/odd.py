@@ -22,8 +22,8 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     above = tuple(_above(ctx, each) for each in found)
     return ViewContent(
         ListEntries(entries, lambda _: Line(((" facts  node", "dim"),))),
-        f"odd: {several(len(entries), 'node')} unlike most of their role",
-        "no node is odd" if any(each.agreed for each in found) else "no comparison is possible",
+        f"odd: {several(len(entries), 'node')} with unusual values",
+        "no node differs from most of its role" if any(each.agreed for each in found) else "no comparison is possible",
         left_out,
         above,
     )
@@ -43,8 +43,8 @@ def _above(ctx: ViewContext, each: RoleMajority) -> Line:
     if each.why:
         return Line(((f" {each.role}: {each.why}", "bold magenta"),))
     mute = several(len(each.silent), "node")
-    silent = f"; {mute} {'does' if len(each.silent) == 1 else 'do'} not report all of them" if each.silent else ""
-    split = f", {each.split:,} on which they have no majority" if each.split else ""
+    silent = f"; some facts are unknown on {mute}" if each.silent else ""
+    split = f", {each.split:,} without a majority" if each.split else ""
     message = (
         f"{each.role}: {several(len(each.nodes), 'node')}, {each.agreed:,} facts on which most of them agree{split}"
     )
@@ -73,7 +73,12 @@ def _line(ctx: ViewContext, one: Odd, width: int) -> Line:
 
 
 def _details(ctx: ViewContext, one: Odd, width: int) -> Iterator[Line]:
-    yield Line(((f" {one.node}", "bold"), (f"  {one.role}, {several(len(one.deviations), 'fact')} apart", "dim")))
+    yield Line(
+        (
+            (f" {one.node}", "bold"),
+            (f"  {one.role}, {several(len(one.deviations), 'fact')} with an unusual value", "dim"),
+        )
+    )
     for each in one.deviations:
         yield from labelled("", _deviation_text(each, one.node), ctx.signs, width)
     if one.unknown:

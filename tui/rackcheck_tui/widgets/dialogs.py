@@ -167,7 +167,7 @@ class FormDialog(ModalScreen[Mapping[str, str] | None]):
         """Write the dialog for the available width."""
         width = self.size.width
         self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
-        shown = (("enter", "next, and done from the last"), ("esc", "back"))
+        shown = (("enter", "next field, or submit in the last"), ("esc", "back"))
         self.query_one("#keys", Static).update(page([keys(shown, self.signs, width)]))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

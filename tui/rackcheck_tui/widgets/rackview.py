@@ -33,7 +33,7 @@ class Racks(Container, can_focus=True):
         Binding("up,k", "go(0, -1)", "up", show=False),
         Binding("home,g", "end(0)", "to the first node", show=False),
         Binding("end,G", "end(-1)", "to the last node", show=False),
-        Binding("space", "mark", "mark", show=False, tooltip="mark the node, or take its mark away"),
+        Binding("space", "mark", "mark", show=False, tooltip="mark or unmark the node"),
         Binding("asterisk", "mark_all", "mark all", key_display="*", show=False, tooltip="mark every node, or none"),
         Binding("enter", "open", "node", tooltip="open the node"),
     ]

@@ -37,7 +37,7 @@ class TableWidget(ScrollView, can_focus=True):
         Binding("pageup", "page(-1)", "a page up", show=False),
         Binding("home,g", "end(0)", "to the first row", show=False),
         Binding("end,G", "end(-1)", "to the last row", show=False),
-        Binding("space", "mark", "mark", show=False, tooltip="mark the row, or take its mark away, and go down"),
+        Binding("space", "mark", "mark", show=False, tooltip="mark or unmark the row, and go down"),
         Binding("V", "mark_range", "mark to here", show=False, tooltip="mark every row from the last mark to here"),
         Binding("asterisk", "mark_all", "mark all", key_display="*", show=False, tooltip="mark every row, or none"),
         Binding("enter", "open", "details", tooltip="open the row"),
