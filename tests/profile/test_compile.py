@@ -251,7 +251,7 @@ def test_a_mutilated_profile_is_a_profile_or_a_reported_error(tmp_path: Path, da
         ("{ count: gpu, within: { of: 8, by: 1e999 % } }", "'1e999 %' is more than any machine has"),
         ("{ each: gpu, fact: power.limit, at-least: 1e999 W }", "'1e999 W' is more than any machine has"),
         ("{ fact: limits.nofile.soft, within: { of: unlimited, by: 1 % } }", "`unlimited` is not allowed"),
-        (f"{{ fact: driver.version, at-least: {'9' * 5000} }}", "is not dotted numbers"),
+        (f"{{ fact: driver.version, at-least: {'9' * 5000} }}", "is not a dotted number"),
         (f"{{ fact: kernel.release, at-least: {'9' * 5000}.1 }}", "is not a kernel release"),
         ("{ each: gpu, any-of: [{ fact: uuid, equal: true }] }", "no such key: `equal`"),
         ("{ each: gpu, all-of: [{ fact: uuid, equal: true }], allow-failing: 1 }", "without `allow-failing`"),
