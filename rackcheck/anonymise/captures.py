@@ -269,7 +269,7 @@ class Anonymous:
         return cased(f"{self._dice.word(who)}@{self._dice.word(host)}.{top}", text)
 
     def _words(self, text: str) -> str:
-        """Return a piece of a token with its identities replaced from left to right, at each position the longest one."""
+        """Return a piece of a token with its identities replaced from left to right; the longest is replaced first."""
         runs = list(_RUN.finditer(text))
         found = [one for run in runs for one in self._known(text, run)]
         found += [(run.start(), run.end(), "") for run in runs]

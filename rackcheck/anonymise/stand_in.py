@@ -101,14 +101,14 @@ class Dice:
         return made.exploded if len(text) == len(made.exploded) else str(made)
 
     def _interface(self, own: str) -> str:
-        """Return the stand-in of an IPv6 address's last 64 bits: derived from a MAC (RFC 4291), or treated as a GUID."""
+        """Return the stand-in of an IPv6 address's last 64 bits: derived from a MAC (RFC 4291), or else a GUID."""
         if own[6:10] != "fffe":
             return self.guid(own)
         mac = self.mac(f"{int(own[:2], 16) ^ 2:02x}{own[2:6]}{own[10:]}")
         return f"{int(mac[:2], 16) ^ 2:02x}{mac[2:6]}fffe{mac[6:]}"
 
     def _group(self, digits: str) -> str:
-        """Return the stand-in of an IPv6 prefix's last four digits; `0000` and an address's first two digits are kept."""
+        """Return the stand-in of an IPv6 prefix's last four digits; `0000` and an address's first two digits stay."""
         own = digits[-4:]
         if not int(own, 16):
             return own
@@ -133,7 +133,7 @@ class Dice:
         return self._orders[before, inside][byte]
 
     def _chosen(self, kind: str, value: str, shape: Sequence[str], begin: str = "") -> str:
-        """Choose one character of each alphabet in `shape`; no other value of this kind has the same result.
+        """Choose one character of each alphabet in `shape`; if possible, no two values of a kind have the same result.
 
         `begin` is the unchanged beginning of the stand-in, which precedes the chosen characters.
         """

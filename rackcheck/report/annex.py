@@ -183,7 +183,7 @@ def _firmware(dossier: Dossier) -> str:
 
 
 def _burn_in(dossier: Dossier) -> str:
-    """Tabulate every figure of every part in a burn-in, one figure per row; a missing value is shown as `not reported`."""
+    """Tabulate the burn-in figures of every part, one figure per row; a missing value is shown as `not reported`."""
 
     def rows() -> Iterator[CsvRow]:
         for t in dossier.burned.tables if dossier.burned else ():

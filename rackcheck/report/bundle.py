@@ -24,7 +24,7 @@ RUN = ("run.json", "events.jsonl", "raw", "profile", "waivers")
 """Files and folders in a run's folder that are copied into a full bundle."""
 
 INPUTS = "inputs"
-"""Folder in a full bundle with copies of the bill of materials, brand and waiver files that its document is made from."""
+"""Folder in a full bundle for the bill of materials, brand and waiver files from which its document is made."""
 
 NOTHING: Mapping[str, bytes] = {}
 

@@ -12,7 +12,7 @@ NODES = 12
 """Maximum number of nodes with a separate chart."""
 
 LINES = 16
-"""Maximum number of curves without a finding in a panel (more are drawn as an envelope), and of curves with a finding."""
+"""Maximum number of curves in a panel: without a finding (more are drawn as an envelope), and with a finding."""
 
 GPUS = (("power", "GPU power", "W"), ("temp", "GPU temperature", "°C"), ("clock", "GPU clock", "MHz"))
 

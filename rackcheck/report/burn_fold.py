@@ -79,7 +79,7 @@ def _range(numbers: Sequence[str]) -> str:
 
 
 def _alike(by_node: Mapping[str, Burnt]) -> Iterator[list[Burnt]]:
-    """Group the nodes of one run by the settings and the end of their burn-ins; durations may differ within a group."""
+    """Group the nodes of one run whose burn-ins have the same settings and end; in a group, durations may differ."""
     found: dict[tuple[object, ...], list[Burnt]] = defaultdict(list)
     for node in sorted(by_node, key=natural):
         about = by_node[node].about
