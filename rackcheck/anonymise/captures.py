@@ -2,7 +2,7 @@
 
 Hardware addresses, UUIDs, GUIDs, IP and mail addresses are found by their form. Serials, names and ids without
 separators are found by their values, which the module `identities` collects first. Commands are unchanged, because the
-output in a capture is found by its command. The module does no input or output; `docs/guide/capture.md` lists the
+output in a capture is found by its command. This module reads and writes no files; `docs/guide/capture.md` lists the
 limits of the anonymisation.
 """
 
@@ -269,7 +269,7 @@ class Anonymous:
         return cased(f"{self._dice.word(who)}@{self._dice.word(host)}.{top}", text)
 
     def _words(self, text: str) -> str:
-        """Return a piece of a token with its identities replaced from left to right; the longest is replaced first."""
+        """Return a piece of a token with its identities replaced from left to right, the longest at each position."""
         runs = list(_RUN.finditer(text))
         found = [one for run in runs for one in self._known(text, run)]
         found += [(run.start(), run.end(), "") for run in runs]
@@ -314,7 +314,7 @@ def _like(made: str, old: str) -> str:
     """Return a stand-in in the letter case of the original.
 
     The case is copied letter by letter if stand-in and original have letters at the same positions; otherwise, the
-    stand-in is in upper case if the whole original is.
+    stand-in is in upper case if the original is in upper case.
     """
     if len(made) == len(old) and all(a.isalpha() == b.isalpha() for a, b in zip(made, old, strict=True)):
         return cased(made, old)

@@ -40,7 +40,7 @@ RANGE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}-\Z")
 """Matches an IPv4 address and a dash at the end of a text: the first address of a range."""
 
 BEFORE = 17
-"""Number of characters before an IPv4 address in which RANGE is searched: 15 of an address, its dash, and one more."""
+"""Number of characters before an IPv4 address that RANGE examines: an address (up to 15), a dash, and one more."""
 
 KERNELS = re.compile(
     r"(?<=[ ])(?P<socket>[0-9A-F]{32}|[0-9A-F]{8})(?=:[0-9A-F]{4} )|(?<=\t)(?P<route>[0-9A-F]{8})(?=[ ]?\t)"

@@ -81,10 +81,10 @@ _WIDE = re.compile(
     r"(?P<value>(?:0x)?(?:[0-9a-f]{16}){1,2})(?![0-9a-z])"
     r"|(?<![\w.])(?P<qualified>(?:iqn|nqn)\.[0-9]{4}-[0-9]{2}\.[\w.:-]{1,200})"
 )
-"""World-wide names of ports and drives, and qualified names of iSCSI and NVMe."""
+"""Matches world-wide names of ports and drives, and qualified names of iSCSI and NVMe."""
 
 _LOGGED = re.compile(r"(?:<[0-9]{1,3}>)?\[[ 0-9.]{1,20}\](?:\[[^\]\n]{1,30}\])? (?:kernel: )?")
-"""The prefix of a line of the kernel's log.
+"""Matches the prefix of a line of the kernel's log.
 
 A message that begins with `Serial: ` comes from the driver of a serial port (pr_fmt of drivers/tty/serial):
 `Serial: 8250/16550 driver, 4 ports`.

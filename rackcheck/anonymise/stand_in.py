@@ -22,7 +22,7 @@ _QUALIFIED = re.compile(r"(?i:nqn|iqn)\.")
 """Prefix of the name of an NVMe subsystem or an iSCSI node; the part after the name's last colon is the identity."""
 
 _GROUPS = re.compile("01005e|3333|0180c2|01000c")
-"""Matches MACs of groups: IPv4 (RFC 1112, 6.4), IPv6 (RFC 2464, 7), bridges (IEEE 802.1Q), and Cisco's protocols."""
+"""Matches multicast MACs: IPv4 (RFC 1112, 6.4), IPv6 (RFC 2464, 7), bridges (IEEE 802.1Q), and Cisco's protocols."""
 
 ATTEMPTS = 1000
 """Maximum number of attempts to find an unused stand-in; for a very short value, a stand-in may be used twice."""
@@ -43,7 +43,7 @@ class Dice:
         return begin + self._chosen("word", value[len(begin) :], _shape(value[len(begin) :]), begin)
 
     def mac(self, digits: str) -> str:
-        """Return a stand-in for a MAC (12 hexadecimal digits); the vendor's prefix and MACs of groups are unchanged."""
+        """Return a stand-in for a MAC (12 hexadecimal digits); the vendor's prefix and multicast MACs are unchanged."""
         if _GROUPS.match(digits) or len(set(digits)) == 1:
             return digits
         return digits[:6] + self._chosen("mac", digits, [HEX] * 6, digits[:6])
@@ -86,8 +86,8 @@ class Dice:
     def ipv6(self, text: str) -> str:
         """Return a stand-in for an IPv6 address, in the same spelling; its type and small host numbers are unchanged.
 
-        If the last half was derived from a MAC or a GUID, the new half is derived from the stand-in of that MAC or
-        GUID. Raises ValueError if the text is not an IPv6 address.
+        If the last 64 bits were derived from a MAC or a GUID, the last 64 bits of the stand-in are derived from the
+        stand-in of that MAC or GUID. Raises ValueError if the text is not an IPv6 address.
         """
         old = ipaddress.IPv6Address(text)
         net, own = f"{int(old):032x}"[:16], f"{int(old):032x}"[16:]
@@ -118,7 +118,8 @@ class Dice:
     def _byte(self, before: bytes, byte: int) -> int:
         """Return the stand-in of the byte that follows the bytes `before` in an IPv4 address.
 
-        Different bytes after the same `before` have different stand-ins; a private or shared address remains one.
+        Different bytes after the same `before` have different stand-ins; a private or shared address has a private or
+        shared stand-in.
         """
         if byte in {0, 255} or (not before and byte in KEPT):
             return byte

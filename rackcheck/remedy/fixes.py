@@ -190,7 +190,7 @@ def _refuses(test: Test, value: Value, clause: Clause) -> bool:
 
 @dataclass(frozen=True)
 class RemedyGroup:
-    """Nodes that need the same commands, which are sorted by the time when they take effect.
+    """Nodes that need the same commands; the commands are sorted by the time when they take effect.
 
     `firmware` is set if the nodes' BIOS must be changed too.
     """

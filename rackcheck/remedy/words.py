@@ -36,7 +36,7 @@ class SettingWords:
 
 @dataclass(frozen=True)
 class SettingTable:
-    """The table of BIOS settings with the spellings of values; `words` contains them by setting and row."""
+    """The table of BIOS settings with the spellings of values; `words` contains the spellings by setting and row."""
 
     settings: BiosSettings
     words: Mapping[str, tuple[SettingWords, ...]]
@@ -98,7 +98,7 @@ def spelling_of(
     want: Value,
     entry: RegistryAttribute | None,
 ) -> tuple[Spelt, str] | str:
-    """Return an expected value as the attribute spells it, and the source of the spelling, or why no spelling is known.
+    """Return an expected value in the attribute's spelling and the source of the spelling, or why it is unknown.
 
     `number` is the index, in `setting.rows`, of the row that names the attribute; `now` is the attribute's current
     value.
@@ -129,7 +129,7 @@ def spelling_of(
 
 
 def _allowed(entry: RegistryAttribute | None, now: object) -> list[str]:
-    """Return the allowed values, as names or display names (Supermicro), depending on which the current value is."""
+    """Return the allowed values in the form of the current value: as names, or as display names (Supermicro)."""
     if entry is None or not entry.values:
         return []
     says = scalar(now)

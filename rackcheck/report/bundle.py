@@ -1,7 +1,7 @@
 """A bundle: one folder with all renderings of a document and its source data, to be signed and handed over.
 
 A full bundle contains the runs and the acceptance's log. A redacted copy contains only renderings, and the digest of
-the full bundle's manifest. If typst is not installed, the bundle contains no PDF, and the user gets a note.
+the full bundle's manifest. If typst is not installed, a bundle contains no PDF, and the user gets a note.
 """
 
 import json

@@ -143,7 +143,7 @@ class BurnGap:
 class BurnLimit:
     """One figure of all GPUs of a model, and its physical limit, both in `unit`.
 
-    `lowest`, `median` and `highest` are values over all parts of the rate that a part reached, in % of its own limit.
+    `lowest`, `median` and `highest` describe all parts: how much of its own limit each part reached, in %.
     """
 
     name: str

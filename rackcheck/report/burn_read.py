@@ -106,7 +106,7 @@ def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt
 
 
 def with_verdicts(burnt: Burnt, judged: Judged) -> Burnt:
-    """Return a copy to which the failing and warning burn-in rules, and the parts in their evidence, are added."""
+    """Return a copy that also contains the failing and warning burn-in rules, and the parts in their evidence."""
     bad = {Status.FAIL, Status.WARN}
     failed = [v for v in judged.verdicts if v.status in bad and any(e.item.startswith(BURNIN) for e in v.evidence)]
     items = (e.item for v in failed for e in v.evidence if e.status in bad)

@@ -109,9 +109,9 @@ def compared(
 
 
 def _is_at(part: Hardware, item: str) -> bool:
-    """Whether the part's item is the one in a line of the bill of materials, or the line contains no item.
+    """Whether a part's item is the item in a line of the bill of materials, or this line contains no item.
 
-    An older bill names a GPU by its index (`gpu/3`), which matches every GPU whose item here is not an index.
+    An older bill names a GPU by its index (`gpu/3`); this index matches every GPU whose item contains no index.
     """
     indexed = [BY_INDEX.fullmatch(name) is not None for name in (item, part.item)]
     return item in {"", part.item} or (indexed == [True, False] and part.kind == _kind(item))
@@ -128,7 +128,7 @@ def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequen
 
 
 def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
-    """Return the object ids of a part and of the same part on other planes: another kind, its serial and node."""
+    """Return the object ids of all entries for one physical part: an entry per kind, with its serial on its node."""
     first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
     return {id(p) for p in first.values()}
 

@@ -47,7 +47,7 @@ class Unread:
 
     @property
     def count(self) -> int:
-        """The number of components."""
+        """The number of components whose version is unknown on these nodes."""
         return sum(len(component.facts) for component in self.components)
 
 

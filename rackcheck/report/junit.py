@@ -9,11 +9,11 @@ Consumers support only passed, failed, broken and skipped; the six verdicts are 
     warn          passed     with a system-out that begins with WARN; most consumers show it as passed
     not in scope  no case
 
-A node, a rack or the fleet that is INCOMPLETE or has no verdict has an additional case `verdict`. The case `verdict` is
-an error, whatever the verdicts of the rules are, and contains the reason and the next command. If there are cases
-`verdict`, the name of the root element contains their number and the number of real verdicts. The property
-`rackcheck.verdicts` always contains the number of real verdicts. On a machine that the profile is not for, no rule
-decides, so failing and unknown rules are reported as skipped.
+A node, a rack or the fleet that is INCOMPLETE or has no verdict has an additional case `verdict`. The JUnit case
+`verdict` is an error, whatever the verdicts of the rules are, and contains the reason and the next command. If there
+are cases `verdict`, the name of the root element contains the number of these cases and the number of the rules'
+verdicts. The property `rackcheck.verdicts` always contains the number of the rules' verdicts. On a machine that the
+profile is not for, no rule decides, so failing and unknown rules are reported as skipped.
 
 GitLab identifies cases by class and name, whatever their suite, and keeps only the first of identical cases (GitLab's
 documentation, page "Unit test reports"); the node's name is therefore part of each case's name. GitLab reads at most 30
@@ -167,7 +167,7 @@ def _aside(status: Status, finding: FindingEntry | None) -> str:
 
 
 def _case_body(dossier: Dossier, gate: Gate, status: Status, finding: FindingEntry | None, node: str) -> str:
-    """Return the content of the case for a verdict; empty for pass."""
+    """Return the XML content of the JUnit case for a verdict; empty for pass."""
     reason = finding.reason if finding is not None and finding.reason else "no reason is stored"
     match status:
         case Status.FAIL:

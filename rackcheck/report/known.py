@@ -165,7 +165,7 @@ def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
 
 
 def hostless(text: str) -> str:
-    """Remove text that looks like a host name; not for texts with fact paths, because these look like host names."""
+    """Remove text that looks like a host name; not to be used for fact paths, because they look like host names."""
     return _HOST.sub(ADDRESS, _NAMED.sub(rf"\1={ADDRESS}", text))
 
 

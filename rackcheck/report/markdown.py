@@ -3,8 +3,8 @@
 Text from a node or a person is put into a code span: inside it there is no markup, no HTML, no link, and no @mention,
 which a backslash would not prevent (github/cmark-gfm issue 181). Tables contain no text from a node or a person,
 because a `|` would have to be escaped there even in a code span. GitHub rejects a comment of more than 65,536
-characters (its API's message: "Body is too long (maximum is 65536 characters)"). This module limits the bytes instead;
-a text never has fewer bytes than characters.
+characters (its API's message: "Body is too long (maximum is 65536 characters)"). This module limits the size of the
+comment in bytes, because a text never has fewer bytes than characters.
 """
 
 import re

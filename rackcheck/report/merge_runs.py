@@ -1,6 +1,6 @@
 """Merges several readings of one rack: for each node and rule, the newest verdict counts, even if it is unknown. Pure.
 
-Earlier readings only serve to list what changed since.
+Verdicts and facts that a later reading has replaced are only used to list what changed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -81,7 +81,7 @@ class How(StrEnum):
     WORDS = auto()
     """Like TEXT, but the customer's copy keeps URLs, because a profile's URLs are not the customer's addresses."""
     VERSION = auto()
-    """Known values, hosts, addresses, ids and paths are removed from a text; four numbers with dots are a version."""
+    """Known values, hosts, addresses, ids and paths are removed; four numbers joined by dots count as a version."""
     TIME = auto()
     """A text with the form of a time is kept; any other text is redacted like TEXT."""
     DIGEST = auto()
@@ -446,7 +446,7 @@ class _Redaction:
 
 
 def _emptied(value: Any) -> Any:
-    """Return an empty text, tuple or mapping, like the value; None for a value of another type."""
+    """Return an empty text, tuple or mapping, depending on the value's type; None for any other type."""
     match value:
         case str():
             return ""

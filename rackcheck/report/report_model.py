@@ -299,7 +299,7 @@ class Versions:
 
     @property
     def even(self) -> bool:
-        """Whether the version is known on all nodes, and is the same."""
+        """Whether the version is known on all nodes, and is the same on all of them."""
         return len(self.groups) == 1 and bool(self.groups[0][0])
 
 
@@ -346,7 +346,7 @@ class Punch:
 class Rework:
     """A change between readings: of a rule's verdict (`fact` is empty), or of a part (`rule` is empty).
 
-    Each step is a run, its time, and the verdict or the part's value in this run.
+    Each of `steps` contains the name and time of a run, and the verdict or the part's value in this run.
     """
 
     rule: str

@@ -19,7 +19,7 @@ MARK = "unknown: "
 """Prefix of an observed value that could not be read; the cause follows the prefix."""
 
 UNITS = {"phase": "rule", "scope": "rule", "node": "node"}
-"""What is counted for each kind of gap in the checks; for a kind of gap that is not named here, it is verdicts."""
+"""The unit of a gap's count, by kind of gap (a gap is what was not checked); for other kinds, it is `verdict`."""
 
 _BLOCKED = re.compile(r"blocked by (\S+)")
 
@@ -99,7 +99,7 @@ def _shared(members: Sequence[tuple[FindingEntry, str]]) -> Block:
 
 
 def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, ...]]]:
-    """Return the cause and nodes of unknown findings by index; if another rule blocks a finding, its cause counts."""
+    """Return each unknown finding's cause and nodes by index; a finding blocked by a rule has that rule's cause."""
     homes = {}
     waiting = {}
     for place, found in enumerate(findings):
@@ -125,7 +125,7 @@ def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, 
 
 
 _NAMED = frozenset({"plane", "phase", "node"})
-"""Kinds of gaps that a short text lists one by one; for all other kinds of gaps, it contains only their number."""
+"""Kinds of gaps in the checks that a short text lists one by one; for other kinds, it contains only the number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Gap:
 
 
 def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
-    """Return short texts for all gaps; rules and site values are counted over all reasons together."""
+    """Return short texts for all gaps in the checks; rules and site values are counted over all reasons together."""
     counted: dict[str, set[str]] = {}
     for gap in found:
         if gap.kind not in _NAMED:

@@ -1,4 +1,4 @@
-"""Derives the data of the HTML page from the dossier. Lists that a node could make long are cut."""
+"""Derives the data of the HTML page from the dossier. Lists whose length depends on nodes are limited."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -31,7 +31,7 @@ def lacking(texts: Iterable[str]) -> frozenset[str]:
 def _refused(chars: list[str]) -> frozenset[str]:
     """Typeset the characters, each in its own paragraph, and return the rejected ones.
 
-    If typst's error message names none of the characters, each half of them is tried separately.
+    If typst's error message names none of the characters, the two halves of the list are typeset separately.
     """
     if not chars:
         return frozenset()

@@ -159,7 +159,7 @@ def sessions(root: Body) -> str | None:
 def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
     """Return the session URI in the reply to a login; None if no collection in `collections` contains it.
 
-    Only a session URI from this function is ever deleted; it contains no `..`, no percent escapes, and no other host.
+    Only a session URI from this function is ever deleted; it never contains `..`, percent escapes or another host.
     """
     match = LOCATION.fullmatch(location or "")
     if match is None or match["name"] in {".", ".."}:

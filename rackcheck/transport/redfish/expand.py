@@ -53,7 +53,7 @@ DENIED = (
         "github.com/dsx-ai-factory/nv-redfish/pull/118",
     ),
 )
-"""BMCs that announce $expand, but return incomplete members; NVSwitch trays do not even announce $expand."""
+"""BMCs that announce $expand, but return incomplete members; NVIDIA's NVSwitch tray does not announce $expand."""
 
 
 @dataclass(frozen=True)

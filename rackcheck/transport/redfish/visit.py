@@ -122,7 +122,7 @@ class BmcVisit:
     def _batch(
         self, uris: Iterable[str], pending: set[Future[Any]], whole: Iterable[str] = ()
     ) -> dict[str, expand.Brought]:
-        """Fetch resources, those in `whole` with $expand.
+        """Fetch the resources in `uris`; those that are also in `whole` are fetched with $expand.
 
         Returns the expanded replies, which the caller must check and store; all other replies are already stored.
         """
