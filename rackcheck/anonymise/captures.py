@@ -1,8 +1,9 @@
 """Anonymises captures: every identity, wherever it occurs, is replaced by a stand-in.
 
 Hardware addresses, UUIDs, GUIDs, IP and mail addresses are found by their form. Serials, names and ids without
-separators are found because `identities` collected them before. Commands are unchanged, because the output in a capture
-is found by its command. Pure; `docs/guide/capture.md` lists the limits.
+separators are found by their values, which the module `identities` collects first. Commands are unchanged, because the
+output in a capture is found by its command. This module reads and writes no files; `docs/guide/capture.md` lists the
+limits of the anonymisation.
 """
 
 import ipaddress
@@ -19,7 +20,7 @@ from rackcheck.model.fact import Unknown
 NO_IDENTITIES: Mapping[str, str] = {}
 
 LONG = 8
-"""Minimum length of a known word that is also replaced inside a longer run of letters and digits."""
+"""Minimum length of an identity that is also replaced inside a longer run of letters and digits."""
 
 TOKENS = 1 << 18
 """Maximum number of tokens of text whose stand-ins are cached; the nodes of a rack return mostly the same tokens."""
@@ -174,7 +175,7 @@ class Anonymous:
         return BmcCapture(bodies, {self.text(uri): time for uri, time in old.times.items()})
 
     def _whole(self, text: str) -> str | None:
-        """Return the stand-in of a text that is a known value as a whole; None if it is not."""
+        """If the whole text is a known identity, return its stand-in, else None."""
         made = self._made.get(text.casefold())
         return None if made is None else _like(made, text)
 
@@ -232,7 +233,7 @@ class Anonymous:
         return text if found["ipv6"] else spelt(self._dice.digits(bare), text)
 
     def _is_version(self, found: re.Match[str]) -> bool:
-        """Return whether a text is a known version, or looks like IPv4 but follows a digit and a dash."""
+        """Return whether a text is a value that machines share, or looks like IPv4 but ends a version (`5-1.2.3.4`)."""
         if found[0].casefold() in self._alike:
             return True
         before = found.string[max(0, found.start() - BEFORE) : found.start()]
@@ -268,7 +269,7 @@ class Anonymous:
         return cased(f"{self._dice.word(who)}@{self._dice.word(host)}.{top}", text)
 
     def _words(self, text: str) -> str:
-        """Return a piece of a token with its known words replaced, from left to right, the longest word first."""
+        """Return a piece of a token with its identities replaced from left to right, the longest at each position."""
         runs = list(_RUN.finditer(text))
         found = [one for run in runs for one in self._known(text, run)]
         found += [(run.start(), run.end(), "") for run in runs]
@@ -280,7 +281,7 @@ class Anonymous:
         return "".join([*pieces, text[done:]])
 
     def _known(self, text: str, run: re.Match[str]) -> Iterator[tuple[int, int, str]]:
-        """Yield every known word that contains this run of letters and digits, and has no letter or digit beside it."""
+        """Yield every identity that contains this run of letters and digits, and has no letter or digit beside it."""
         for word, offset in self._anchors.get(run[0].casefold(), ()):
             begin = run.start() - offset
             end = begin + len(word)
@@ -290,7 +291,7 @@ class Anonymous:
                     yield begin, end, _like(self._made[word], text[begin:end])
 
     def _inside(self, run: str) -> str:
-        """Return a run of letters and digits in which ids and long known words are replaced."""
+        """Return a run of letters and digits in which identities of at least LONG characters are replaced."""
         if not LONG <= len(run) <= LONGEST:
             return run
         low = run.casefold()
@@ -312,7 +313,8 @@ def _turned(raw: bytes) -> bytes:
 def _like(made: str, old: str) -> str:
     """Return a stand-in in the letter case of the original.
 
-    The case is copied letter by letter if both texts have letters at the same positions, else from the whole text.
+    The case is copied letter by letter if stand-in and original have letters at the same positions; otherwise, the
+    stand-in is in upper case if the original is in upper case.
     """
     if len(made) == len(old) and all(a.isalpha() == b.isalpha() for a, b in zip(made, old, strict=True)):
         return cased(made, old)

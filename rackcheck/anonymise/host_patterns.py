@@ -18,9 +18,9 @@ LOOKS = re.compile(
     rf"|(?P<host>(?<![\w.@-])(?<!(?<!/)/)(?:(?:{forms.LABEL}){{2,8}}{forms.TOP}"
     rf"|(?:{forms.LABEL}){{1,8}}{forms.PRIVATE_TOP})(?![\w-]|\.\w))"
 )
-"""Matches texts with the form of an identity; a path segment is not a `host`.
+"""Matches texts with the form of an identity; the group `host` does not match a path segment.
 
-`who` is a user's name before `@` and a time, as in Slurm's output.
+The group `who` matches a user's name before `@` and a time, as in Slurm's output.
 """
 
 NO_MAIL = re.compile(
@@ -40,7 +40,7 @@ RANGE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}-\Z")
 """Matches an IPv4 address and a dash at the end of a text: the first address of a range."""
 
 BEFORE = 17
-"""Number of characters before an IPv4 address in which RANGE is searched: an address, a dash, and one before both."""
+"""Number of characters before an IPv4 address that RANGE examines: an address (up to 15), a dash, and one more."""
 
 KERNELS = re.compile(
     r"(?<=[ ])(?P<socket>[0-9A-F]{32}|[0-9A-F]{8})(?=:[0-9A-F]{4} )|(?<=\t)(?P<route>[0-9A-F]{8})(?=[ ]?\t)"

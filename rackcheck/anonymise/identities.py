@@ -81,10 +81,10 @@ _WIDE = re.compile(
     r"(?P<value>(?:0x)?(?:[0-9a-f]{16}){1,2})(?![0-9a-z])"
     r"|(?<![\w.])(?P<qualified>(?:iqn|nqn)\.[0-9]{4}-[0-9]{2}\.[\w.:-]{1,200})"
 )
-"""World-wide names of ports and drives, and qualified names of iSCSI and NVMe."""
+"""Matches world-wide names of ports and drives, and qualified names of iSCSI and NVMe."""
 
 _LOGGED = re.compile(r"(?:<[0-9]{1,3}>)?\[[ 0-9.]{1,20}\](?:\[[^\]\n]{1,30}\])? (?:kernel: )?")
-"""The prefix of a line of the kernel's log.
+"""Matches the prefix of a line of the kernel's log.
 
 A message that begins with `Serial: ` comes from the driver of a serial port (pr_fmt of drivers/tty/serial):
 `Serial: 8250/16550 driver, 4 ports`.
@@ -95,7 +95,7 @@ _PAIRS = re.compile(
 )
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _BARE = re.compile(r"[0-9a-f]{12}")
-"""Matches 12 hexadecimal digits: a drive's serial, or a MAC, which also occurs with separators somewhere."""
+"""Matches 12 hexadecimal digits: they count as a serial, unless they also occur with separators, as a MAC does."""
 
 _PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?")
 """Matches a PCI address: it denotes a slot, which all machines of the same model have."""
@@ -105,10 +105,10 @@ _IDS = re.compile(
     r"|[0-9a-f]{12}|(?:[0-9a-f]{4}[.:]){2,3}[0-9a-f]{4}",
     re.IGNORECASE | re.DOTALL,
 )
-"""Matches values that are unique whatever the fact's name is: the name of a switch port may be its MAC."""
+"""Matches values that are unique whatever fact contains them; for example, the name of a switch port may be its MAC."""
 
 _VERSIONS = re.compile(r".*/(?:\w*version|fw_ver|firmware_rev)", re.IGNORECASE)
-"""Files that contain a version, which may look like an address."""
+"""Matches paths of files that contain a version, which may look like an address."""
 
 _SEARCHED = re.compile(r"(?m)^(?:search|domain)[ \t]+(\S.{0,1000})$")
 """Matches the lines of resolv.conf that contain domains."""
@@ -123,7 +123,7 @@ LINE = 1000
 """Number of characters at the beginning of a line that are searched for a server."""
 
 _LOOSE = re.compile(r"[\s\"'<>(),;=\[\]{}|\\`]")
-"""Characters that separate words; a value that contains one is found only where it is a whole value."""
+"""Separators of words; a value that contains one of them is replaced only as a whole text or as the end of a line."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ class Identities:
 
     `words` are serials and similar values, `names` are names of machines and domains, and `digits` are hexadecimal ids
     without separators. `people` are login names; only error messages are searched for them, because a login such as
-    `nvidia` may be an ordinary word elsewhere. `alike` are values that all machines of the model have; they are not
-    replaced.
+    `nvidia` may be an ordinary word elsewhere. `alike` are values that machines of one model share, such as versions;
+    they are not replaced.
     """
 
     words: frozenset[str] = frozenset()
@@ -155,7 +155,7 @@ def is_short(word: str) -> bool:
 
 
 def is_loose(word: str) -> bool:
-    """Return whether a value is replaced only where it is a whole value: inside a text it may be an ordinary word."""
+    """Return whether a value may be an ordinary word, and is replaced only as a whole text or as the end of a line."""
     few = len(word) < 6 or (word.isdecimal() and len(word) < 8) or len(set(word)) < 3
     return few or not word.isascii() or not re.search("[0-9]", word) or _LOOSE.search(word) is not None
 
@@ -203,7 +203,7 @@ def of_facts(tree: Tree) -> Identities:
 
 
 def of_capture(capture: Capture) -> Identities:
-    """Collect values that follow the name of an identity, and every hardware address with separators."""
+    """Collect the values after names such as `serial` or `uuid`, and every hardware address with separators."""
     if isinstance(capture, NodeCapture):
         texts = [a.out for a in capture.commands.values() if isinstance(a, Output)]
         domains = {word for m in _SEARCHED.finditer(capture.files.get("/etc/resolv.conf", "")) for word in m[1].split()}

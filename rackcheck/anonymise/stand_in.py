@@ -13,16 +13,16 @@ from collections.abc import Collection, Iterator, Sequence
 DIGITS, LETTERS, HEX = string.digits, string.ascii_lowercase, string.hexdigits[:16]
 
 KEPT = frozenset({10, 100, 169, 172, 192})
-"""First bytes of IPv4 addresses that are kept: with the next byte they mark private and shared addresses (RFC 6890)."""
+"""First bytes of IPv4 addresses that are kept, because private and shared addresses (RFC 6890) begin with them."""
 
 _AMONG = {100: range(64, 128), 169: range(254, 255), 172: range(16, 32), 192: range(168, 169)}
-"""For a first byte, the second bytes of private and shared addresses; they are replaced only by each other."""
+"""Second bytes of private and shared addresses, by first byte; each is replaced only by another of the same range."""
 
 _QUALIFIED = re.compile(r"(?i:nqn|iqn)\.")
 """Prefix of the name of an NVMe subsystem or an iSCSI node; the part after the name's last colon is the identity."""
 
 _GROUPS = re.compile("01005e|3333|0180c2|01000c")
-"""Matches MACs of groups: IPv4 (RFC 1112, 6.4), IPv6 (RFC 2464, 7), bridges (IEEE 802.1Q), and Cisco's protocols."""
+"""Matches multicast MACs: IPv4 (RFC 1112, 6.4), IPv6 (RFC 2464, 7), bridges (IEEE 802.1Q), and Cisco's protocols."""
 
 ATTEMPTS = 1000
 """Maximum number of attempts to find an unused stand-in; for a very short value, a stand-in may be used twice."""
@@ -43,7 +43,7 @@ class Dice:
         return begin + self._chosen("word", value[len(begin) :], _shape(value[len(begin) :]), begin)
 
     def mac(self, digits: str) -> str:
-        """Return a stand-in for a MAC (12 hexadecimal digits); the vendor's prefix and MACs of groups are unchanged."""
+        """Return a stand-in for a MAC (12 hexadecimal digits); the vendor's prefix and multicast MACs are unchanged."""
         if _GROUPS.match(digits) or len(set(digits)) == 1:
             return digits
         return digits[:6] + self._chosen("mac", digits, [HEX] * 6, digits[:6])
@@ -75,8 +75,8 @@ class Dice:
         """Return a stand-in for an IPv4 address: addresses with a common prefix get stand-ins with a common prefix.
 
         The bytes 0 and 255 are unchanged, so that a network or broadcast address remains a network or broadcast
-        address. Masks, loopback, multicast and the prefixes of private and shared addresses are unchanged, too. Raises
-        ValueError on any other text.
+        address. Masks, loopback and multicast addresses are unchanged, and so are the prefixes of private and shared
+        addresses. Raises ValueError if the text is not an IPv4 address.
         """
         old = ipaddress.IPv4Address(text).packed
         if old[0] in {0, 127} or old[0] >= 224:
@@ -86,8 +86,8 @@ class Dice:
     def ipv6(self, text: str) -> str:
         """Return a stand-in for an IPv6 address, in the same spelling; its type and small host numbers are unchanged.
 
-        If the last half was derived from a MAC or a GUID, the new half is derived from the stand-in of that MAC or
-        GUID. Raises ValueError on any other text.
+        If the last 64 bits were derived from a MAC or a GUID, the last 64 bits of the stand-in are derived from the
+        stand-in of that MAC or GUID. Raises ValueError if the text is not an IPv6 address.
         """
         old = ipaddress.IPv6Address(text)
         net, own = f"{int(old):032x}"[:16], f"{int(old):032x}"[16:]
@@ -101,14 +101,14 @@ class Dice:
         return made.exploded if len(text) == len(made.exploded) else str(made)
 
     def _interface(self, own: str) -> str:
-        """Return the stand-in of an IPv6 address's last half: a MAC with one bit flipped (RFC 4291) or a GUID."""
+        """Return the stand-in of an IPv6 address's last 64 bits: derived from a MAC (RFC 4291), or else a GUID."""
         if own[6:10] != "fffe":
             return self.guid(own)
         mac = self.mac(f"{int(own[:2], 16) ^ 2:02x}{own[2:6]}{own[10:]}")
         return f"{int(mac[:2], 16) ^ 2:02x}{mac[2:6]}fffe{mac[6:]}"
 
     def _group(self, digits: str) -> str:
-        """Return the stand-in of an IPv6 prefix's last four digits; 0 and an address's first two digits are kept."""
+        """Return the stand-in of an IPv6 prefix's last four digits; `0000` and an address's first two digits stay."""
         own = digits[-4:]
         if not int(own, 16):
             return own
@@ -118,8 +118,8 @@ class Dice:
     def _byte(self, before: bytes, byte: int) -> int:
         """Return the stand-in of the byte that follows the bytes `before` in an IPv4 address.
 
-        After the same bytes, different bytes have different stand-ins, and bytes of private and shared addresses remain
-        such bytes.
+        Different bytes after the same `before` have different stand-ins; a private or shared address has a private or
+        shared stand-in.
         """
         if byte in {0, 255} or (not before and byte in KEPT):
             return byte
@@ -134,9 +134,9 @@ class Dice:
         return self._orders[before, inside][byte]
 
     def _chosen(self, kind: str, value: str, shape: Sequence[str], begin: str = "") -> str:
-        """Choose one character of each alphabet in `shape`; no other value of this kind has the same result.
+        """Choose one character of each alphabet in `shape`; if possible, no two values of a kind have the same result.
 
-        `begin` is the unchanged text that precedes the result in the stand-in.
+        `begin` is the unchanged beginning of the stand-in, which precedes the chosen characters.
         """
         if (kind, value) not in self._given:
             made = value

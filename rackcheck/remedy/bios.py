@@ -1,8 +1,8 @@
 """Writes BIOS settings as the body of one PATCH per BIOS, with the attributes and values of this BIOS.
 
 Three parts of the request come from the BMC: the attributes' names, values from its registry, and the URI of its
-settings object. Each may contain only a small set of characters; if it contains others, no request is written, and the
-finding is left to be fixed by hand.
+settings object. If an attribute's name, a value from the registry or the URI of the settings object contains an unusual
+character, no request is written, and the finding is left to be fixed by hand.
 """
 
 import re
@@ -23,7 +23,7 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:+()\[\]/&#-]{0,119}\Z")
 PLACE = re.compile(r"/redfish/v1(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,20}/?\Z")
 
 ON_RESET = {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "OnReset"}
-"""Property of a body that makes some BMCs (iDRAC) apply it at the next reboot; sent only if the BMC supports it."""
+"""Property of a PATCH that makes some BMCs (iDRAC) apply it at the next reboot; sent only if the BMC supports it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""Remedies for findings: shell commands, BIOS settings, or work by hand. Pure; nothing is ever applied.
+"""Remedies for findings: shell commands, BIOS settings, or work by hand. Nothing is ever applied.
 
-Commands contain only words of the profile: the fact it names and the expected value. They contain no text of a node.
+A command contains only the fact and the expected value as the profile writes them, and no text of a node.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ class Firmware:
 class ByHand:
     """A finding that no command fixes: the rule's own texts, and the reason.
 
-    `part` is true if no setting can fix it, because the rule is about parts, counters or measurements.
+    `part` is true if no setting can make the rule pass, because it is about parts, counters or measurements.
     """
 
     rule: str
@@ -102,7 +102,7 @@ def _no_setting(rule: Rule) -> bool:
 
 
 def _unfit(rule: Rule) -> str:
-    """Return why a rule of this form determines no value to write; empty if it may determine one."""
+    """Return why the form of a rule determines no value to write; empty if it may determine one."""
     if rule.called is not None:
         return "the rule is written in Python and defines no value to write"
     if rule.across is not None:
@@ -167,7 +167,7 @@ def _clause(rule: Rule, clause: Clause, rules: Sequence[Rule]) -> Lines | Firmwa
 
 
 def _otherwise(rule: Rule, fact: Path, want: WantedValue, rules: Sequence[Rule]) -> Iterator[str]:
-    """Yield the ids of this node's other rules that would fail if the fact had this rule's value."""
+    """Yield the ids of other rules about the same fact that reject the value which this rule expects."""
     for other in rules:
         if other.id == rule.id or other.unset or other.across is not None or other.join != "all":
             continue
@@ -190,7 +190,7 @@ def _refuses(test: Test, value: Value, clause: Clause) -> bool:
 
 @dataclass(frozen=True)
 class RemedyGroup:
-    """Nodes that need the same commands, which are sorted by the time when they take effect.
+    """Nodes that need the same commands; the commands are sorted by the time when they take effect.
 
     `firmware` is set if the nodes' BIOS must be changed too.
     """
@@ -201,7 +201,7 @@ class RemedyGroup:
 
     @property
     def reboot(self) -> bool:
-        """Whether the nodes must be rebooted, once, after everything is written."""
+        """Whether the nodes must be rebooted once after all settings are written."""
         return self.firmware or any(step.when is When.REBOOT for step in self.steps)
 
 

@@ -24,12 +24,12 @@ ASK = (
 CURL = 'curl -sS --fail --netrc-file "$NETRC" --cacert "$BMC_CA"'
 
 FIX = 1000
-"""Maximum number of characters shown of a rule's own text."""
+"""Maximum number of characters that are shown of a rule's `fix` text."""
 
 
 @dataclass(frozen=True)
 class BmcOrder:
-    """One BMC and the request for it."""
+    """The PATCH request for one BMC of a node."""
 
     node: str
     url: str
@@ -38,7 +38,7 @@ class BmcOrder:
 
     @property
     def file(self) -> str:
-        """The file to which the request's body is written."""
+        """The name of the file to which the body of the request is written."""
         return f"{self.node}.bios.json" if self.number == 1 else f"{self.node}.bios-{self.number}.json"
 
 
@@ -116,13 +116,13 @@ def script(group: RemedyGroup, run: str) -> str:
 
 
 def bmc_script(orders: Sequence[BmcOrder], run: str) -> str:
-    """Format the script that sends each BMC its body; the script reads the bodies from files in its own folder."""
+    """Format the script that sends the PATCH to each BMC; the script reads the bodies from files in its own folder."""
     head = ["#!/bin/sh", *HEAD, f"# For the BMCs of {fold([o.node for o in orders])}; from run {run}.", "set -eu"]
     return "\n".join([*head, 'cd "$(dirname "$0")"', "", *bmc_lines(orders, inline=False)]) + "\n"
 
 
 def bmc_lines(orders: Sequence[BmcOrder], *, inline: bool) -> Iterator[str]:
-    """Yield the commands for all BMCs; with `inline`, they contain the bodies (a shared body once), else file names."""
+    """Yield the commands for all BMCs; if `inline`, they contain the bodies (a shared body once), else file names."""
     yield from ASK
     alike: dict[str, list[BmcOrder]] = {}
     for order in orders:

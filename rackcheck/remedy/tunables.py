@@ -1,8 +1,8 @@
 """Remedies for plain tunables: a fixed table with the commands that set each fact; nothing is guessed.
 
-The commands set what the fact's probe reads. In a command, `[[ ]]` marks one word of the shell: inside it, `{name}`,
-`{key}`, `{file}` and `{value}` are replaced by words of the profile, and the word is quoted as a whole. Other text is
-kept.
+Each command sets the value that the probe of the fact reads. In a command, `[[ ]]` marks one word of the shell: inside
+it, `{name}`, `{key}`, `{file}` and `{value}` are replaced by names and values of the profile, and the result is quoted
+as one word. Text outside `[[ ]]` is unchanged.
 """
 
 import re
@@ -41,8 +41,8 @@ _NOTHING: Mapping[str, str] = {}
 class Write:
     """How one fact is set: the valid values, the commands that set it now and at every boot, and when it takes effect.
 
-    `words` maps valid values from the profile's spelling to the command's; `form` matches further valid values. With
-    `whole`, the commands set every item of the collection that the fact belongs to.
+    `words` maps valid values from the profile's spelling to the command's; `form` matches further valid values. If
+    `whole` is true, the commands set every item of the fact's collection.
     """
 
     pattern: str
@@ -60,7 +60,7 @@ class Write:
         return value if self.form is not None and self.form.match(value) else None
 
     def filled(self, fact: Path, value: str) -> tuple[str, ...]:
-        """Return the commands for a fact as a profile names it, and a value as returned by `spelt`."""
+        """Return the commands that set a fact (as named in a profile) to a value (as returned by `spelt`)."""
         parts = [part for s in fact.segments[1:] for part in (s.word, s.key) if part is not None]
         keys = [s.key for s in fact.segments if s.key is not None and s.key != "*"]
         key = keys[0] if keys else ""
@@ -105,7 +105,7 @@ def _same(pattern: str, fact: str) -> bool:
 
 
 def _kept(content: str, place: str) -> str:
-    """Return an idempotent command that writes one setting to a file of its own."""
+    """Return an idempotent command that writes one setting to a separate file."""
     return f"printf '%s\\n' [[{content}]] > [[{place}]]"
 
 
@@ -240,4 +240,4 @@ TABLE: tuple[Write, ...] = (
     Write("os.tuned.profile", ("tuned-adm profile -- [[{value}]]",), form=KEY),
     *_services(), *_service_limits(), *_limits(), *_gpus(), *_modules(), *_arguments(),
 )  # fmt: skip
-"""All writes; if several match a fact, the first that supports the value is used."""
+"""How each fact is set; if several entries match a fact, the first entry that supports the value is used."""

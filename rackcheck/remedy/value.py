@@ -39,7 +39,7 @@ def wanted(clause: Clause) -> WantedValue | str:
 
 
 def _chosen(clause: Clause) -> tuple[Value, str] | str:
-    """Return the value of the first test that names a value (exact, in a list, or a band's middle), else a bound."""
+    """Return the value of the first test with an exact value, a list (its first) or a band (its middle), or a bound."""
     ops = {test.op: test.operand for test in clause.tests}
     others = sorted(set(ops) & {"same-as", "equal", "spread"})
     if others:

@@ -1,4 +1,4 @@
-"""Finds a BIOS's own spelling of an expected value: in its registry, else in the table's words for the attribute."""
+"""Finds a BIOS's own spelling of an expected value: in its registry, else in the table of BIOS settings."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from rackcheck.parse.bmc.bios_table import BiosSettings, Candidate, Setting, sca
 Spelt = str | int | bool
 
 PAIRS = (("Enabled", "Disabled"), ("Enable", "Disable"), ("Yes", "No"), ("True", "False"), ("On", "Off"))
-"""Pairs of words: an attribute whose value is one word of a pair may be set to the other word."""
+"""Pairs of opposite values: an attribute that has one value of a pair can be set to the other value."""
 
 FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.,:+()/%-]{0,79}\Z")
 """Regular expression for a value that may be written to the body of a PATCH."""
@@ -25,8 +25,8 @@ READ_ONLY = "its registry marks it as read-only"
 class SettingWords:
     """Spellings of values for one row of the table of BIOS settings.
 
-    `own` has the row's spellings by meaning, `common` those of the whole table and the setting, `seen` the values of
-    recorded machines.
+    `own` maps each meaning to its spellings in the row, and `common` to its spellings in the setting and the whole
+    table; `seen` is a text with the values of recorded machines.
     """
 
     own: Mapping[str, Sequence[str]]
@@ -36,7 +36,7 @@ class SettingWords:
 
 @dataclass(frozen=True)
 class SettingTable:
-    """The table of BIOS settings with the spellings of values; `words` has an entry for each row of a setting."""
+    """The table of BIOS settings with the spellings of values; `words` contains the spellings by setting and row."""
 
     settings: BiosSettings
     words: Mapping[str, tuple[SettingWords, ...]]
@@ -63,7 +63,7 @@ class RegistryAttribute:
 
 
 def registry(docs: Documents, names: frozenset[str]) -> Mapping[str, RegistryAttribute]:
-    """Return the registry that has all these attributes of a BIOS; empty if no registry or more than one has them."""
+    """Return the only registry that contains all these BIOS attributes; empty if none or several contain them."""
     found = [entries for body in docs.bodies.values() if isinstance(body, Mapping) and (entries := _entries(body))]
     covering = [entries for entries in found if names <= set(entries)]
     return covering[0] if len(covering) == 1 else {}
@@ -98,9 +98,10 @@ def spelling_of(
     want: Value,
     entry: RegistryAttribute | None,
 ) -> tuple[Spelt, str] | str:
-    """Return an expected value in an attribute's spelling, with the source of the spelling, or why there is none.
+    """Return an expected value in the attribute's spelling and the source of the spelling, or why it is unknown.
 
-    `number` is the index of the setting's row for the attribute, `now` the attribute's current value.
+    `number` is the index, in `setting.rows`, of the row that names the attribute; `now` is the attribute's current
+    value.
     """
     row = setting.rows[number]
     if entry is not None and entry.fixed:
@@ -128,7 +129,7 @@ def spelling_of(
 
 
 def _allowed(entry: RegistryAttribute | None, now: object) -> list[str]:
-    """Return the registry's values in the spelling that the attribute uses: names, or display names (Supermicro)."""
+    """Return the allowed values in the form of the current value: as names, or as display names (Supermicro)."""
     if entry is None or not entry.values:
         return []
     says = scalar(now)
@@ -153,5 +154,5 @@ def _is_seen(word: str, seen: str) -> bool:
 
 
 def row_of(setting: Setting, attribute: str, among: Mapping[str, list[str]]) -> tuple[int, Candidate] | None:
-    """Return the index of the setting's first row that names the attribute, and this row; None if there is none."""
+    """Return index and content of a setting's first row in the table that names the attribute; None if no row does."""
     return next(((n, row) for n, row in enumerate(setting.rows) if attribute in row.among(among)), None)

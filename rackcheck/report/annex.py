@@ -3,12 +3,12 @@
 The format is RFC 4180: cells separated by commas, lines ended by CRLF, quotes where needed, and a header row in every
 file. The files are UTF-8 with a byte order mark; without the mark, a spreadsheet misreads letters outside ASCII, such
 as those in a customer's name. Control characters (including line ends) are escaped, so that every row is one line.
-Numbers computed by rackcheck are written as numbers.
+Numbers computed by rackcheck are written as numbers, not as text.
 
 A spreadsheet evaluates a cell as a formula if it begins with = + - or @, also after blanks, and also with the
 full-width forms of these characters. In many locales a spreadsheet splits rows at semicolons, and so also evaluates
-text after a semicolon. `guarded` therefore inserts an apostrophe before each such character (and before apostrophes
-that directly precede it). `unguarded` restores the original text.
+text after a semicolon. `guarded` therefore inserts an apostrophe before every = + - or @ that could begin a formula
+(and before apostrophes that directly precede it). `unguarded` removes the apostrophes that `guarded` inserted.
 """
 
 import csv
@@ -43,12 +43,12 @@ def guarded(text: str) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """Return the original text of a guarded cell."""
+    """Return a cell's original text, without the apostrophes that `guarded` inserted."""
     return _GUARDED.sub(r"\1\2\3", cell)
 
 
 def table(header: Sequence[str], rows: Iterable[CsvRow]) -> str:
-    """Return the text of one CSV file; texts are guarded against evaluation as formulas, numbers are not changed."""
+    """Return the text of one CSV file; in cells of text, `guarded` inserts apostrophes, numbers are unchanged."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
     writer.writerow([guarded(visible(name)) for name in header])
@@ -147,7 +147,7 @@ def _findings(dossier: Dossier) -> str:
 
 
 def _peers(dossier: Dossier, names: Sequence[str]) -> int:
-    """Return the total for the column `of`: of all nodes, of all judged racks, or 1 for the fleet."""
+    """Return the value of the column `of`: the number of nodes, the number of judged racks, or 1 for the fleet."""
     ((scope, _), *_) = sorts(names) or ((Scope.NODE, ()),)
     return len(dossier.nodes) if scope is Scope.NODE else sum(group.scope == scope.value for group in dossier.groups)
 
@@ -155,8 +155,8 @@ def _peers(dossier: Dossier, names: Sequence[str]) -> int:
 def _verdicts(dossier: Dossier) -> str:
     """Tabulate every verdict: a column for each rule; a row for each node, then for each rack and for the fleet.
 
-    With 1,000 nodes and 180 rules, one row per verdict would give 180,000 rows, most of them `pass`; this table has
-    about 1,000. The reasons, which many nodes share, are in `findings.csv`.
+    With 1,000 nodes and 180 rules, this table has about 1,000 rows; with one row per verdict, it would have 180,000.
+    The reasons of the verdicts are in `findings.csv`, because many nodes have the same reason.
     """
     words = {letter: status.value for status, letter in LETTERS.items()}
     everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
@@ -183,7 +183,7 @@ def _firmware(dossier: Dossier) -> str:
 
 
 def _burn_in(dossier: Dossier) -> str:
-    """Tabulate every figure of every part under load, one per row; a missing value is shown as `not reported`."""
+    """Tabulate the burn-in figures of every part, one figure per row; a missing value is shown as `not reported`."""
 
     def rows() -> Iterator[CsvRow]:
         for t in dossier.burned.tables if dossier.burned else ():

@@ -50,10 +50,10 @@ NO_BURN_IN = "No burn-in was run: this document does not show how fast these mac
 
 @dataclass(frozen=True)
 class ReportJob:
-    """The inputs of a document besides its readings.
+    """The inputs of a document except its readings (the data of its runs).
 
     `lineage` contains the profile and its ancestors, from the oldest ancestor to the profile itself. `fragments` are
-    the fragments that these profiles include, each compiled as a profile.
+    the fragments that the profile and its ancestors include, each compiled as a profile.
     """
 
     kind: str
@@ -153,7 +153,7 @@ def _kind(run: CollectedRun) -> str:
 
 
 def _simulated(run: CollectedRun) -> bool:
-    """Whether a run was of simulated nodes, according to its burn-in records or to a `sim:` target in its request."""
+    """Whether a run's nodes were simulated, according to its burn-in records or to a `sim:` target of the run."""
     return any(burnt.about.simulated for burnt in run.burns.values()) or " sim:" in f" {run.started.targets}"
 
 
@@ -171,7 +171,7 @@ def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:
 
 
 def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterator[RuleChange]:
-    """Yield, for each profile of the lineage, how its rules differ from its parent's and included fragments' rules."""
+    """Yield, for each profile of the lineage, how its rules differ from those of its parent and of the fragments."""
     brought = {rule.id: rule for fragment in fragments for rule in fragment.rules}
     for parent, child in pairwise((None, *lineage)):
         assert child is not None

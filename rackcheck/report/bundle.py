@@ -1,7 +1,7 @@
 """A bundle: one folder with all renderings of a document and its source data, to be signed and handed over.
 
 A full bundle contains the runs and the acceptance's log. A redacted copy contains only renderings, and the digest of
-the full bundle's manifest. The PDF is left out, with a note, if its library is not installed.
+the full bundle's manifest. If typst is not installed, a bundle contains no PDF, and the user gets a note.
 """
 
 import json
@@ -24,7 +24,7 @@ RUN = ("run.json", "events.jsonl", "raw", "profile", "waivers")
 """Files and folders in a run's folder that are copied into a full bundle."""
 
 INPUTS = "inputs"
-"""Folder in a full bundle for the bill of materials, brand and waiver files that were given when it was made."""
+"""Folder in a full bundle for the bill of materials, brand and waiver files from which its document is made."""
 
 NOTHING: Mapping[str, bytes] = {}
 
@@ -44,7 +44,7 @@ class WrittenBundle:
 def renderings(
     dossier: Dossier, *, template: Path | None = None, tell: Callable[[str], None] = lambda _: None
 ) -> Iterator[tuple[str, bytes | str]]:
-    """Yield every rendering as (file name, content); an item with an empty file name is a note for the user.
+    """Yield every rendering as (file name, content); if the file name is empty, the content is a note for the user.
 
     Raises UserError if a rendering cannot be made. If typst is not installed and no `template` is given, yields a note
     instead of the PDF.
@@ -76,9 +76,9 @@ def write(
 ) -> WrittenBundle:  # fmt: skip
     """Write a bundle to a new folder, or over an unsigned bundle; the folder is never left half-written.
 
-    Only a full bundle has `runs` (each run's folder by its name), `accepted` (the acceptance's folder) and `inputs`
-    (file content by file name). `unreviewed` names the profiles that no person has reviewed; as long as there are any,
-    neither the bundle nor a redacted copy of it can be signed.
+    `runs` (each run's folder by its name), `accepted` (the acceptance's folder) and `inputs` (file content by file
+    name) are only set for a full bundle. `unreviewed` names the profiles that no person has reviewed; as long as there
+    are any, neither the bundle nor a redacted copy of it can be signed.
     """
     _free(target)
     target.parent.mkdir(parents=True, exist_ok=True)

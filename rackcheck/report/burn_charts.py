@@ -1,4 +1,4 @@
-"""Chooses which curves of burn-ins a document shows: charts of single nodes, and an envelope of the others. Pure."""
+"""Chooses which curves of burn-ins a document shows: charts of some nodes, and an envelope of all other nodes. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ NODES = 12
 """Maximum number of nodes with a separate chart."""
 
 LINES = 16
-"""Maximum number of curves of one kind (with a finding, or without) in a panel; more are drawn as an envelope."""
+"""Maximum number of curves in a panel: without a finding (more are drawn as an envelope), and with a finding."""
 
 GPUS = (("power", "GPU power", "W"), ("temp", "GPU temperature", "°C"), ("clock", "GPU clock", "MHz"))
 
@@ -70,7 +70,7 @@ def _panels(burnts: Sequence[Burnt], odd: frozenset[str] | set[str]) -> Iterator
 
 
 def _lines(curves: Sequence[Series], odd: frozenset[str] | set[str], *, single: bool) -> Iterator[BurnLine]:
-    """Yield curves, or an envelope if there are too many; curves with a finding are last, and so drawn on top."""
+    """Yield curves, or their envelope if there are too many; curves with a finding are last, and so drawn on top."""
     own = [curve for curve in curves if single and curve.of in odd][:LINES]
     peers = [curve for curve in curves if curve not in own] if own else list(curves)
     if single and len(peers) <= LINES:

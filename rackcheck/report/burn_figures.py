@@ -12,9 +12,9 @@ from rackcheck.model.tree import Leaf
 BURNIN = "burnin."
 
 Figures = tuple[tuple[str, str], ...]
-"""Pairs of a fact's path below its part and the figure's name in the document.
+"""Pairs of the end of a fact's path (after `burnin.gpu/3.`, for example) and the figure's name in the document.
 
-With `lowest` or `median` before the path, the values of all items in a collection are aggregated.
+If `lowest` or `median` precedes the path, the figure is the lowest value or the median of all items in a collection.
 """
 
 GPU: Figures = (
@@ -47,7 +47,7 @@ NAMES = {
 }  # fmt: skip
 
 RATES = {"tensor": "tensor.rate"}
-"""Paths of measured rates that differ from the figure's name in LIGHT."""
+"""For a figure whose measured rate has another path than the figure's name in LIGHT, this path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ KINDS = (
 class Light:
     """One figure of one part with its physical limit, in the same unit; a value that is not known is None.
 
-    `why` is the reason if the limit is not known.
+    If the limit is not known, `why` is the reason.
     """
 
     name: str
@@ -119,7 +119,7 @@ def things(leaves: Mapping[str, Leaf]) -> Iterator[Thing]:
 
 
 def meanings(leaves: Mapping[str, Leaf]) -> Mapping[str, Meaning]:
-    """Return the meaning of each figure in the facts; a dictionary key is `KIND PATH`, or `light NAME` for a limit."""
+    """Return the unit and help text of each figure; a dictionary key is `KIND PATH`, or `light NAME` for a limit."""
     found: dict[str, Meaning] = {}
     patterns = {str(paths.parse(path).pattern): leaf.kind for path, leaf in leaves.items() if path.startswith(BURNIN)}
     for kind in KINDS:

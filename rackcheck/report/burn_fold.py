@@ -24,7 +24,7 @@ from rackcheck.report.burn_model import (
 from rackcheck.report.burn_read import About, BurnPart, Burnt
 
 MOST = 400
-"""Maximum number of findings listed; the others are counted."""
+"""Maximum number of findings that a document lists; findings above this number are only counted."""
 
 UNVERIFIED = "unverified on hardware"
 
@@ -37,9 +37,10 @@ _NUMBER = re.compile(r"(?<![\w.])\d++(?:\.\d++)?+(?!\w|\.\d)")
 
 
 def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
-    """Summarize burn-ins, given by run from the oldest to the newest; each run is a name and its burn-ins by node.
+    """Summarize burn-ins; `runs` has each run's name and its burn-ins by node, from the oldest run to the newest.
 
-    Findings, figures and charts are those of each node's newest burn-in. Returns None if there was no burn-in.
+    The summary has findings, figures and charts only of each node's newest burn-in. Returns None if there was no
+    burn-in.
     """
     if not any(burnt for _, burnt in runs):
         return None
@@ -60,8 +61,8 @@ def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
 def folded(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
     """Combine sentences that differ only in numbers; numbers that differ become a range.
 
-    Each row is a sentence and its node. Yields each combined sentence, the number of its rows, and their nodes; the
-    most frequent is first.
+    Each of `rows` is a pair of a sentence and a node. Yields tuples of a combined sentence, the number of rows that it
+    combines, and the nodes of these rows; the most frequent sentence is first.
     """
     found: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
     for sentence, node in rows:
@@ -78,7 +79,7 @@ def _range(numbers: Sequence[str]) -> str:
 
 
 def _alike(by_node: Mapping[str, Burnt]) -> Iterator[list[Burnt]]:
-    """Group the nodes of one run by the settings and the end of their burn-ins; durations may differ within a group."""
+    """Group the nodes of one run whose burn-ins have the same settings and end; in a group, durations may differ."""
     found: dict[tuple[object, ...], list[Burnt]] = defaultdict(list)
     for node in sorted(by_node, key=natural):
         about = by_node[node].about
@@ -119,7 +120,7 @@ def _faults(burnt: Burnt) -> Iterator[BurnFault]:
 
 
 def _tables(latest: Sequence[Burnt]) -> Iterator[BurnTable]:
-    """Yield a table for each kind and model of part; a figure that no part has is left out."""
+    """Yield a table for each kind and model of part; figures for which no part has a value are left out."""
     meanings = {name: meaning for burnt in latest for name, meaning in burnt.meanings.items()}
     for number, kind in enumerate(KINDS):
         models: dict[str, list[BurntThing]] = defaultdict(list)

@@ -1,6 +1,7 @@
 """Data classes for the work and findings of burn-ins; nodes with the same result are combined, and lists are limited.
 
-Numbers are strings formatted by `figure`. An empty string means that a value was not reported or not tested, never 0.
+Numbers are strings formatted by `figure`. An empty string instead of a number means that the value was not reported or
+not tested, never 0.
 """
 
 import math
@@ -38,7 +39,7 @@ def unit(text: str) -> str:
 class BurnRun:
     """A burn-in with the same settings on some nodes; `seconds` is the longest duration.
 
-    `ended` is how the burn-in ended, `why` the reason for an early end.
+    `ended` describes how the burn-in ended; `why` is the reason if it ended early.
     """
 
     run: str
@@ -67,7 +68,7 @@ class BurnFault:
     """A fault of one part; `count` is the number of times that it was reported.
 
     `item` is, for example, `gpu/6`; `slot` is the PCI address; `said` describes the location in the part, and the
-    actual and expected values. A burn-in with the same `seed` and `tier` repeats the work.
+    actual and expected values. A burn-in with the same `seed` and `tier` repeats the work that found the fault.
     """
 
     node: str
@@ -85,11 +86,11 @@ class BurnFault:
 
 @dataclass(frozen=True, slots=True)
 class BurnFigure:
-    """One figure of all parts of a kind; `of` is the number of parts, `known` the number of parts with the figure.
+    """One figure of the parts of one kind and model: how many parts (`of`), and how many with a value (`known`).
 
-    `low` and `high` are the node and item with the lowest and the highest value. `spread` is the difference of these
-    two values; its unit is `apart`: % of the highest value, or the figure's own unit if a percentage is meaningless.
-    `note` is `unverified on hardware` or empty.
+    `low` and `high` are the node and item with the lowest and the highest value. `spread` is the difference of the
+    highest and the lowest value, in the unit `apart`: % of the highest value, or the figure's own unit if a percentage
+    is meaningless. `note` is `unverified on hardware` if the figure's help text says so, else empty.
     """
 
     name: str
@@ -140,9 +141,9 @@ class BurnGap:
 
 @dataclass(frozen=True, slots=True)
 class BurnLimit:
-    """A figure and its physical limit, both in `unit`.
+    """One figure of all GPUs of a model, and its physical limit, both in `unit`.
 
-    `lowest`, `median` and `highest` are what the parts reached, in % of each part's own limit.
+    `lowest`, `median` and `highest` describe all parts: how much of its own limit each part reached, in %.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Reads one node's burn-in for a document: curves, stages, findings, what was not tested, and facts. Pure.
 
-Only the records that a document shows are kept, and curves are thinned, so that a thousand nodes fit into memory.
+Only records that the document shows are kept, and curves have fewer points, so that 1,000 nodes fit into memory.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,13 +18,13 @@ FAULTS = 64
 """Maximum number of listed findings of one node; a finding combines all records with the same part, name and stage."""
 
 REASONS = 64
-"""The list of untested stages of one node has at most REASONS * 64 entries."""
+"""A 64th of the maximum number of entries in one node's list of untested stages."""
 
 POINTS, MANY, FEW = 300, 200, 60
 """Maximum number of points of a curve: POINTS in runs of up to MANY nodes, FEW in larger runs."""
 
 ITEMS = {"gpu": "gpu", "core": "cpu", "memory": "numa", "nic": "nic"}
-"""For each collection of a burn-in's facts, the name of its items in the burn-in's records."""
+"""For each collection in the facts of a burn-in, the word that the burn-in's records use for its items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class BurnPart:
 class Burnt:
     """A burn-in of one node.
 
-    `untested` contains pairs of the part with its stage and the reason. `odd` are parts on which a rule failed or
-    warned, `failed` are the ids of these rules. `things` are the parts with their figures, `meanings` the units and
-    meanings of the figures.
+    `untested` contains pairs: a part and a stage as one text, and the reason why the stage was not done. `odd` are the
+    parts on which a rule failed or warned; `failed` are the ids of the rules that failed or warned. `things` are the
+    parts with their figures; `meanings` contains the unit and the help text of each figure.
     """
 
     node: str
@@ -106,7 +106,7 @@ def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt
 
 
 def with_verdicts(burnt: Burnt, judged: Judged) -> Burnt:
-    """Return a copy with the burn-in's rules that fail or warn, and the parts that their evidence names."""
+    """Return a copy that also contains the failing and warning burn-in rules, and the parts in their evidence."""
     bad = {Status.FAIL, Status.WARN}
     failed = [v for v in judged.verdicts if v.status in bad and any(e.item.startswith(BURNIN) for e in v.evidence)]
     items = (e.item for v in failed for e in v.evidence if e.status in bad)
@@ -146,7 +146,7 @@ def _count(fault: Fault) -> int:
 
 
 def _details(rows: list[Fault]) -> Iterator[str]:
-    """Yield details of a fault: the SMs or CPUs of all its records, everything else from one record."""
+    """Yield details of a fault: the SMs or CPUs from all of its records, and everything else from a single record."""
     first = rows[0]
     for name, word in (("sm", "SM"), ("cpu", "CPU")):
         units = sorted({int(value) for fault in rows if (value := fault.number(name)) is not None})

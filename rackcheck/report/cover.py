@@ -67,7 +67,7 @@ def _logo(folder: Path, scalar: Scalar) -> Logo:
 
 
 def _beside(folder: Path, name: str) -> bytes:
-    """Return the content of a file in the brand's folder; raise ValueError if it is outside, or larger than LOGO."""
+    """Return a file's content; raise ValueError if the file is outside the brand's folder, or larger than LOGO."""
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise ValueError(f"{name} is outside the folder of the brand")

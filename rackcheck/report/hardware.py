@@ -66,10 +66,10 @@ def _part(node: str, item: str, values: Mapping[str, str | Unknown]) -> Hardware
 def compared(
     ordered: Ordered, found: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str] = ()
 ) -> BomComparison:
-    """Compare parts with a bill of materials; where serials could not be read, a part is `unread`, never `missing`.
+    """Compare parts with a bill of materials; a part is `missing` only if all serials of its kind were read.
 
-    `never` are nodes of the inventory that no run has read. Each line of the bill either matches a part by its serial,
-    or gives a difference.
+    `never` are nodes of the inventory that no run has read. For each line of the bill, either a part with this serial
+    matches, or the result contains a difference.
     """
     by_serial: dict[str, list[Hardware]] = {}
     for part in found:
@@ -109,9 +109,9 @@ def compared(
 
 
 def _is_at(part: Hardware, item: str) -> bool:
-    """Whether a part is at the item that a bill of materials names.
+    """Whether a part's item is the item in a line of the bill of materials, or this line contains no item.
 
-    An older bill names a GPU by its index (`gpu/3`). Such an item matches every GPU whose own item is not an index.
+    An older bill names a GPU by its index (`gpu/3`); this index matches every GPU whose item contains no index.
     """
     indexed = [BY_INDEX.fullmatch(name) is not None for name in (item, part.item)]
     return item in {"", part.item} or (indexed == [True, False] and part.kind == _kind(item))
@@ -128,7 +128,7 @@ def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequen
 
 
 def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
-    """Return the object ids of a part and its views on other planes: another kind, the same serial and node."""
+    """Return the object ids of all entries for one physical part: an entry per kind, with its serial on its node."""
     first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
     return {id(p) for p in first.values()}
 
@@ -197,8 +197,8 @@ def _serial(tree: Tree, item: str) -> bool:
 def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[Versions]:
     """Yield every component that has a version, with the nodes of each version, the most common first.
 
-    `never` are nodes of the inventory that no run has read: their versions are not known. A fact that is absent on
-    every node that replied is not a component, even if other nodes were silent.
+    `never` are nodes of the inventory that no run has read: their versions are not known. A version that is absent on
+    every node that replied is left out, even if no reply came from other nodes.
     """
     found: dict[str, Plane] = {}
     for tree in trees.values():

@@ -33,13 +33,13 @@ class ComponentGroup:
 
     @property
     def version(self) -> str:
-        """The version that most nodes have; empty if no node reported a version."""
+        """The most common version; empty if no node reported a version."""
         return self.versions.groups[0][0] if self.versions.groups else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Components that are unknown on the same nodes for the same reason, and have one version on all other nodes."""
+    """Components whose versions are unknown on the same nodes for the same reason, and equal on all other nodes."""
 
     nodes: tuple[str, ...]
     why: str
@@ -47,7 +47,7 @@ class Unread:
 
     @property
     def count(self) -> int:
-        """The number of components."""
+        """The number of components whose version is unknown on these nodes."""
         return sum(len(component.facts) for component in self.components)
 
 
@@ -157,7 +157,7 @@ def unread(parts: Iterable[Hardware]) -> tuple[tuple[str, int, str], ...]:
 class Likeness:
     """Nodes with the same verdicts; `rules` are the rules that need attention, by verdict.
 
-    `rules` is empty for machines that the profile is not for; `reason` is why the nodes are INCOMPLETE.
+    If the profile is not for these machines, `rules` is empty; `reason` is why the nodes are INCOMPLETE.
     """
 
     nodes: tuple[str, ...]
@@ -170,7 +170,7 @@ class Likeness:
 class Together:
     """Racks with the same verdicts, or the fleet.
 
-    `nodes` is the number of their nodes; `counts` is the number of their verdicts by status.
+    `nodes` is the number of nodes in these racks or in the fleet; `counts` is the number of verdicts by status.
     """
 
     names: tuple[str, ...]
@@ -209,9 +209,9 @@ def _loud(dossier: Dossier, vector: str) -> tuple[tuple[Status, tuple[str, ...]]
 
 
 def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
-    """Group nodes by their verdicts and outcome; the largest group is first, equal sizes are in the nodes' order.
+    """Group nodes by their verdicts and outcome, the largest group first; groups of one size keep the nodes' order.
 
-    The verdicts of machines that the profile is not for do not count: their letters are all replaced by `-`.
+    If the profile is not for a machine, `-` replaces each letter of its verdicts, because they do not count.
     """
     found: dict[tuple[str, Outcome, str, Match], list[NodeRow]] = {}
     for node in nodes:

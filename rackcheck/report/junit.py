@@ -9,15 +9,16 @@ Consumers support only passed, failed, broken and skipped; the six verdicts are 
     warn          passed     with a system-out that begins with WARN; most consumers show it as passed
     not in scope  no case
 
-A node, a rack or the fleet that is INCOMPLETE or has no verdict has an additional case `verdict`. It is an error,
-whatever the verdicts of the rules are, and contains the reason and the next command. If there are such cases, the
-document's name contains the number of verdicts without them; so does the property `rackcheck.verdicts`. On a machine
-that the profile is not for, no rule decides, so failing and unknown rules are reported as skipped.
+A node, a rack or the fleet that is INCOMPLETE or has no verdict has an additional case `verdict`. The JUnit case
+`verdict` is an error, whatever the verdicts of the rules are, and contains the reason and the next command. If there
+are cases `verdict`, the name of the root element contains the number of these cases and the number of the rules'
+verdicts. The property `rackcheck.verdicts` always contains the number of the rules' verdicts. On a machine that the
+profile is not for, no rule decides, so failing and unknown rules are reported as skipped.
 
 GitLab identifies cases by class and name, whatever their suite, and keeps only the first of identical cases (GitLab's
-documentation, page "Unit test reports"). The node is therefore part of a case's name. GitLab reads at most 30 MB per
-file. Jenkins shows the part of the class name before the last dot as the package. In this file, that part is the
-profile, and the rest is the area. Times are zero, because verdicts have no duration.
+documentation, page "Unit test reports"); the node's name is therefore part of each case's name. GitLab reads at most 30
+MB per file. Jenkins shows the part of the class name before the last dot as the package; here, the class name is the
+profile, a dot, and the first word of the rule's id. Times are zero, because verdicts have no duration.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +36,7 @@ from rackcheck.views.summary import several
 
 NOTHING = "no rule was judged on this node"
 UNKNOWN = "a deciding rule is unknown"
-"""Shown for a node that is INCOMPLETE if no reason is stored."""
+"""Message of the case `verdict` of an INCOMPLETE node, if the document contains no reason."""
 
 _STATUS = {letter: status for status, letter in LETTERS.items()}
 
@@ -104,7 +105,7 @@ def _stand_ins(dossier: Dossier) -> str:
 
 
 def _stands_in(node: NodeRow | GroupRow, letters: str) -> bool:
-    """Whether the node has the additional case `verdict`: it is INCOMPLETE or has no verdict."""
+    """Whether the node has the additional case `verdict`, because it is INCOMPLETE or has no verdict."""
     return node.outcome is Outcome.INCOMPLETE or not set(letters) - {OUT}
 
 
@@ -113,7 +114,7 @@ def _is_other(node: NodeRow | GroupRow) -> bool:
 
 
 def _idle(dossier: Dossier, node: NodeRow | GroupRow) -> Iterator[str]:
-    """Yield notes on the node's waivers without effect (such as unused, lapsed or expired), which are in no case."""
+    """Yield notes on the node's waivers without effect (such as unused or expired), which no JUnit case contains."""
     rows = [e for e in dossier.exemptions if e.state not in {"used", "elsewhere"} and node.name in e.nodes]
     if rows:
         lines = (f"waiver of {e.rule} ({_source(e, dossier.level)}) {e.state}: {e.detail}" for e in rows)
@@ -166,7 +167,7 @@ def _aside(status: Status, finding: FindingEntry | None) -> str:
 
 
 def _case_body(dossier: Dossier, gate: Gate, status: Status, finding: FindingEntry | None, node: str) -> str:
-    """Return the content of a case whose verdict is not pass."""
+    """Return the XML content of the JUnit case for a verdict; empty for pass."""
     reason = finding.reason if finding is not None and finding.reason else "no reason is stored"
     match status:
         case Status.FAIL:

@@ -1,8 +1,8 @@
 """Replaces known values in texts, whatever their case, and removes text that looks like an address or an id.
 
 Comparisons ignore the case and the width of letters. A value of 8 or more characters is found anywhere, a value of 4 to
-7 characters only if no letter or digit is directly before or after it. A shorter value is never replaced, because it
-occurs in almost every text.
+7 characters only if no letter or digit is directly before or after it. A value of fewer than 4 characters is never
+replaced, because it occurs in almost every text.
 """
 
 import ipaddress
@@ -139,7 +139,7 @@ class NodeSets:
 
 
 def folding(text: str) -> tuple[str, Callable[[int], int]]:
-    """Return a text without differences in case and width, and a function from its positions to the original's."""
+    """Return a text with normalized case and width, and a function from its positions to those of the original."""
     if text.isascii():
         return text.lower(), lambda at: at
     letters = [unicodedata.normalize("NFKC", c).casefold() for c in text]
@@ -157,7 +157,7 @@ def _forms(value: str) -> Iterator[str]:
 def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
     """Remove text that is certainly an address: IP addresses, and with `urls` the hosts of URLs (paths are kept).
 
-    Without `fours`, IPv4 addresses are kept, because a version may have the same form.
+    If `fours` is false, IPv4 addresses are kept, because a version may have the same form.
     """
     if urls and "://" in text:
         text = _URL.sub(ADDRESS, text)
@@ -165,7 +165,7 @@ def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
 
 
 def hostless(text: str) -> str:
-    """Remove text that looks like a host name; used only for versions and models, as fact paths look the same."""
+    """Remove text that looks like a host name; not to be used for fact paths, because they look like host names."""
     return _HOST.sub(ADDRESS, _NAMED.sub(rf"\1={ADDRESS}", text))
 
 
@@ -177,7 +177,7 @@ def homeless(text: str) -> str:
 def nameless(text: str, *, dates: bool = False) -> str:
     """Remove text that looks like the identity of a part or of a person, and every path except system paths.
 
-    With `dates`, a text like `2024.0912.0001` is kept: it may be a version, although some MACs have this form.
+    If `dates` is true, a text like `2024.0912.0001` is kept: it may be a version, although some MACs have this form.
     """
     text = _MAIL.sub(PERSON, text) if "@" in text else text
     text = _IDS.sub(lambda m: m[0] if dates and re.fullmatch(r"[0-9.]+", m[0]) else ID, text)

@@ -1,9 +1,10 @@
 """A summary of the dossier for a ticket or a pull request, in GitHub's Markdown.
 
 Text from a node or a person is put into a code span: inside it there is no markup, no HTML, no link, and no @mention,
-which a backslash would not prevent (github/cmark-gfm issue 181). No such text is in a table, where a `|` would have to
-be escaped even in a code span. GitHub rejects a comment of more than 65,536 characters (its API's message: "Body is too
-long (maximum is 65536 characters)"). This module counts bytes; a text never has fewer bytes than characters.
+which a backslash would not prevent (github/cmark-gfm issue 181). Tables contain no text from a node or a person,
+because a `|` would have to be escaped there even in a code span. GitHub rejects a comment of more than 65,536
+characters (its API's message: "Body is too long (maximum is 65536 characters)"). This module limits the size of the
+comment in bytes, because a text never has fewer bytes than characters.
 """
 
 import re
@@ -50,7 +51,7 @@ class _Section:
 
 
 def text(dossier: Dossier, digest: str) -> str:
-    """Render the summary in at most LIMIT bytes; lines that do not fit are counted, with the name of the annex."""
+    """Render the summary in at most LIMIT bytes; for lines that do not fit, their number and the annex are named."""
     head = "".join(f"{line}\n" for line in _head(dossier, digest))
     left = LIMIT - _size(head)
     written = []
@@ -153,7 +154,7 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
 
 
 def _burnt(burned: Burned) -> Iterator[str]:
-    """Yield lines on what was done, what went wrong, and the ranges of the figures."""
+    """Yield lines about burn-ins: what was done, what was found or not tested, and the ranges of the figures."""
     for run in burned.runs:
         seed = f", seed {run.seed}" if run.seed is not None else ""
         made_up = ", **a simulation**" if run.simulated else ""
@@ -225,7 +226,7 @@ def _list(texts: Sequence[str], most: int = 20) -> str:
 
 
 def _word(text: str) -> str:
-    """Return a plain word unchanged; other texts, which a record from elsewhere may contain, become a code span."""
+    """Return a plain word unchanged, and any other text (which a foreign record may contain) as a code span."""
     return text if re.fullmatch(r"[A-Za-z][A-Za-z -]{0,30}", text) else code(text)
 
 

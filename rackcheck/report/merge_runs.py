@@ -1,6 +1,6 @@
 """Merges several readings of one rack: for each node and rule, the newest verdict counts, even if it is unknown. Pure.
 
-Earlier readings are only compared with later ones, to list what changed.
+Verdicts and facts that a later reading has replaced are only used to list what changed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ class Settled:
 
     @property
     def everyone(self) -> tuple[Judged, ...]:
-        """The nodes, then the racks and the fleet that were judged as a whole."""
+        """The results of the nodes, then those of racks and the fleet, if these were judged as a whole."""
         return (*self.judged, *self.groups)
 
 
@@ -50,9 +50,9 @@ def settle(
 ) -> Settled:
     """Merge readings, which must be sorted from the oldest to the newest.
 
-    `agreed` are the planes of an acceptance, `seats` its nodes: a rule for these planes that no reading judged is
-    unknown. For a single run, `agreed` is None and `seats` is empty: rules that the run did not judge are not in its
-    scope.
+    `agreed` are the planes of an acceptance, and `seats` are its nodes: if a rule needs only planes in `agreed`, and no
+    reading judged it, its verdict is unknown. For a single run, `agreed` is None and `seats` is empty: rules that the
+    run did not judge are not in its scope.
     """
     rules = profile.rules
     known = {rule.id: rule for rule in rules}
@@ -111,7 +111,7 @@ def _together(
 
 
 def _comparable(across: Across, seats: Sequence[Seat]) -> bool:
-    """Whether the role has enough nodes for a vote; if it has too few, no verdict of the rule is expected."""
+    """Whether the role has enough nodes for a comparison; if it has too few, no verdict of the rule is expected."""
     expected = sum(seat.role == across.role for seat in seats)
     return large_enough(across, expected, expected)
 
@@ -172,7 +172,7 @@ def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Cla
 
 
 def reworked(readings: Sequence[CollectedRun], rules: Sequence[Rule]) -> Iterator[Rework]:
-    """Yield the changes between readings: verdicts in the profile's order, then parts that were swapped."""
+    """Yield the changes between readings: changed verdicts in the profile's order of rules, then replaced parts."""
     gathered: dict[tuple[str, str, tuple[tuple[str, str, str], ...]], list[str]] = {}
     nodes = sorted({node for run in readings for node in run.judged}, key=lambda n: (is_group(n), natural(n)))
     order = {rule.id: n for n, rule in enumerate(rules)}
@@ -201,8 +201,8 @@ def _turns(node: str, mine: Sequence[CollectedRun]) -> Mapping[str, tuple[tuple[
 def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
     """Yield the parts that were replaced between readings; a part that only moved to another index was not replaced.
 
-    Each item is a fact's path, and the run, time and value before and after the change. A reading in which the part is
-    unknown or not collected is skipped.
+    Yields tuples of a fact's path, and the run, time and value before and after the replacement. Readings in which a
+    part is unknown or not collected are ignored for this part.
     """
     held: dict[str, tuple[str, str, str]] = {}
     for at, collected_run in enumerate(mine):
@@ -224,7 +224,7 @@ def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple
 
 
 def _nothing_before(node: str, earlier: Sequence[CollectedRun], path: str) -> tuple[str, str, str] | None:
-    """Return the newest earlier reading which shows that the part did not exist; None if no reading shows this."""
+    """Return the newest earlier reading in which the part certainly did not exist; None if there is no such reading."""
     found = next((run.started for run in reversed(earlier) if _nothing(run.trees[node], path)), None)
     return (found.run, found.time, NOT_THERE) if found is not None else None
 
@@ -249,7 +249,7 @@ def _by_kind(known: Mapping[str, str]) -> Mapping[str, set[str]]:
 
 
 def _nothing(tree: Tree, path: str) -> bool:
-    """Whether a reading shows that a part does not exist: all parts of its kind are known, and it is not among them."""
+    """Whether a part certainly does not exist in a reading: all parts of its kind are known, without this part."""
     items = list(paths.parse(path).items)
     for collection, key in items:
         leaf = tree.leaves.get(collection)

@@ -112,14 +112,14 @@ def _out_of_scope(
 
 
 def _missed(rule: Rule, asked: Collection[str]) -> str:
-    """Return what a rule lacks: the planes that no run collected, or else one run with all of its planes."""
+    """Return why a rule was not judged: planes that no run collected, or that no single run collected together."""
     wanted = {plane.value for plane in rule.planes} - {"derived"}
     missing = wanted - set(asked)
     return f"{' and '.join(sorted(missing or wanted))} plane{'' if missing else ' in one run'}"
 
 
 def areas(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Area]:
-    """Count verdicts by plane and by the area of the facts, sorted by plane, then by area."""
+    """Count verdicts by plane and by area (usually the first word of a fact's path), sorted by plane, then by area."""
     placed: dict[tuple[str, str], list[str]] = {}
     for rule in rules:
         planes = "+".join(sorted(plane.value for plane in rule.planes if plane.value != "derived")) or "derived"
@@ -148,8 +148,8 @@ def punch(
 
     `owners` maps each rule and node to the author of its waiver and the waiver's end date. If the outcome is not PASS,
     at least one entry has class A. Entries of class A are also made for nodes that were not read or judged, for an
-    interrupted run (`cut`), and for INCOMPLETE nodes without a rule to fix. For machines that the profile is not for,
-    no rule is listed, because no rule decides.
+    interrupted run (`cut`), and for INCOMPLETE nodes that are in no other entry of class A. If the profile is not for a
+    machine, its rules are not listed for it, because they do not decide.
     """
     others = frozenset(node.node for node in judged if node.fit.match is Match.OTHER)
     common, single = causes(deciding(findings, others), silent)

@@ -8,8 +8,8 @@ import segno
 def svg(text: str) -> str:
     """Draw a text of up to about 1,200 bytes as one SVG element with a white margin; the drawing is deterministic.
 
-    With error correction level M the code can be read despite a fold or a stamp. Raises segno.DataOverflowError for a
-    longer text.
+    With error correction level M the code can be read despite a fold or a stamp. Raises segno.DataOverflowError if the
+    text is too long.
     """
     out = io.BytesIO()
     code = segno.make(text, error="m", boost_error=False, micro=False)

@@ -77,7 +77,7 @@ def _ordered(mapping: Mapping[Any, Any]) -> Iterable[Any]:
 
 
 def _value(doc: Any, shape: Any, place: str) -> Any:
-    """Convert a JSON value to a type of the model; `place` is its position in the document, for errors (UserError)."""
+    """Convert a JSON value to a type of the model; `place` is its position in the document, for a UserError."""
     inner = optional(shape)
     if inner is not None:
         return None if doc is None else _value(doc, inner, place)

@@ -1,8 +1,8 @@
 """Generates the JSON Schema of the record from the model's types, so that both always agree; `oneOf` is not used.
 
 In this schema an object has exactly the fields of its data class; a mapping (params, counts) may have any keys.
-Patterns are defined only for texts that rackcheck generates. Times have no pattern: they are copied from a run, and a
-stored run may be anyone's file.
+Patterns are defined only for texts that rackcheck generates. Times have no pattern, because they are copied from a
+stored run, which another program may have changed.
 """
 
 from collections.abc import Mapping

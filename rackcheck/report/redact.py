@@ -2,8 +2,8 @@
 
 TABLE defines how each text of the model is redacted; `docs/design/decisions/0011-redaction-levels.md` explains why. A
 value to be hidden that has a field of its own (such as a serial) is removed from this field and from every other text.
-Afterwards, patterns remove text that looks like an address, an id or a path. Verdicts, counts, versions, models and
-rules are kept. Pure.
+After known values, text that looks like an address, an id or a path is removed by regular expressions. Verdicts,
+counts, versions, models and rules are kept. Pure.
 """
 
 import re
@@ -77,19 +77,19 @@ class How(StrEnum):
 
     KEEP = auto()
     TEXT = auto()
-    """Known values, addresses, ids and paths are removed."""
+    """Known values, addresses and home folders are removed from the text; in the public copy, ids and paths, too."""
     WORDS = auto()
-    """Like TEXT, but the customer's copy keeps URLs: in a profile's text they are not the customer's addresses."""
+    """Like TEXT, but the customer's copy keeps URLs, because a profile's URLs are not the customer's addresses."""
     VERSION = auto()
-    """Known values, hosts, addresses, ids and paths are removed; four numbers with dots count as a version."""
+    """Known values, hosts, addresses, ids and paths are removed; four numbers joined by dots count as a version."""
     TIME = auto()
-    """Kept if it has the form of a time."""
+    """A text with the form of a time is kept; any other text is redacted like TEXT."""
     DIGEST = auto()
-    """Kept if it has the form of a SHA-256."""
+    """A text with the form of a SHA-256 is kept; any other text is removed."""
     VECTOR = auto()
-    """Kept if it consists of verdict letters."""
+    """A text that consists of verdict letters is kept; any other text is removed."""
     FIGURE = auto()
-    """Kept if it has the form of a measured number, or of points of a curve."""
+    """A text with the form of a measured number, or of points of a curve, is kept; any other text is removed."""
     NODE = auto()
     NODE_OR_TEXT = auto()
     RACK = auto()
@@ -97,12 +97,12 @@ class How(StrEnum):
     SUBJECT = auto()
     SERIAL = auto()
     OTHER = auto()
-    """Identities by name: removed, except properties in MAKES (such as the model), which are redacted like TEXT."""
+    """A part's properties by name: those in MAKES (such as the model) are redacted like TEXT, others are removed."""
     ADDRESS = auto()
     LOGIN = auto()
     SITE = auto()
     SITES = auto()
-    """Like SITE; in addition, each of the text's words of 4 or more letters is removed from other texts."""
+    """Like SITE; in addition, words of 4 or more letters in this text are removed from all other texts."""
     PERSON = auto()
     TICKET = auto()
     REASON = auto()
@@ -111,7 +111,7 @@ class How(StrEnum):
     CHANGE = auto()
     """How a rule was changed: redacted like TEXT if it contains ` -> `, else withheld, because it may be any text."""
     FILE = auto()
-    """The name of a file is kept, without its folders."""
+    """Of a file's path, only the name of the file is kept, and redacted like TEXT."""
     GONE = auto()
 
 
@@ -247,7 +247,7 @@ REPLACED = {
     H.LOGIN: "[operator]", H.PERSON: known.PERSON, H.ADDRESS: known.ADDRESS, H.OTHER: known.ID, H.SITE: "[site]",
     H.SITES: "[site]", H.TICKET: "[ticket]", H.REASON: "[reason]", H.PARAM: "[param]",
 }  # fmt: skip
-"""The placeholder that replaces a value in other texts, by kind; the value's own field is emptied."""
+"""For each kind of value, the placeholder that replaces it in other texts; the value's own field is emptied."""
 
 COMMON = frozenset(
     {word.value.casefold() for words in (Status, Outcome, Severity, Phase, Plane, Reason, Class) for word in words}
@@ -285,7 +285,7 @@ COMMON = frozenset(
     | {"services", "site", "storage", "superseded", "swapped", "switch", "system", "systems", "true", "ubuntu"}
     | {"unread", "unused", "used", "user", "value", "waiting", "witness"}
 )
-"""Words that any document may contain. As a name or a login they reveal nothing; removing them would damage texts."""
+"""Words that are never removed: any document may contain them, and as a name or a login they reveal nothing."""
 
 IDENTITY = frozenset({"serial", "uuid", "guid", "mac", "hostname", "wwn", "asset"})
 """Facts whose path ends in one of these words identify a single part, not its kind."""
@@ -301,7 +301,7 @@ _LETTERS = frozenset({*LETTERS.values(), OUT})
 def redacted(dossier: Dossier, level: str) -> Dossier:
     """Return a dossier's copy for the level `customer` or `public`; the copy of a public dossier is public.
 
-    Raises ValueError for any other level.
+    Raises ValueError if the level is neither `customer` nor `public`.
     """
     if level not in LEVELS:
         raise ValueError(f"no level of a copy: {level}")
@@ -348,7 +348,7 @@ class _Redaction:
         return f"{RACK}{self._own[H.RACK][rack]}" if name.startswith(RACK) else FLEET
 
     def walked(self, value: Any, how: _Hows) -> Any:
-        """Return a value of the model as redacted for the copy."""
+        """Return a redacted copy of a value of the model."""
         if how is H.GONE:
             return _emptied(value)
         if how is H.OTHER:
@@ -371,7 +371,7 @@ class _Redaction:
         )
 
     def _leaves(self, value: Any, how: _Hows) -> Iterator[tuple[How, str]]:
-        """Yield every text of a value, with how the text is redacted."""
+        """Yield every text in a value of the model, as a pair: how the text is redacted, and the text."""
         match value:
             case Enum() | int() | bytes() | None:
                 return
@@ -446,7 +446,7 @@ class _Redaction:
 
 
 def _emptied(value: Any) -> Any:
-    """Return an empty value of the same type."""
+    """Return an empty text, tuple or mapping, depending on the value's type; None for any other type."""
     match value:
         case str():
             return ""
@@ -458,14 +458,14 @@ def _emptied(value: Any) -> Any:
 
 
 def _halves(value: tuple[Any, ...], how: _Hows) -> Iterator[tuple[Any, _Hows]]:
-    """Yield each element of a tuple with its redaction: the same for all, or, in a pair, one for each half."""
+    """Yield each element of a tuple with its redaction: the same for all elements, or a separate one for each."""
     if isinstance(how, How) or (value and isinstance(value[0], tuple)):
         return ((item, how) for item in value)
     return zip(value, how, strict=True) if value else iter(())
 
 
 def _named(how: How, values: Mapping[str, None]) -> dict[str, str]:
-    """Return the pseudonyms of values, numbered: names in natural order, serials in the document's order."""
+    """Return a numbered pseudonym for each value: names in natural order, serials in the document's order."""
     if how is H.SERIAL:
         ordered = [value for value in values if _is_value(value)]
     else:

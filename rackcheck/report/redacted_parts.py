@@ -1,4 +1,4 @@
-"""The texts that a copy withholds on purpose, so that no rendering shows `none` for a text that was removed."""
+"""Names the texts that a redacted copy withholds, so that no rendering shows `none` for a text that was removed."""
 
 from collections.abc import Mapping
 
@@ -21,5 +21,5 @@ MISSING: Mapping[str, str] = {
 
 
 def missing(level: str, what: str) -> str:
-    """Return what is shown for an empty text at a level; `what` is a dictionary key of MISSING."""
+    """Return what a document of this level shows for an empty text; `what` is the text's name in MISSING."""
     return WITHHELD if what in HIDDEN.get(level, ()) else MISSING[what]

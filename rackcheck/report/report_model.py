@@ -1,7 +1,7 @@
 """The model of the sign-off document, which all renderings use.
 
-Pure and immutable; built by `report.build`, redacted by `report.redact`. Texts may come from a hostile node, so a
-rendering must write them literally. No clock is read: all times come from the runs.
+The objects are immutable; `report.build` makes them, and `report.redact` makes redacted copies of them. Texts may come
+from a hostile node, so a rendering must write them literally. No clock is read: all times come from the runs.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from rackcheck.views.reasons import NO_NODE, Reasons, gathered, in_one_line
 LETTERS = {
     Status.PASS: "p", Status.WARN: "w", Status.FAIL: "F", Status.WAIVED: "v", Status.UNKNOWN: "u", Status.NA: "n",
 }  # fmt: skip
-"""One letter per verdict; `-` if a rule is not in scope."""
+"""The letter of each verdict; a rule that is not in scope has the letter `-`."""
 
 OUT = "-"
 
@@ -80,7 +80,7 @@ class CountedRun:
 class ReportSubject:
     """The subject of the document; `kind` is run or acceptance, `state` draft or superseded.
 
-    `state` is never signed, because a document is signed after it is written. `digest` is the profile's digest,
+    `state` is never `signed`, because a document is signed after it is written. `digest` is the profile's digest,
     `params` are all params (None if the site must set a value), `given` are the params that were set.
     """
 
@@ -133,7 +133,7 @@ class VerdictTally:
 class Unchecked:
     """A gap in the checks: `kind` is plane, rule, site value, scope, phase or node.
 
-    `count` is a number of rules for the kinds scope and phase, of nodes for the kind node, and else of verdicts.
+    `count` is a number of nodes if `kind` is node, of rules if `kind` is scope or phase, and otherwise of verdicts.
     """
 
     kind: str
@@ -173,9 +173,10 @@ class RuleChange:
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """One node: location, identity, outcome, and `vector`: one letter per gate, in the gates' order.
+    """One node: location, identity, outcome, and `vector`: a letter for each rule's verdict, in the profile's order.
 
-    `reason` is why the node is INCOMPLETE and the next command, `fit` whether the profile is for this machine.
+    `reason` says why the node is INCOMPLETE, and names the next command; `fit` is whether the profile is for this
+    machine.
     """
 
     name: str
@@ -202,7 +203,7 @@ class NodeRow:
 class GroupRow:
     """A rack or the fleet, judged as a whole: `name` is `@rack:a01` or `@fleet`, `nodes` are its members.
 
-    `scope` is rack or fleet, `vector` has one letter per gate like a node's, `reason` is why it is INCOMPLETE.
+    `scope` is rack or fleet, `vector` has a letter for each rule's verdict, `reason` is why the group is INCOMPLETE.
     """
 
     name: str
@@ -226,7 +227,7 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class FindingEntry:
-    """One rule's verdict with the same reason on one or more nodes or racks; title, why and fix are in the gate.
+    """One rule's verdict with the same reason on one or more nodes or racks; the rule's texts are in its Gate.
 
     `truth` is the verdict without waivers, if that differs. `more` counts pieces of evidence that are not shown.
     """
@@ -241,7 +242,7 @@ class FindingEntry:
 
     @property
     def where(self) -> str:
-        """The names in compact form: `dgx[01-03]`."""
+        """The names of the nodes or racks in compact form: `dgx[01-03]`."""
         return fold(self.nodes)
 
 
@@ -288,7 +289,7 @@ class BomComparison:
 class Versions:
     """One component of the firmware and software matrix: its versions, each with its nodes, the most common first.
 
-    A version of `""` is unknown; `why` is the reason. `even` is true if every node has the same version.
+    An empty text stands for an unknown version; `why` is the reason. `even` is true if every node has the same version.
     """
 
     fact: str
@@ -298,7 +299,7 @@ class Versions:
 
     @property
     def even(self) -> bool:
-        """Whether all nodes are known and have the same version."""
+        """Whether the version is known on all nodes, and is the same on all of them."""
         return len(self.groups) == 1 and bool(self.groups[0][0])
 
 
@@ -314,7 +315,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """A waiver with its state: used, unused, lapsed, expired, waiting or elsewhere; `detail` is the reason."""
+    """A waiver with its state: used, unused, lapsed, expired, waiting or elsewhere; `detail` explains the state."""
 
     rule: str
     nodes: tuple[str, ...]
@@ -345,7 +346,7 @@ class Punch:
 class Rework:
     """A change between readings: of a rule's verdict (`fact` is empty), or of a part (`rule` is empty).
 
-    Each step is a run, its time, and the verdict or the part's value in this run.
+    Each of `steps` contains the name and time of a run, and the verdict or the part's value in this run.
     """
 
     rule: str
@@ -370,7 +371,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """One raw answer: `digest` is its SHA-256 in the bundle (may be empty), `trouble` the error (may be empty)."""
+    """One raw answer: `digest` is the SHA-256 of its content, `trouble` the error; each of the two may be empty."""
 
     run: str
     node: str
@@ -423,7 +424,7 @@ class Dossier:
 
     @property
     def whole(self) -> Whole:
-        """The number of nodes and racks: the totals for shares."""
+        """The numbers of nodes and racks, as the totals in texts such as `62 of 72`."""
         return whole(len(self.nodes), (group.name for group in self.groups))
 
     @property

@@ -1,7 +1,7 @@
 """The data of one run for a document: verdicts, identifying facts, fingerprints of the other facts, raw answers.
 
-Only the run's events are read. Of a node's facts, identities, versions, item names and a digest of all stable facts are
-kept, so that a thousand nodes fit into memory.
+The data comes only from the run's events. Of each node's facts, only identities, versions, item names and digests of
+all stable facts are kept, so that a thousand nodes fit into memory.
 """
 
 import hashlib
@@ -108,12 +108,12 @@ def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
 
 
 def _stable_value(leaf: Leaf) -> object:
-    """Return a fact's value without its source and time, which differ between readings."""
+    """Return a fact's value and unit, without source, time and error details, which differ between readings."""
     doc = reading_json(leaf.reading)
     doc.pop("detail", None)
     return {**doc, "unit": leaf.kind.unit} if leaf.kind.unit else doc
 
 
 def canonical(doc: object) -> bytes:
-    """Serialize a document in canonical form."""
+    """Serialize a document as canonical JSON: sorted keys, no blanks, ASCII only."""
     return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()

@@ -1,6 +1,6 @@
 """Groups a document's findings by cause: findings that are unknown on the same nodes for one cause are one block.
 
-`views.causes` does this for a run, where silent planes are known; here only the document's texts are available. Pure.
+For a run, `views.causes` groups findings by silent planes; a document has no data on silent planes, only texts. Pure.
 """
 
 import re
@@ -19,17 +19,17 @@ MARK = "unknown: "
 """Prefix of an observed value that could not be read; the cause follows the prefix."""
 
 UNITS = {"phase": "rule", "scope": "rule", "node": "node"}
-"""The unit of a gap's count, by kind of gap; for any other kind it is the verdict."""
+"""The unit of a gap's count, by kind of gap (a gap is what was not checked); for other kinds, it is `verdict`."""
 
 _BLOCKED = re.compile(r"blocked by (\S+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Findings that are shown together; `causes` is empty for a single finding.
+    """Findings with a common cause, which are shown together, or a single finding, for which `causes` is empty.
 
-    If nodes are silent for the same kind of reason but with different details, there are several causes; `spread`
-    contains the nodes of each cause.
+    Causes with the same kind of reason but different details are in one block; `spread` contains the nodes of each
+    cause.
     """
 
     findings: tuple[FindingEntry, ...]
@@ -38,40 +38,40 @@ class Block:
 
     @property
     def status(self) -> Status:
-        """The verdict of all findings."""
+        """The verdict, which is the same for all findings of the block."""
         return self.findings[0].status
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes of all findings."""
+        """The nodes of all findings of the block."""
         return tuple(sorted({node for found in self.findings for node in found.nodes}, key=natural))
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The rules, without duplicates."""
+        """The rules of all findings of the block, without duplicates."""
         return tuple(dict.fromkeys(found.rule for found in self.findings))
 
     def severity(self, gates: Mapping[str, Gate]) -> Severity:
-        """Return the highest severity of the rules."""
+        """Return the highest severity of the block's rules."""
         order = list(Severity)
         rows = [gates[rule].severity for rule in self.rules if rule in gates]
         return min(rows, key=order.index, default=Severity.ADVISORY)
 
     def title(self, gates: Mapping[str, Gate]) -> str:
-        """Return a title for the rules: `20 rules of the bmc plane`."""
+        """Return a title for the block's rules, such as `20 rules of the bmc plane`."""
         planes = [set(gates[rule].planes) if rule in gates else set[str]() for rule in self.rules]
         common = set.intersection(*planes)
         of = f" of the {next(iter(common))} plane" if len(common) == 1 else ""
         return f"{several(len(self.rules), 'rule')}{of}"
 
     def cause(self, most: int = 3) -> str:
-        """Format the causes, at most `most` of them."""
+        """Format the first `most` causes, and the number of further causes."""
         more = f"; and {len(self.causes) - most} more like these" if len(self.causes) > most else ""
         return "; ".join(detail_lines(dict(zip(self.causes, self.spread, strict=True)))[:most]) + more
 
 
 def blocks(findings: Sequence[FindingEntry]) -> tuple[Block, ...]:
-    """Group findings, in the order of each group's first finding; a finding that shares no cause has its own block."""
+    """Group findings by cause, in the order of each group's first finding; other findings are groups of one."""
     homes = _homes(findings)
     gathered: dict[object, list[tuple[FindingEntry, str]]] = {}
     for place, found in enumerate(findings):
@@ -99,7 +99,7 @@ def _shared(members: Sequence[tuple[FindingEntry, str]]) -> Block:
 
 
 def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, ...]]]:
-    """Return, by a finding's index, its cause and nodes; a finding that is blocked by a rule has that rule's cause."""
+    """Return each unknown finding's cause and nodes by index; a finding blocked by a rule has that rule's cause."""
     homes = {}
     waiting = {}
     for place, found in enumerate(findings):
@@ -125,12 +125,12 @@ def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, 
 
 
 _NAMED = frozenset({"plane", "phase", "node"})
-"""Kinds of gaps that are listed one by one in a short text; for any other kind only the number is shown."""
+"""Kinds of gaps in the checks that a short text lists one by one; for other kinds, it contains only the number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What was not checked for one reason; `whats` are the names of the planes, rules, site values and so on.
+    """Everything of one kind that was not checked for one reason; `whats` are names of planes, rules, site values etc.
 
     `count` is a number of verdicts, rules or nodes, depending on `kind`.
     """
@@ -143,12 +143,12 @@ class Gap:
 
     @property
     def what(self) -> str:
-        """The names of what was not checked, as one text."""
+        """The names of the planes, rules, site values etc. that were not checked, as one text."""
         return ", ".join(self.whats)
 
     @property
     def counted(self) -> str:
-        """The count with its unit."""
+        """The count with its unit, such as `7 verdicts`."""
         unit = UNITS.get(self.kind, "verdict")
         return f"{self.count:,} {unit}{'' if self.count == 1 else 's'}"
 
@@ -164,7 +164,7 @@ class Gap:
 
 
 def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
-    """Return short texts for all gaps; rules and site values are counted in total, whatever the reasons are."""
+    """Return short texts for all gaps in the checks; rules and site values are counted over all reasons together."""
     counted: dict[str, set[str]] = {}
     for gap in found:
         if gap.kind not in _NAMED:
@@ -174,12 +174,12 @@ def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
 
 
 def things(unchecked: Sequence[Unchecked]) -> int:
-    """Count what was not checked; a rule counts once, however many nodes or racks it is unknown on."""
+    """Count what was not checked; a rule counts once, even if it is unknown on several nodes or racks."""
     return len({(one.kind, one.what, one.nodes if one.kind in _NAMED else ()) for one in unchecked})
 
 
 def gaps(unchecked: Sequence[Unchecked]) -> tuple[Gap, ...]:
-    """Group what was not checked by kind, reason and nodes, in the order in which each group's first entry occurs."""
+    """Group what was not checked by kind, reason and nodes; the groups keep the order of their first entries."""
     found: dict[tuple[str, str, tuple[str, ...]], list[Unchecked]] = {}
     for one in unchecked:
         found.setdefault((one.kind, one.why, one.nodes), []).append(one)

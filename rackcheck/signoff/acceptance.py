@@ -1,7 +1,8 @@
 """An acceptance: the runs over one inventory that belong to one sign-off, as an append-only log in a separate folder.
 
-`acceptance.jsonl` is the log, one event per line; `profile/` and `waivers/` contain the files by which it is judged.
-The log determines the state: draft, signed (nothing was added since), superseded (another acceptance replaces it).
+`acceptance.jsonl` is the log, one event per line; `profile/` and `waivers/` contain the files by which its runs are
+judged. The log determines the state: draft, signed (nothing was added since), superseded (another acceptance replaces
+it).
 """
 
 import fcntl
@@ -58,8 +59,8 @@ class AcceptedRun:
 class Acceptance:
     """An acceptance as read from its log; `head` is the log's first event.
 
-    `bundles` contains, by level, the folder of the bundle of the current state, `earlier` those of earlier states.
-    `machines` contains the last known serial of each node.
+    `bundles` maps each level to the folder of the bundle of the current state, `earlier` maps levels to the folders of
+    bundles of earlier states. `machines` contains the last known serial of each node.
     """
 
     name: str
@@ -93,7 +94,7 @@ class Acceptance:
 
     @property
     def law(self) -> int:
-        """The version of `model.profile.LAW` when the acceptance was begun; all its runs are judged by this version."""
+        """The version of the rules for outcomes (`LAW`) at the acceptance's begin, which applies to all its runs."""
         law: int = self.head.get("law", FIRST)
         return law
 
@@ -190,7 +191,7 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
 
 
 def _moved_on(before: Acceptance) -> Acceptance:
-    """Return the acceptance with its bundles marked as earlier ones, because its state changes."""
+    """Return the acceptance with its bundles moved to `earlier`, because they do not show its new state."""
     return replace(before, bundles={}, earlier={**before.earlier, **before.bundles})
 
 
@@ -262,7 +263,7 @@ def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Ac
 
 
 def append(folder: Path, doc: Mapping[str, Any]) -> None:
-    """Append one event to the log; when this returns, the event is on disk. Concurrent writers are serialized."""
+    """Append one event to the log; when the function returns, the event is on disk. A file lock serializes writers."""
     line = json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n"
     with (folder / LOG).open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -15,7 +15,7 @@ from rackcheck.model.fact import clean
 from rackcheck.profile.layers import did_you_mean
 
 SIZE = 16 << 20
-"""Maximum size of a bill, in bytes."""
+"""Maximum size of a bill of materials, in bytes."""
 
 _SPOILT = re.compile(r"[0-9](?:[.,][0-9]+)?[eE][+-]?[0-9]+")
 
@@ -23,12 +23,12 @@ COLUMNS = ("node", "item", "kind", "model", "part_number", "serial")
 """Columns of a bill of materials that are read; the serial identifies the part."""
 
 IGNORED = ("note", "quantity", "order", "position", "description")
-"""Columns that a bill of materials may also have, but that are ignored."""
+"""Columns that a bill of materials may contain in addition; they are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class BomLine:
-    """One row: where the part belongs, and what it is; a text is empty if the bill does not contain it."""
+    """One row of a bill of materials: the part's node and item, and what it is; texts missing in the bill are empty."""
 
     row: int
     node: str
@@ -41,7 +41,7 @@ class BomLine:
 
 @dataclass(frozen=True)
 class Bom:
-    """A bill as read from its file."""
+    """A bill of materials as read from its file."""
 
     name: str
     digest: str

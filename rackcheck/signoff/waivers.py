@@ -23,13 +23,13 @@ from rackcheck.profile.schema import waivers as schema
 from rackcheck.profile.schema_check import conform
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
-"""Regular expression for the name of a waiver file, which its copies in runs and acceptances also have."""
+"""Regular expression for the name of a waiver file; its copies in runs and acceptances have the same name."""
 
 FOUND = "waivers.yaml"
 """The waiver file in the working folder that is read by default."""
 
 _SPELT = re.compile(r'"[^"\n]*\\')
-"""Matches a backslash after a double quote on a line: a YAML mapping key may then be written with escapes."""
+"""Matches a double quote and a later backslash on the line: the line may contain a YAML key with escapes."""
 
 HEAD = "rackcheck: 1\nwaivers:\n"
 
@@ -101,9 +101,10 @@ def read(text: str, shown: str) -> tuple[Waiver, ...]:
 
 
 def within(files: Mapping[str, str]) -> tuple[File, ...]:
-    """Return those of a profile's own files that contain waivers; raises BadFile with all errors.
+    """Return the files of a profile that contain waivers; raises BadFile with all errors.
 
-    `files` are the texts of a loaded profile: their form is already validated.
+    `files` maps names of files to their texts; the form of the texts is already validated, because the profile was
+    loaded.
     """
     found: list[File] = []
     problems: list[Problem] = []
@@ -123,12 +124,12 @@ def within(files: Mapping[str, str]) -> tuple[File, ...]:
 
 
 def own(files: Mapping[str, str]) -> tuple[Waiver, ...]:
-    """Return all waivers in a profile's own files; raises BadFile as `within` does."""
+    """Return all waivers in the files of a profile; raises BadFile with all errors."""
     return tuple(waiver for file in within(files) for waiver in file.waivers)
 
 
 def fingerprint(files: Iterable[File]) -> str:
-    """Return the SHA-256 of waivers in a profile's own files, without their line numbers; empty if there are none."""
+    """Return the SHA-256 of the waivers in a profile's files, without line numbers; empty if there are no waivers."""
     rows = [[file.name, [asdict(replace(waiver, place="")) for waiver in file.waivers]] for file in files]
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest() if rows else ""
 
@@ -177,7 +178,7 @@ def _waiver(entry: YamlMapping, problems: list[Problem]) -> Waiver:
 
 
 def added(text: str, waivers: Iterable[Waiver]) -> str:
-    """Return the text of a file with waivers added at the end; everything else is unchanged."""
+    """Return the text of a file with waivers added at the end; other text is unchanged, except an empty list `[]`."""
     before = re.sub(r"(?m)^waivers:[ \t]*\[[ \t]*\][ \t]*$", "waivers:", text) if text.strip() else HEAD
     return before + ("" if before.endswith("\n") else "\n") + "".join(map(_entry, waivers))
 

@@ -137,7 +137,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _groups(session: int) -> Iterator[int]:
-    """Yield the process groups of a session; without /proc, yield nothing."""
+    """Yield the process groups of a session; on a system without /proc, yield nothing."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError):
             # After the name, which may contain blanks and brackets, the fields are state, parent, group, session.

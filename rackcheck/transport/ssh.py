@@ -57,14 +57,14 @@ class _Deadline:
 
 
 def run(target: Target, script: str, limits: ShellLimits) -> ShellReply:
-    """Run a script on a node; failures are returned as a reply with the reason, from which credentials are removed."""
+    """Run a script on a node; a failure is returned as the reply's reason. Credentials are removed from the reply."""
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Script(script)))
 
 
 def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
-    """Run a command on a node, and call `speak` with the command's stream; `speak` returns why the stream ended.
+    """Run a command on a node, and call `speak` with its stream; the function `speak` returns why the stream ended.
 
-    The reply contains no raw output, because `speak` has read the output.
+    The reply contains no raw output of the command, because `speak` has read this output.
     """
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Talk(command, speak)))
 
@@ -205,10 +205,10 @@ def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hi
 
 
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
-    """Return the keys for the login: the configured keys if there are any.
+    """Return the keys for the login: the configured keys, or else the agent's keys and the default key files.
 
-    Without configured keys, return no keys if a password is set, else the agent's keys and the default key files. Key
-    files that cannot be used are added to `tried`.
+    If a password is set but no key is configured, no keys are returned. Key files that cannot be used are added to
+    `tried`.
     """
     import paramiko  # noqa: PLC0415
 
@@ -286,7 +286,7 @@ class _Script:
 
 @dataclass(frozen=True)
 class _Talk:
-    """Runs a command, and calls `speak` with the command's stream."""
+    """Runs a command on a node, and calls `speak` with the command's input and output stream."""
 
     command: str
     speak: Callable[[CommandStream], Unknown]

@@ -16,7 +16,7 @@ KNOWN = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A node's SSH server, and its credentials. `proxy` is a command that connects to the server.
+    """A node's SSH server, and its credentials. `proxy` is a local command that connects to the SSH server.
 
     `password` is the password of the user, `passphrase` the passphrase of the key files; both secrets are never shown.
     """
@@ -35,7 +35,7 @@ class Target:
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
     """Return a node's SSH server and credentials from the inventory and the user's SSH configuration.
 
-    `secrets` maps the inventory's references to secrets.
+    `secrets` maps the references to secrets in the inventory to the secrets themselves.
     """
     values = _ask_ssh(node.host) if _touched(node.host) else {}
     name = values.get("hostname", [node.host])[0]

@@ -43,8 +43,7 @@ BOUNDS = {
 }
 """Maximum number of rows of each list in the page; `report.json` contains all rows.
 
-`open` is the number of gates above which their list is collapsed. `set` is the number of characters above which a node
-set is collapsed.
+No template uses `open`. `set` is the number of characters above which a node set is collapsed.
 """
 
 UNREAD = "not read"

@@ -12,7 +12,7 @@ from rackcheck.report.hardware_groups import vectors
 from rackcheck.report.report_model import LETTERS, OUT, Dossier, Gate, NodeRow
 
 COMMON = 12
-"""The page shows this many of the most common patterns and of the rarest; the others are counted."""
+"""The page shows this number of the most common patterns of verdicts, and of the rarest; all others are counted."""
 
 COLUMNS = 40
 """Maximum number of columns; if there are more, the columns that fail or are unknown on most nodes are kept."""
@@ -40,14 +40,16 @@ class Column:
 
     @property
     def label(self) -> str:
-        """The first rule and the number of the others: `RULE +3`."""
+        """The first rule, and the number of further rules in the column: `RULE +3`."""
         more = len(self.gates) - 1
         return f"{self.gates[0].id} +{more}" if more else self.gates[0].id
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """A row for each pattern and a column for each rule that does not pass everywhere; what is left out is counted.
+    """A matrix with a row for each pattern of verdicts, and a column for each rule that does not pass on all nodes.
+
+    Rows and columns that are left out are counted.
 
     `rules` counts the rules about single nodes, `passing` the rules among them that pass wherever they apply.
     """
@@ -63,13 +65,13 @@ class Matrix:
 
     @property
     def patterns(self) -> int:
-        """The number of different patterns."""
+        """The number of different patterns of verdicts."""
         return len(self.common) + len(self.rare) + self.between
 
 
 @dataclass(frozen=True, slots=True)
 class RackCell:
-    """One node in its rack: `place` is its index in the dossier, `usual` is set if it has the most common pattern."""
+    """One node in its rack: `place` is its index in the dossier, `usual` is set if it has the most common verdicts."""
 
     place: int
     node: NodeRow
@@ -85,7 +87,7 @@ class OverviewRack:
 
 
 def matrix(dossier: Dossier) -> Matrix:
-    """Build the matrix of nodes and differing rules; machines that the profile is not for add no column."""
+    """Build the matrix of verdicts; machines that the profile is not for add no column."""
     gathered = vectors(dossier.nodes)
     counts = [Counter[str]() for _ in dossier.gates]
     for vector, nodes in gathered:
@@ -119,9 +121,10 @@ def matrix(dossier: Dossier) -> Matrix:
 
 
 def racks(nodes: Sequence[NodeRow]) -> tuple[OverviewRack, ...]:
-    """Group nodes by rack, and mark those with the most frequent pattern as usual.
+    """Group nodes by rack, and mark the nodes with the most common pattern of verdicts as usual.
 
-    No node is usual if the two most frequent patterns are equally frequent, or if no two nodes share a pattern.
+    No node is usual if the two most common patterns of verdicts are equally common, or if no two nodes have the same
+    verdicts.
     """
     gathered = vectors([node for node in nodes if node.fit.match is not Match.OTHER])
     sizes = [len(alike) for _, alike in gathered[:2]] + [0, 0]

@@ -1,4 +1,4 @@
-"""Derives the data of the HTML page from the dossier. Pure; lists that a node could inflate are limited in length."""
+"""Derives the data of the HTML page from the dossier. Lists whose length depends on nodes are limited."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ class Instance:
 class SharedCause:
     """One cause for many rules: a title, the cause, the rules by severity, the nodes.
 
-    `before` are the nodes of an earlier chapter that lists the same rules.
+    If an earlier chapter lists the same rules, `before` are the nodes of that chapter.
     """
 
     title: str
@@ -49,7 +49,7 @@ class SharedCause:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Findings of one rule with the same verdict; with `shared`, of several rules unknown for one cause."""
+    """Findings of one rule with the same verdict, or (if `shared` is set) of several rules unknown for one cause."""
 
     gate: Gate
     status: Status
@@ -72,7 +72,7 @@ class PartKind:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """One row of differing components: for each node the version, and whether it differs from most nodes."""
+    """Components whose versions differ between nodes: each node's version, and whether it is not the most common."""
 
     component: ComponentGroup
     cells: tuple[tuple[str, bool], ...]
@@ -166,13 +166,13 @@ def grid(dossier: Dossier, odd: Sequence[ComponentGroup]) -> tuple[GridRow, ...]
 
 
 def _cell(row: Versions, name: str) -> tuple[str, bool]:
-    """Return one node's version, and whether it differs; a node in no group is unknown and counts as differing."""
+    """Return one node's version, and whether this version is unknown or not the most common one."""
     version = next((version for version, nodes in row.groups if name in nodes), "")
     return version, not version or version != row.groups[0][0]
 
 
 def truths(dossier: Dossier) -> Mapping[str, tuple[tuple[Status, tuple[str, ...]], ...]]:
-    """Return, for each rule, the verdicts that waivers changed: the verdict without waivers, and its nodes."""
+    """Return, for each rule, every original verdict that a waiver changed, with the nodes that had this verdict."""
     found: dict[str, dict[Status, list[str]]] = {}
     for finding in dossier.findings:
         if finding.truth is not None:
@@ -186,6 +186,6 @@ def truths(dossier: Dossier) -> Mapping[str, tuple[tuple[Status, tuple[str, ...]
 def covered(
     exemption: Exemption, known: Mapping[str, tuple[tuple[Status, tuple[str, ...]], ...]]
 ) -> tuple[tuple[Status, str], ...]:
-    """Return the verdicts without waivers, with their nodes, for the nodes on which this waiver was used."""
+    """Return the original verdicts that this waiver changed, each with the nodes on which the waiver was used."""
     met = ((s, [n for n in nodes if n in exemption.used]) for s, nodes in known.get(exemption.rule, ()))
     return tuple((status, names_text(nodes)) for status, nodes in met if nodes)

@@ -20,7 +20,7 @@ TEMPLATE = Path(__file__).parent
 MAIN = "report.typ"
 
 TRIES = 3
-"""Maximum number of typesetting runs: a character that fails only beside its neighbours needs another run."""
+"""Maximum number of typesetting runs; a run is repeated if typst rejects a character that passed the test alone."""
 
 KINDS = {"png": "png", "jpeg": "jpg", "svg+xml": "svg"}
 """The formats of a logo, each with typst's name for the format."""
@@ -41,8 +41,8 @@ class Pdf:
 def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf:
     """Typeset a dossier; `digest` is the SHA-256 of `report.json`, `template` a site's copy of the template folder.
 
-    The same input gives the same bytes. Typst reads no file outside the template's folder, and uses no network. Raises
-    UserError if typst is not installed, or if it cannot typeset the template or the logo.
+    The same dossier and template always give the same bytes. Typst reads no file outside the template's folder, and
+    uses no network. Raises UserError if typst is not installed, or if it cannot typeset the template or the logo.
     """
     try:
         import typst  # noqa: PLC0415

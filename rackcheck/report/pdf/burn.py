@@ -1,4 +1,4 @@
-"""A burn-in in the PDF: tables in the form that the template takes, and drawings."""
+"""A burn-in in the PDF: the data of tables for the template, and drawings."""
 
 from collections.abc import Sequence
 

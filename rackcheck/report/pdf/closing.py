@@ -64,7 +64,7 @@ def punch(dossier: Dossier, of: Whole) -> list[Json]:
 
 
 def rework(dossier: Dossier, of: Whole) -> Json:
-    """Return the changes from the first to the last reading, and whether there was only one reading."""
+    """Return the changes between the readings, and whether there was only one reading."""
 
     def show(turned: Rework) -> Json:
         return {

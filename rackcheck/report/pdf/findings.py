@@ -19,7 +19,7 @@ BLOCKS = 60
 
 
 def findings(dossier: Dossier) -> Json:
-    """Return the blocks; the more blocks there are, the fewer different reasons each of them shows."""
+    """Return the findings in blocks; if there are many blocks, each block shows fewer different reasons."""
     gates = {gate.id: gate for gate in dossier.gates}
     severities = list(Severity)
     gathered: dict[object, list[Block]] = {}
@@ -102,7 +102,7 @@ def _way(found: FindingEntry, of: Whole, exhibits: int) -> Json:
 
 
 def _exhibit(exhibit: Exhibit, reason: str) -> Json:
-    """Return one piece of evidence; `in_reason` is true if the reason already contains it."""
+    """Return one piece of evidence; `in_reason` is true if the finding's reason already contains this evidence."""
     observed = exhibit.observed.removeprefix(MARK)
     lost = exhibit.status is Status.UNKNOWN  # the reason then names only the unknown fact
     return {

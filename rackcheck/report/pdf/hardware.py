@@ -15,7 +15,7 @@ COMPONENTS = 60
 """Maximum number of lines of one list of components; components with the same versions share a line."""
 
 SILENCES = 12
-"""Maximum number of groups of components that some nodes did not report; each group has one reason."""
+"""Maximum number of groups of components that are unknown on some nodes; all components of a group have one reason."""
 
 GRID = 16
 """Maximum number of nodes for which the firmware matrix has a column per node."""
@@ -139,7 +139,7 @@ def _difference(billed: Billed) -> Json:
 
 
 def firmware(dossier: Dossier) -> Json:
-    """Return components that differ, then components not reported everywhere, then components with one version."""
+    """Return components with several versions, then those unknown on some nodes, then those with one version."""
     names = [node.name for node in dossier.nodes]
     total = len(names)
     columns = names if total <= GRID else []
@@ -197,6 +197,6 @@ def _alike(component: ComponentGroup) -> Json:
 
 
 def _letters(versions: Versions) -> list[str]:
-    """Return the letter of each version; the most common is A, an unknown version has a question mark."""
+    """Return a letter for each version: A for the most common version, `?` for an unknown version."""
     rows = iter(LETTERS)
     return ["?" if not version else next(rows, "+") for version, _ in versions.groups]

@@ -10,11 +10,11 @@ import typst
 STANDARD: Final = "a-2a"
 """PDF/A-2a: for archiving, and tagged so that software can read the document aloud.
 
-With this standard, typst rejects a character without a glyph; in plain PDF the character would silently become a box.
+For PDF/A-2a, typst rejects a character without a glyph; in plain PDF, the character would silently become a box.
 """
 
 MOST = 4000
-"""Maximum number of different characters tested; any others are written as code points without a test."""
+"""Maximum number of different characters that are tested; all further characters are written as code points."""
 
 _ASK = b"""#set document(date: datetime(year: 2000, month: 1, day: 1))
 #for char in json(bytes(sys.inputs.chars)) [#char #parbreak()]"""
@@ -31,7 +31,7 @@ def lacking(texts: Iterable[str]) -> frozenset[str]:
 def _refused(chars: list[str]) -> frozenset[str]:
     """Typeset the characters, each in its own paragraph, and return the rejected ones.
 
-    If the error message names none of them, both halves are tried separately.
+    If typst's error message names none of the characters, the two halves of the list are typeset separately.
     """
     if not chars:
         return frozenset()

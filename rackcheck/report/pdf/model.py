@@ -27,7 +27,7 @@ PATTERNS = 24
 """Maximum number of groups of nodes with the same verdicts; the worst are first."""
 
 COMMON = 8
-"""If not all groups are shown, the list begins with this many of the largest groups."""
+"""Number of the largest groups of nodes with which the list begins, if it does not show all groups."""
 
 
 def model(dossier: Dossier, digest: str) -> Json:

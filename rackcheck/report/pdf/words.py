@@ -35,7 +35,7 @@ def prose(written: str, limit: int = 1200) -> str:
 def where(names: Collection[str], of: Whole, limit: int = 150) -> str:
     """Format counts and names: `62 of 72: dgx[001-062]`, `1 of 2 racks: a01`, `the fleet`.
 
-    A long set is cut at a comma.
+    A long list of names is cut at a comma.
     """
     return cut(visible(counted_names(names, of, lambda nodes: _nodes(nodes, of.nodes), every=True)), limit)
 
@@ -47,7 +47,7 @@ def _nodes(nodes: Collection[str], total: int) -> str:
 
 
 def cut(folded: str, limit: int) -> str:
-    """Cut a long set at a comma, with a visible mark."""
+    """Cut a node set of more than `limit` characters at a comma, and add `…`."""
     if len(folded) <= limit:
         return folded
     kept = folded[:limit].rpartition(",")[0] or folded[:limit]

@@ -15,10 +15,10 @@ from rackcheck.signoff.signing.statement import Statement
 
 @dataclass(frozen=True)
 class _Checked:
-    """The check of one party's signature so far.
+    """The intermediate result of checking one party's signature.
 
-    `statement` is None if it is not valid or is for another bundle; `fault` is an error in one of the party's two
-    files.
+    `statement` is None if it is not valid or is for another bundle; `fault` is an error in the party's statement file
+    or signature file.
     """
 
     signature: Signature
@@ -26,15 +26,15 @@ class _Checked:
     fault: BundleFault | None = None
 
     def broken(self, path: str, what: str) -> "_Checked":
-        """Return a copy with a fault."""
+        """Return a copy in which the signature is not accepted, because of a fault in the file `path`."""
         return replace(self, signature=replace(self.signature, trouble=f"{path} {what}"), fault=BundleFault(path, what))
 
 
 def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Path | None = None) -> Verification:
     """Check a bundle's files against the manifest, and its signatures against these signers.
 
-    The signers' keys must be valid at the time that the statement claims and at `at` (default: now). `full` is the
-    full bundle of which this bundle claims to be a redacted copy. Raises UserError if ssh-keygen is not installed.
+    The signers' keys must be valid at the time that the statement claims and at `at` (default: now). If `full` is
+    given, the bundle must be a redacted copy of this full bundle. Raises UserError if ssh-keygen is not installed.
     """
     listed = manifest.read(folder)
     head, head_fault = _head(folder)
@@ -98,7 +98,7 @@ def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Sign
 def _judged(
     signature: Signature, words: bytes, bench: keygen.SignerFolder, signers: Signers, at: datetime
 ) -> Signature:
-    """Check whether the key belongs to a signer, and is valid both at the claimed time and at `at`."""
+    """Check whether the key belongs to a signer, and is valid at the time that the statement claims and at `at`."""
     claimed = statement.moment(signature.time)
     ours, why = bench.principal(words, at)
     theirs, why_not = bench.principal(words, claimed)
@@ -130,9 +130,9 @@ def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
 
 
 def _others(checked: list[_Checked], listed: Manifest) -> list[_Checked]:
-    """Return the signatures for another manifest, if no valid signature is for the present one, else nothing.
+    """Return the signatures for another manifest; empty if a valid signature is for the present manifest.
 
-    Such signatures prove that the manifest was changed.
+    If signatures are only for another manifest, the manifest was changed after it was signed.
     """
     stand = [one for one in checked if one.statement is not None]
     if any(one.statement and one.statement.manifest == listed.digest and not one.signature.trouble for one in stand):
@@ -149,7 +149,7 @@ def _of_this_state(one: _Checked, listed: Manifest) -> _Checked:
 
 
 def _manifest_changed(listed: Manifest, others: list[_Checked]) -> BundleFault:
-    """Return the only fault that is reported for a changed manifest; the files are not compared with it."""
+    """Return the fault for a changed manifest; the bundle's files are not compared with a changed manifest."""
     if not listed.digest:
         return BundleFault(manifest.NAME, listed.damage)
     who = " and ".join(one.signature.party for one in others)

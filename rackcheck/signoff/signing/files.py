@@ -34,8 +34,8 @@ class Unfit(Exception):
 def walk(folder: Path, skip: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield the relative path and the fault of every file below a folder, sorted within each folder.
 
-    The fault is empty for a plain file. Names that are not UTF-8 keep their bytes as surrogates. Top-level names in
-    `skip` are left out. A folder itself is yielded only if it cannot be read, or has too many entries.
+    The fault is empty for a plain file. In file names that are not UTF-8, bytes become surrogates. Top-level files and
+    folders in `skip` are left out. A folder itself is yielded only if it cannot be read, or has too many entries.
     """
     waiting = [""]
     while waiting:

@@ -1,7 +1,7 @@
 """Runs the stock `ssh-keygen`, which makes and checks SSH signatures; rackcheck handles no secret.
 
 `-Y find-principals` requires OpenSSH 8.2, validity windows in allowed signers files require 8.7 (see the release
-notes). Older versions reject these options, so they never accept a signature wrongly.
+notes). An older ssh-keygen rejects options that it does not know, so it never accepts a signature wrongly.
 """
 
 import os
@@ -40,7 +40,7 @@ class SigningKey:
 
 
 def signed(message: bytes, key: Path) -> bytes:
-    """Sign a message; ssh-keygen itself prompts for the passphrase on the terminal. Raises UserError if it fails."""
+    """Sign a message; ssh-keygen itself prompts for the passphrase. Raises UserError if ssh-keygen does not sign."""
     if not key.is_file():
         raise UserError(f"cannot sign with {key}: there is no such file")
     asking = sys.stderr is not None and sys.stderr.isatty()
@@ -67,7 +67,7 @@ class SignerFolder:
     folder: Path
 
     def put(self, signature: bytes) -> None:
-        """Store the signature that is checked next."""
+        """Store a signature in the folder, for the next check by ssh-keygen."""
         (self.folder / _SIGNATURE).write_bytes(signature)
 
     def intact(self, message: bytes) -> SigningKey | None:

@@ -14,7 +14,7 @@ from rackcheck.signoff.signing.statement import Statement
 
 
 class Unsound(Exception):
-    """Raised for a bundle that does not match its manifest, or whose manifest is not the one already signed."""
+    """Raised if a bundle does not match its manifest, or if a party has already signed a different manifest of it."""
 
     def __init__(self, faults: tuple[BundleFault, ...]) -> None:
         self.faults = faults
@@ -24,8 +24,9 @@ class Unsound(Exception):
 def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Signature:
     """Sign a bundle with a key file, or with a `.pub` file whose private key is in an SSH agent.
 
-    `time` is the signer's claim, stored in UTC to the second. Raises Unsound if the bundle does not match its manifest,
-    UserError if the party has already signed, if the profile is not reviewed, or if the key cannot sign.
+    `time` is the time of signing that the signer claims; it is stored in UTC, to the second. Raises Unsound if the
+    bundle does not match its manifest, UserError if the party has already signed, if the profile is not reviewed, or if
+    the key cannot sign.
     """
     if not statement.PARTY.fullmatch(party):
         raise UserError(f"a party's name has small letters, digits and dashes (integrator, customer), not {party!r}")
@@ -68,7 +69,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
 
 
 def _signed_otherwise(folder: Path, digest: str) -> tuple[BundleFault, ...]:
-    """Return the faults of the existing statements: unreadable, or for another manifest. Keys are not checked here."""
+    """Return faults: existing statements that are unreadable or for another manifest; signatures are not checked."""
     signed, faults = parties(folder)
     found = list(faults)
     for party in signed:
@@ -84,7 +85,7 @@ def _signed_otherwise(folder: Path, digest: str) -> tuple[BundleFault, ...]:
 
 
 def _keep(places: list[Path], contents: tuple[bytes, bytes]) -> None:
-    """Write both files or neither; existing files are not overwritten."""
+    """Write a statement and its signature, or neither of them; existing files are not overwritten."""
     written = []
     try:
         places[0].parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
 """Reads and writes `SHA256SUMS`: every file of a bundle with its digest, in the form that `sha256sum -c` reads.
 
 Each file has one line: 64 hex digits, two blanks, the path; lines are sorted by the path's bytes. All files are listed
-except the manifest itself and `signatures/`. File names that would need escapes in this form are not allowed.
+except the manifest itself and `signatures/`. File names that `sha256sum` would write with escapes are not allowed.
 """
 
 import contextlib

@@ -16,8 +16,8 @@ _PROFILE = re.compile(r"(?:.*/)?profile/([^/]+\.yaml)")
 def waiting(folder: Path, entries: Iterable[str], full: str) -> tuple[str, ...]:
     """Return the names of profiles that no person has reviewed; `entries` are the paths in the bundle's manifest.
 
-    A redacted copy contains no profiles. For a copy, the profiles in the full bundle with the manifest digest `full`
-    are checked, if this bundle is on this system.
+    A redacted copy contains no profiles, so the profiles in its full bundle are checked, if a bundle on this system has
+    the manifest digest `full`.
     """
     found = {name for path in entries for name in _waits(folder, path)}
     if not found and full:

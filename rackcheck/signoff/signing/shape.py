@@ -17,7 +17,7 @@ class BundleFault:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One party's signature; `trouble` is why it does not count, `time` the time that the signer claims.
+    """One party's signature; `trouble` is why the signature does not count, `time` is the time that the signer claims.
 
     `principal` is the key's name in the verifier's list of signers; `kind` and `fingerprint` are as ssh-keygen prints
     them. `principal`, `kind` and `fingerprint` are empty if not known.
@@ -49,7 +49,7 @@ class Verification:
 
     @property
     def shared(self) -> Mapping[str, tuple[str, ...]]:
-        """The fingerprints of keys with which several parties signed, with these parties; such a key counts once."""
+        """For each key with which several parties signed: its fingerprint, and the parties; the key counts once."""
         parties: dict[str, list[str]] = {}
         for signature in self.good:
             parties.setdefault(signature.fingerprint, []).append(signature.party)
@@ -57,7 +57,7 @@ class Verification:
 
     @property
     def keys(self) -> int:
-        """The number of different keys that have signed."""
+        """The number of different keys that made valid signatures."""
         return len({signature.fingerprint for signature in self.good})
 
     def reason(self, require: int) -> str:

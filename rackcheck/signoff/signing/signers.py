@@ -42,10 +42,10 @@ def from_file(path: Path) -> Signers:
 
 
 def from_keys(paths: Iterable[Path]) -> Signers:
-    """Make a list of signers from public key files; raises UserError for any other file.
+    """Make a list of signers from public key files; raises UserError if a file is not a public key file.
 
-    A comment is untrusted text that ssh-keygen could read as a pattern or an option. The list therefore names the keys
-    by number, and comments are only shown.
+    The list names the keys by number, because a key's comment is untrusted text that ssh-keygen could read as a pattern
+    or an option. The comments are only shown to the user.
     """
     known: dict[tuple[str, str], str] = {}
     for path in paths:

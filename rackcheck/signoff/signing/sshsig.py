@@ -1,8 +1,8 @@
 """Checks the form of an armoured SSH signature: only the form that ssh-keygen writes is accepted.
 
-Pure. In OpenSSH's PROTOCOL.sshsig some bytes are not covered by the signature: line breaks and blanks of the armour,
-unused bits of base64, the version (ssh-keygen accepts 0 as well as 1) and the reserved field. A change of these bytes
-would not be detected, so only one form is accepted.
+Pure. According to OpenSSH's PROTOCOL.sshsig, the signature does not cover some bytes: line breaks and blanks of the
+armour, unused bits of base64, the version (ssh-keygen accepts 0 as well as 1) and the reserved field. Only one form is
+accepted, because ssh-keygen does not detect a change of bytes that the signature does not cover.
 """
 
 import base64

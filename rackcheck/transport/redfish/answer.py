@@ -33,7 +33,7 @@ GONE = re.compile(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not fou
 VALUES = 100_000
 """Maximum number of values in one body: the largest recorded body has 2940.
 
-A parsed value takes about 100 bytes of memory.
+A parsed JSON value takes about 100 bytes of memory.
 """
 
 QUOTED = 4096
@@ -114,7 +114,7 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
 def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
     """Return another spelling of a missing resource's URI.
 
-    The other spelling is needed for HPE, whose links are spelt differently from the URIs of its resources.
+    HPE's BMCs need another spelling, because their links are spelt differently from the URIs of the resources.
     """
     cut = len(uri)
     while (cut := uri.rfind("/", 0, cut)) > 0:
@@ -140,8 +140,8 @@ def same_host(url: str, uri: str, location: str | None) -> str | None:
 def own(uri: str, body: Body | Unknown) -> Body | Unknown:
     """Return the body, or an Unknown if its `@odata.id` is the URI of a sibling of the requested resource.
 
-    Differences in letter case and slashes are allowed for HPE, and so are aliases below other paths, which are common.
-    No recorded BMC returns a sibling resource by mistake.
+    A difference only in letter case or slashes is allowed (HPE), and so is a URI below another path, because aliases
+    are common. No recorded BMC returns a sibling resource by mistake.
     """
     value = None if isinstance(body, Unknown) else body.get("@odata.id")
     if not isinstance(value, str):
@@ -163,7 +163,7 @@ def sessions(root: Body) -> str | None:
 def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
     """Return the session URI in the reply to a login; None if no collection in `collections` contains it.
 
-    Only a session URI from this function is ever deleted: never a path with `..`, another spelling, or another host.
+    Only a session URI from this function is ever deleted; it never contains `..`, percent escapes or another host.
     """
     match = LOCATION.fullmatch(location or "")
     if match is None or match["name"] in {".", ".."}:

@@ -21,20 +21,20 @@ NAMES = ("Id", "Name")
 
 
 LARGE = 8
-"""If a collection has at least this many members, it is also fetched without $expand, to detect missing members."""
+"""One collection with at least this number of members is also fetched without $expand, to detect missing members."""
 
 SAME = ("Id", "Name", "SerialNumber", "Model", "PartNumber", "Version", "MemberId")
-"""Properties that do not change between replies: if they differ, the two bodies are different resources."""
+"""Properties that do not change between replies: if they differ, two bodies belong to different resources."""
 
 OF_ANSWER = frozenset({"@odata.context", "@odata.etag"})
-"""Annotations of a reply, which are not properties of the resource; a body fetched alone may have more of them."""
+"""Annotations of a reply, which are not properties of the resource; a resource fetched alone may have more of them."""
 
 _EXPAND = re.compile(r"(?:\$|%24)expand=", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Denied:
-    """A kind of BMC on which $expand is not used: identifying values of the root, the reason, and a public source."""
+    """A kind of BMC on which $expand is not used: values of its service root, the reason, and a public source."""
 
     root: Mapping[str, str]
     why: str
@@ -53,7 +53,7 @@ DENIED = (
         "github.com/dsx-ai-factory/nv-redfish/pull/118",
     ),
 )
-"""BMCs that announce $expand, but return incomplete members; NVIDIA's NVSwitch tray does not announce it."""
+"""BMCs that announce $expand, but return incomplete members; NVIDIA's NVSwitch tray does not announce $expand."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def expanded_uri(uri: str, query: str) -> str:
 def brought(uri: str, answer: Body) -> Brought | None:
     """Split an expanded reply; None if a member is only a link, or if the number of members is wrong.
 
-    The values of members are not checked here, but by `proof` and `whole`.
+    The properties of members are not checked here: `proof` chooses a member, which `whole` checks.
     """
     held = answer.get("Members")
     if not isinstance(held, list) or not all(isinstance(member, Mapping) and _named(member) for member in held):
@@ -135,7 +135,7 @@ def lists(uri: str, plain: Body, members: Mapping[str, Body]) -> bool:
 
 
 def proof(members: Mapping[str, Body], held: Container[str]) -> str | None:
-    """Return the member to fetch alone as a check: not in `held`, with the fewest properties; None if there is none."""
+    """Return the URI of the member with the fewest properties among those not in `held`; None if all are in `held`."""
     new = (uri for uri in members if uri not in held)
     return min(new, key=lambda uri: len(members[uri]), default=None)
 

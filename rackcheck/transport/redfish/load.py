@@ -34,7 +34,7 @@ class VisitUsage:
         return None
 
     def forget(self, trial: str) -> None:
-        """Subtract a reply that was counted as a trial and is discarded."""
+        """Subtract a discarded reply that `add` has counted with this `trial`."""
         with self.lock:
             size, counted = self.tried.pop(trial, (0, 0))
             self.size -= size

@@ -46,7 +46,10 @@ def patience(uri: str) -> int:
 
 
 def bounded(seconds: float, times: float, left: float) -> float:
-    """Return a time limit of `seconds`, multiplied by the factor `times` up to half of the remaining time `left`."""
+    """Return the time limit `seconds`, extended by the factor `times` if enough time is left.
+
+    An extended limit is at most half of the remaining time `left`; a limit is never longer than `left`.
+    """
     return min(max(seconds, min(seconds * times, left / 2)), left)
 
 
@@ -138,7 +141,7 @@ class Session:
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
     def attempt(self, uri: str, spelt: str) -> Body | Unknown:
-        """Fetch a resource at the URI `spelt`, without retries after an error."""
+        """Fetch the resource `uri` by the URI `spelt` (with $expand), without retries after an error."""
         try:
             answer = self._asked(spelt, once=True)
             if isinstance(answer, Unknown):
@@ -148,7 +151,7 @@ class Session:
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
     def _traced(self, uri: str, body: Body | Unknown, answer: HttpReply) -> Body | Unknown:
-        """Add a reply's headers and duration to the trace, if there is a trace."""
+        """If a trace is recorded, add the headers and the duration of this reply to it."""
         if self.trace is not None and isinstance(body, Mapping):
             self.trace.note(uri, answer, self.mine.seconds)
         return body
@@ -182,7 +185,7 @@ class Session:
         self.wire.pool.close()
 
     def _give_back(self, place: str, key: str) -> None:
-        """Delete one session, with retries on errors. If the session no longer exists, this counts as success."""
+        """Delete one session, with retries on errors. A session that no longer exists counts as deleted."""
         why = "no answer"
         for attempt in range(GOODBYES):
             time.sleep(min(self.limits.pause * attempt, max(0.0, self.until - time.monotonic())))
@@ -202,7 +205,7 @@ class Session:
         )
 
     def _client(self, times: int = 1, slow: int = 1) -> Client:
-        """Return this thread's client, with the current session and the remaining time.
+        """Return this thread's client, with the current session and the time limits for one request.
 
         Both `times` and `slow` multiply the time limits: `times` grows with each retry, and `slow` depends on the
         resource.

@@ -50,10 +50,10 @@ class Limits:
     """Limits for one BMC: seconds, bytes and counts.
 
     `read` is the maximum time without any data, and `answer` the maximum time for a whole reply. `read` and `answer`
-    are longer for slow resources, see `patience`. `deadline` limits the time for reading the whole BMC. Closing the
-    session may take up to `goodbye` longer. `values` is the maximum number of JSON values, which limits the memory:
-    twenty times the number of the largest recorded BMC. `width` is the number of parallel GETs, 1 to 4. `expand` allows
-    the use of $expand, as long as checks find no missing data.
+    are longer for slow resources, see `patience`. `deadline` limits the time for reading the whole BMC. After
+    `deadline`, closing the session may take up to `goodbye` seconds more. `values` is the maximum number of JSON
+    values, which limits the memory: twenty times the number of the largest recorded BMC. `width` is the number of
+    parallel GETs, 1 to 4. `expand` allows the use of $expand, as long as checks find no missing data.
     """
 
     connect: float = 5.0

@@ -40,16 +40,16 @@ CHUNK = 1 << 16
 LATE = "the answer was not complete in time"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 OURS = frozenset({"x-auth-token", "location"})
-"""Reply headers that are not masked, because the token and the URI of the session are read from them.
+"""Reply headers in which credentials are not masked, because the session's token and URI are read from them.
 
-These headers are never stored or shown without masking.
+The headers X-Auth-Token and Location are never stored or shown unmasked.
 """
 
 
 class RequestFault(Exception):
     """The error of a request without a reply.
 
-    If `again` is true, a retry may help, and if `dropped` is true, the BMC closed the connection.
+    `again` is true if a retry may help, and `dropped` is true if the BMC closed the connection.
     """
 
     def __init__(self, reason: Reason, detail: str, *, again: bool = False, dropped: bool = False) -> None:
@@ -160,13 +160,13 @@ class PinnedTls(HTTPAdapter):
                 _cut(flight.line)
 
     def cut(self) -> None:
-        """Abort every connection; can be called from any thread. Until `reopen` is called, no request is sent."""
+        """Abort every connection, from any thread; no request is sent until `reopen` is called."""
         self.closed = True
         for line in list(self.lines):
             _cut(line)
 
     def renew(self) -> None:
-        """Close the idle connections; the next request opens a new one."""
+        """Close the idle connections; the next request opens a new connection."""
         old, self.pool = self.pool, self._made()
         old.close()
 

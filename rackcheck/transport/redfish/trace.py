@@ -20,13 +20,13 @@ LONGEST = 1000
 
 @dataclass(frozen=True)
 class Trace:
-    """The headers of each resource, and the duration of its GET in seconds. The data is added while a BMC is read."""
+    """The reply headers of each resource, and the duration of its GET in seconds, added while a BMC is read."""
 
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def note(self, uri: str, answer: HttpReply, seconds: float) -> None:
-        """Store the headers and the duration of a reply; our credentials were already removed from the headers."""
+        """Store the headers and the duration of a reply; the login's credentials were already removed."""
         values = {name: answer.getheader(name) for name in HARMLESS}
         place = same_place(uri)
         self.headers[place] = {n: clean(scrub_text(v[:LONGEST]), LONGEST) for n, v in values.items() if v is not None}

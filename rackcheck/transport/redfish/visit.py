@@ -17,11 +17,14 @@ from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 ONE_BY_ONE = Unknown(
     Reason.NOT_READ_FURTHER, "read only if the BMC returns whole collections: otherwise, hundreds of GETs may be needed"
 )
-"""The reason for links in `whole` that were not followed; only rules that are minor while unknown need them."""
+"""The reason why links in `whole` were not followed; only rules whose unknown verdict is minor need these links."""
 
 
 class BmcVisit:
-    """One BMC while it is read. `query` is the $expand query; it is set to None when a check finds missing data."""
+    """The state while one BMC is read.
+
+    `query` is the $expand query; it is set to None when a check finds missing data.
+    """
 
     def __init__(self, session: Session, stop: threading.Event) -> None:
         self.session, self.stop = session, stop
@@ -64,8 +67,8 @@ class BmcVisit:
     def _round(self, todo: Mapping[str, bool], pending: set[Future[Any]]) -> None:
         """Fetch the needed resources, and check one member of each expanded reply.
 
-        The expanded member must have all properties of the resource fetched alone. If one check fails, all expanded
-        replies of this round are discarded, and the resources are fetched without $expand.
+        A member in an expanded reply must have all properties of the same resource fetched alone. If one check fails,
+        all expanded replies of this round are discarded, and the resources are fetched without $expand.
         """
         brought = self._batch(sorted(todo), pending, {uri for uri in todo if self._whole(uri, wanted=todo[uri])})
         if self.query is not None:
@@ -80,9 +83,9 @@ class BmcVisit:
             self._doubt(uri)
 
     def _complete(self, brought: Mapping[str, expand.Brought]) -> bool:
-        """Compare the first large expanded collection with the same collection fetched without $expand.
+        """Compare one expanded collection of at least LARGE members with the same collection fetched plain.
 
-        Returns true if both forms of the collection list the same members.
+        Returns false if the plain collection cannot be read, or lists other members than the expanded one.
         """
         uri = max(brought, key=lambda each: len(brought[each].members), default="")
         if self.complete or not uri or len(brought[uri].members) < expand.LARGE:
@@ -99,9 +102,9 @@ class BmcVisit:
         return isinstance(alone, Mapping) and expand.whole(member, alone)
 
     def _keep(self, uri: str, found: expand.Brought) -> None:
-        """Store an expanded reply.
+        """Store the collection and the members from an expanded reply.
 
-        Members with a clock are fetched alone later, because the time in a slow reply is outdated.
+        Members with a `DateTime` are not stored but fetched alone later, because the time in a slow reply is outdated.
         """
         self.bodies[uri] = found.collection
         if found.following is not None and expand.allowed(found.following):
@@ -119,9 +122,9 @@ class BmcVisit:
     def _batch(
         self, uris: Iterable[str], pending: set[Future[Any]], whole: Iterable[str] = ()
     ) -> dict[str, expand.Brought]:
-        """Fetch these resources, with $expand if they are in `whole`.
+        """Fetch the resources in `uris`; those that are also in `whole` are fetched with $expand.
 
-        Return the expanded replies, which are not yet stored.
+        Returns the expanded replies, which the caller must check and store; all other replies are already stored.
         """
         queue = deque(uris)
         asked: dict[Future[Any], str] = {}
