@@ -51,7 +51,7 @@ def _parties(mapping: YamlMapping) -> tuple[Party, ...]:
     roles = [party.role for party in parties]
     twice = next((role for role in roles if roles.count(role) > 1), None)
     if twice is not None and listed is not None:
-        raise BadFile([Problem(listed.place, f"two parties have the name {twice}")])
+        raise BadFile([Problem(listed.place, f"two parties have the role {twice}")])
     return parties
 
 

@@ -241,7 +241,7 @@ def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Ac
     if len(name) > LONGEST:
         raise UserError(f"a name of {len(name)} characters is too long: the maximum is {LONGEST}")
     if NAME.fullmatch(name) is None or name == "last" or re.match(r"[0-9]{8}T[0-9]{6}Z", name):
-        form = "letters, digits, dots, hyphens and underscores, a letter first; not `last`, and not like a run's id"
+        form = "letters, digits, dots, hyphens and underscores, a letter or digit first; not `last` or a run's id"
         raise UserError(f"{clean(name, 80)!r} is not a valid name: {form}")
     folder = home() / name
     taken = UserError(f"acceptance {name} already exists: rackcheck accept show {name}")

@@ -663,7 +663,7 @@ def test_a_statement_over_another_state_of_the_same_bundle_is_reported(
         shutil.copy(other / "signatures" / f"auditor.json{end}", signed / "signatures")
     (fault,) = checked(signed, keys).faults
     assert fault == BundleFault(
-        "signatures/auditor.json", "was made for another state of this bundle than the other signatures"
+        "signatures/auditor.json", "signs another manifest of this bundle than the other signatures"
     )
 
 

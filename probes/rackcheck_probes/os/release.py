@@ -8,7 +8,7 @@ PLACES = ("/etc/os-release", "/usr/lib/os-release")
 def unquoted(value: str) -> str:
     """Remove the quotes of a value; raises Unreadable on a value that has no closing quote."""
     if value[:1] in ("'", '"') and (len(value) < 2 or value[-1] != value[0]):
-        raise Unreadable(f"a quote that never closes: {value[:80]!r}")
+        raise Unreadable(f"a quote that is not closed: {value[:80]!r}")
     return read.unquoted(value)
 
 

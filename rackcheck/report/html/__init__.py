@@ -36,14 +36,13 @@ BOUNDS = {
     "rows": 300,
     "evidence": 200,
     "baseline": 64,
-    "open": 40,
     "set": 200,
     "faults": 100,
     "things": 64,
 }
 """Maximum number of rows of each list in the page; `report.json` contains all rows.
 
-No template uses `open`. `set` is the number of characters above which a node set is collapsed.
+`set` is the number of characters above which a node set is collapsed.
 """
 
 UNREAD = "not read"

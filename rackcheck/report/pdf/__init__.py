@@ -90,7 +90,7 @@ def _checked(template: Path) -> Path:
         for number, line in enumerate(file.read_text("utf-8", "replace").splitlines(), 1):
             if _PACKAGE.search(line):
                 raise UserError(
-                    f"{file}:{number}: a package is loaded from the network; put its files beside the template"
+                    f"{file}:{number}: loads a package from the network; copy its files into the template's folder"
                 )
     return folder
 

@@ -143,9 +143,7 @@ def _others(checked: list[_Checked], listed: Manifest) -> list[_Checked]:
 def _of_this_state(one: _Checked, listed: Manifest) -> _Checked:
     if one.statement is None or one.statement.manifest == listed.digest:
         return one
-    return one.broken(
-        paths(one.statement.party)[0], "was made for another state of this bundle than the other signatures"
-    )
+    return one.broken(paths(one.statement.party)[0], "signs another manifest of this bundle than the other signatures")
 
 
 def _manifest_changed(listed: Manifest, others: list[_Checked]) -> BundleFault:

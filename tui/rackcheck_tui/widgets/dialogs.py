@@ -56,11 +56,10 @@ class LeaveDialog(ConfirmDialog):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a choice: its name and its meaning; `key` is not used."""
+    """One option of a choice: its name and its meaning."""
 
     name: str
     words: str
-    key: str = ""
 
 
 class Choose(ModalScreen[str | None]):
