@@ -34,7 +34,13 @@ def docstrings() -> Iterator[tuple[str, str]]:
     for name, tree in python():
         for node in ast.walk(tree):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-                yield from ((name, text) for text in sentences(ast.get_docstring(node) or ""))
+                yield from ((name, text) for text in sentences(prose(ast.get_docstring(node) or "")))
+
+
+def prose(text: str) -> str:
+    """Return a docstring without its examples: indented lines, and what follows click's mark for such lines."""
+    kept = re.sub(r"\x08\n(?:.+\n?)*", "", text)
+    return "\n".join(row for row in kept.splitlines() if not row.startswith("    "))
 
 
 def messages() -> Iterator[tuple[str, str]]:

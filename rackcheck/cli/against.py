@@ -113,7 +113,7 @@ def _peers(
 
 
 def _roles(source: pair.ComparedRun) -> dict[str, str]:
-    """Read the nodes' roles from the heads of runs; a node without a role in its run is left out."""
+    """Read the nodes' roles from the `run.json` of runs; a node without a role in its run is left out."""
     found: dict[str, str] = {}
     for stored in source.runs:
         listed = stored.head.get("nodes", ())

@@ -65,7 +65,7 @@ class FactsOptions:
 @options.rack_option
 @options.from_option
 @click.option("--source", is_flag=True, help="Also show the file, command or URI that each fact was read from.")
-@click.option("--raw", is_flag=True, help="Also show the lines about the fact in the raw answer of that source.")
+@click.option("--raw", is_flag=True, help="Also show the lines of the raw answer that each fact was read from.")
 @click.option("--unknown", is_flag=True, help="Only unknown facts, with the reasons.")
 @filters.where_option("Only these facts: 'class:version', '~nvme', 'gpu/*.temperature>80C'.", KEYS)
 @options.timeout_option

@@ -191,7 +191,7 @@ class Seconds(click.FloatRange):
 
 def again_option(command: F) -> F:
     """Add the option `--again SECONDS` to a command."""
-    words = "Read twice, SECONDS apart, for rules with `steady` and `rate`; without it such rules are not judged."
+    words = "Read twice, SECONDS apart. Rules with `steady` or `rate` are judged only with this option."
     return click.option("--again", metavar="SECONDS", type=Seconds(1, LONGEST_WAIT), help=words)(command)
 
 

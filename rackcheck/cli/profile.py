@@ -25,7 +25,7 @@ from rackcheck.views.terminal import Line
 
 @click.group()
 def profile() -> None:
-    """List, show and check profiles; explain a rule, compare two, learn one from a run."""
+    """List, show, check and compare profiles; explain a rule; learn a profile from a run."""
 
 
 profile.add_command(profile_list.command)

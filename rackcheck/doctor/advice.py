@@ -36,7 +36,7 @@ MAKERS = {
 DAEMONS = {"lldpctl": "lldpd", "scontrol": "munged", "smartctl": "smartd"}
 """Maps programs to the daemon that is installed and started together with them.
 
-The program's package or a dependency installs the daemon and a unit that starts it (read in Debian 12: lldpd 1.0.16,
+The program's package or a dependency installs the daemon and a unit that starts it (seen in Debian 12: lldpd 1.0.16,
 slurm-client 22.05 with munge 0.5.15, smartmontools 7.3). No install command is shown for a program that starts a
 daemon: only a site that runs the daemon should install it.
 """

@@ -88,7 +88,7 @@ def _no_evidence(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> str:
     own = [verdict for verdict in verdicts if not rules[verdict.rule].built_in]
     unset = sorted({name for verdict in own for name in rules[verdict.rule].unset})
     if own and not any(rules[verdict.rule].severity.decides for verdict in own):
-        return "no rule in scope is blocker or major, and others do not decide: see rackcheck profile check"
+        return "no rule in scope is a blocker or major, so none decides the outcome: see rackcheck profile check"
     if unset and all(rules[v.rule].unset for v in own if rules[v.rule].severity.decides):
         return f"no blocker or major rule could be judged: site values are not set; --set {unset[0]}=VALUE"
     counts = {status: sum(v.status is status for v in own) for status in Status}

@@ -157,7 +157,7 @@ def _service_limits() -> Iterator[Write]:
 
 
 def _arguments() -> Iterator[Write]:
-    """Yield kernel arguments: set by grubby if it is installed, else by a drop-in file that update-grub reads."""
+    """Yield the commands that set kernel arguments: with grubby if it is installed, else in a file for update-grub."""
     for pattern, content, words, form in (
         ("cmdline.argument/*.value", "{key}={value}", {}, ARGUMENT),
         ("cmdline.argument/*.present", "{key}", {"true": "true"}, None),

@@ -211,7 +211,7 @@ def _loud(dossier: Dossier, vector: str) -> tuple[tuple[Status, tuple[str, ...]]
 def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
     """Group nodes by their verdicts and outcome, the largest group first; groups of one size keep the nodes' order.
 
-    If the profile is not for a machine, `-` replaces each letter of its verdicts, because they do not count.
+    If the profile is not for a machine, the letters of this machine's verdicts are `-`, because they do not count.
     """
     found: dict[tuple[str, Outcome, str, Match], list[NodeRow]] = {}
     for node in nodes:

@@ -354,7 +354,7 @@ def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
 
 
 def of_profile(profile: Profile) -> ProfileFit:
-    """Return the fit of a profile that has not been compared with a machine; a fragment fits no machine."""
+    """Return the fit of a profile before the profile is compared with a machine; a fragment is for no machine."""
     if not profile.fragment:
         return ProfileFit()
     meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"

@@ -71,7 +71,7 @@ def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
     found: list[Waiver] = []
     value = stored.head.get("waivers", {})
     if not isinstance(value, dict) or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name) for name in value):
-        raise UserError(f"{stored.folder / 'run.json'} is damaged: `waivers` does not name files")
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: `waivers` is not a list of file names")
     for name, digest in value.items():
         place = stored.folder / "waivers" / name
         file = waivers.load(place)

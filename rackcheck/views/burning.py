@@ -149,7 +149,7 @@ class Burns:
     def total(self) -> list[tuple[float, float]]:
         """Return the start of each interval (s), and the total power draw of all GPUs in this interval (W).
 
-        A GPU's last value in an interval is added when the GPU reports a later interval.
+        The last value of a GPU in an interval is added as soon as the GPU reports a value of a later interval.
         """
         return [(float(second), watts) for second, watts in sorted(self._totals.items())]
 

@@ -37,7 +37,7 @@ class Cause:
 
 
 def detail_lines(details: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Format distinct details, each after its nodes.
+    """Format each distinct detail once, with the names of the nodes that have it before the detail.
 
     A detail is shown without its nodes if there is no other detail, or if its node set has more than `SHORT`
     characters.

@@ -26,8 +26,8 @@ FACTS = {
     "power.module.average": _now("module_power_average", "The power that the module drew over the last second."),
     "power.module.limit": _limit("module_power_limit", "The module's configured power limit."),
     "power.module.default": _limit("module_power_default", "The default power limit of the module."),
-    "power.module.min": _limit("module_power_min", "The lowest power limit of the module that can be set."),
-    "power.module.max": _limit("module_power_max", "The highest power limit of the module that can be set."),
+    "power.module.min": _limit("module_power_min", "The lowest power limit that can be set for the module."),
+    "power.module.max": _limit("module_power_max", "The highest power limit that can be set for the module."),
 }
 
 

@@ -14,7 +14,7 @@ COUNTS = {
     "compact_fail": "Times that compaction did not yield a piece of memory that was large enough, since boot.",
     "thp_fault_fallback": "Page faults that got no huge page, since boot.",
     "numa_pages_migrated": "Pages that NUMA balancing moved, since boot.",
-    "drop_pagecache": "Times that the page cache was dropped, since boot.",
+    "drop_pagecache": "Number of times that the page cache was dropped since boot.",
     "allocstall": "Times that a program had to reclaim memory before its allocation succeeded, since boot.",
 }
 

@@ -79,7 +79,7 @@ KNOWN: dict[str, Kind] = {
     "sysctl.vm.extfrag_threshold": integer("How fragmented memory must be before it is compacted: 0 to 1000."),
     "sysctl.vm.watermark_scale_factor": integer("How early kswapd reclaims, in ten-thousandths of a node's memory."),
     "sysctl.vm.vfs_cache_pressure": integer(
-        "How readily cached names and inodes are reclaimed, compared with pages: 100 equally."
+        "How readily cached names and inodes are reclaimed, compared with pages; 100 means equally readily."
     ),
     "sysctl.vm.dirty_expire_centisecs": integer(
         "Age from which dirty pages must be written, in hundredths of a second."

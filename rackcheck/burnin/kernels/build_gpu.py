@@ -158,7 +158,7 @@ def main(words: list[str]) -> int:
             if not given.check:
                 blob(name).write_bytes(packed(data))
             elif not blob(name).exists() or unpacked(name) != data:
-                troubles.append(f"{blob(name).name}: not what gpu.cu compiles to; build it again")
+                troubles.append(f"{blob(name).name}: differs from the result of compiling gpu.cu; build it again")
             print(f"{name}: {len(data)} B, {blob(name).stat().st_size if blob(name).exists() else 0} B packed")
         if given.check:
             for chip in ("sm_80", "sm_86", "sm_90"):

@@ -11,7 +11,7 @@ from rackcheck.report.report_model import Dossier
 
 
 def drawn(dossier: Dossier) -> Mapping[tuple[int, BurnChart], Markup]:
-    """Return the SVG of every panel; a dictionary key is the panel's index and its chart."""
+    """Return the SVG of every panel in a dictionary; each key is the index of the panel and its chart."""
     if dossier.burned is None:
         return {}
     scales = chart.scales(dossier.burned.charts)

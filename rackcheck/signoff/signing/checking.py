@@ -98,7 +98,7 @@ def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Sign
 def _judged(
     signature: Signature, words: bytes, bench: keygen.SignerFolder, signers: Signers, at: datetime
 ) -> Signature:
-    """Check whether the key belongs to a signer, and is valid at the time that the statement claims and at `at`."""
+    """Check whether the key belongs to a signer, and is valid at both the time in the statement and the time `at`."""
     claimed = statement.moment(signature.time)
     ours, why = bench.principal(words, at)
     theirs, why_not = bench.principal(words, claimed)
@@ -118,7 +118,7 @@ def _judged(
 
 
 def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
-    """Return the signature with a fault if its statement was made for another bundle, else unchanged."""
+    """Add a fault to a signature whose statement was made for another bundle; return other signatures unchanged."""
     value = one.statement
     # A statement with the same manifest is for this bundle; a changed head is reported separately.
     if value is None or value.manifest == listed.digest or not head.bundle:

@@ -93,7 +93,8 @@ def expanded_uri(uri: str, query: str) -> str:
 def brought(uri: str, answer: Body) -> Brought | None:
     """Split an expanded reply; None if a member is only a link, or if the number of members is wrong.
 
-    The properties of members are not checked here: `proof` chooses a member, which `whole` checks.
+    This function does not check whether members have all their properties; `whole` checks one member, which `proof`
+    chooses.
     """
     held = answer.get("Members")
     if not isinstance(held, list) or not all(isinstance(member, Mapping) and _named(member) for member in held):

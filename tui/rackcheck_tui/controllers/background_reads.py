@@ -94,8 +94,7 @@ class Fetching:
     def fetch_compared(self, where: Where) -> None:
         """Read the measurements and counters that a filter compares.
 
-        Measurements and counters are read from the nodes' replies, because the census contains only the other classes
-        of facts.
+        The replies of the nodes contain measurements and counters; the table of counted values does not.
         """
         run, board = self._context.desk, self._context.board
         wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]

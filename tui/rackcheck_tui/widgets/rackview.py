@@ -41,7 +41,7 @@ class Racks(Container, can_focus=True):
     cursor: reactive[str] = reactive("", repaint=False)
 
     class AboutNode(Message):
-        """A message of the racks about the node under the cursor."""
+        """Base class of the Textual messages that the rack view sends about the node under the cursor."""
 
         def __init__(self, racks: "Racks", node: str) -> None:
             super().__init__()

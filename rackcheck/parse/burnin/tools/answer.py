@@ -92,7 +92,7 @@ def answer(record: Mapping[str, Any]) -> ToolRecord:
     if not isinstance(argv, list | tuple) or not all(isinstance(word, str) for word in argv):
         raise Unreadable("the arguments in the tool's record are not a list of texts")
     if not isinstance(status, int | None) or isinstance(status, bool) or not isinstance(cut, int):
-        raise Unreadable("the status or cut in the tool's record is not a whole number")
+        raise Unreadable("`status` or `cut` of the tool's record is not a whole number")
     return ToolRecord(argv=tuple(argv), version=version, status=status, cut=cut, **texts)
 
 

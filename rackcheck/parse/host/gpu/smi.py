@@ -55,7 +55,7 @@ def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
 
 
 def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
-    """Return the value at the first of several blank-separated XML paths that is printed; None if none is printed."""
+    """Return the value of the first XML path that the output contains, or None; `places` has paths between blanks."""
     try:
         found = (_place(parent, place, convert) for place in places.split())
         return next((one for one in found if one is not None), None)
