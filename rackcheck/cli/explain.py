@@ -55,7 +55,7 @@ def command(
 
     \b
     rackcheck profile explain -p h100-dgx gpu.power_limit
-    rackcheck profile explain --from last gpu.power_limit      the rule that a stored run was judged by
+    rackcheck profile explain --from last gpu.power_limit
     rackcheck profile explain -p ./ours.yaml os.qualified --set os="Debian*"
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if (profile is None) == (run is None):
