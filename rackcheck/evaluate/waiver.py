@@ -153,7 +153,7 @@ def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[Waiv
         return WaiverState.WAITING, f"the current value of {pin.item} is unknown"
     if BY_INDEX.match(pin.item):
         return WaiverState.UNUSED, f"{pin.item} names a GPU by its index; {NAMED_NOW}"
-    return WaiverState.UNUSED, f"the rule's verdict is {verdict.status.value} there"
+    return WaiverState.UNUSED, f"the verdict of the rule is {verdict.status.value}"
 
 
 BY_INDEX = re.compile(r"gpu/\d+(?![^.])")

@@ -127,7 +127,7 @@ def test_the_rate_is_the_work_of_a_product_over_the_time_that_it_took(machine: M
 
 
 def test_a_rate_of_another_product_is_none(machine: Machine, toolkit: Path) -> None:
-    assert "of another kind" in why(readings_of(machine.tool(toolkit))["burnin.cublas.gpu/0.rate"])
+    assert "not the expected matrix product" in why(readings_of(machine.tool(toolkit))["burnin.cublas.gpu/0.rate"])
 
 
 def test_a_node_without_a_copy_is_reported_as_a_missing_tool(machine: Machine, tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ def test_a_waiver_is_noted_as_what_it_is(tmp_path: FilePath) -> None:
 
     pin = ("here.number", "1")
     assert state(1, waiver("r0", pin, digest=rule.digest)) == (WaiverState.USED, "")
-    assert state(2, waiver("r0", pin, digest=rule.digest)) == (WaiverState.UNUSED, "the rule's verdict is pass there")
+    assert state(2, waiver("r0", pin, digest=rule.digest)) == (WaiverState.UNUSED, "the verdict of the rule is pass")
     assert state(0, waiver("r0", pin, digest=rule.digest)) == (
         WaiverState.LAPSED,
         "here.number is 0 now, and was waived as 1",

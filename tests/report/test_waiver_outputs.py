@@ -38,7 +38,7 @@ rules:
 WORDS = {
     "os.lapsed": "and was waived as another",
     "os.expired": "its last day was 2020-01-01",
-    "os.unused": "the rule's verdict is pass there",
+    "os.unused": "the verdict of the rule is pass",
     "os.changed": "the rule was changed since it was waived",
 }
 
