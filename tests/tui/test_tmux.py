@@ -98,9 +98,8 @@ def test_faults_on_many_nodes_are_shown_in_tmux_while_they_are_read(tmux: Tmux) 
     assert "rules not in scope: all 8 nodes of sim:dgx-h100" in first
     assert "2/8 dgx[06-07]" in first, "nodes that fail alike are one row"
     tmux.type("g")
-    steps = [
-        ("`rackcheck tui --rack sim:dgx-h100 -p h100-dgx`, once all nodes are read, and `g`:", tmux.until("1/14 ─"))
-    ]
+    said = "The groups view of `rackcheck tui --rack sim:dgx-h100 -p h100-dgx` after all nodes were read, with `g`:"
+    steps = [(said, tmux.until("1/14 ─"))]
 
     tmux.type("/", "=rule:bios.turbo state:fail", "Enter")
     narrowed = tmux.until("/rule:bios.turbo state:fail", "groups: 1 of ", "bios.turbo is disabled, must be enabled")
@@ -110,11 +109,12 @@ def test_faults_on_many_nodes_are_shown_in_tmux_while_they_are_read(tmux: Tmux) 
     inside = tmux.until("group 7", "2 of 2 nodes")
     assert re.search(r"✘ dgx06 .*bios\.turbo is disabled", inside)
     assert re.search(r"✘ dgx07 .*bios\.turbo is disabled", inside)
-    steps.append(("`/`, `rule:bios.turbo state:fail`, `enter` and `enter` again: the group's nodes.", inside))
+    said = "The nodes of group 7, after the keys `/`, `rule:bios.turbo state:fail`, `enter` and `enter`:"
+    steps.append((said, inside))
 
     tmux.type("j", "e")
     why = tmux.until("bios.turbo on dgx07", "TurboMode", "bmc plane", "esc back", seconds=40)
-    steps.append(("`j` and `e`: the evidence of the verdict.", why))
+    steps.append(("The evidence of the verdict on dgx07, after the keys `j` and `e`:", why))
 
     tmux.type("Escape")
     tmux.until("2 of 2 nodes")
