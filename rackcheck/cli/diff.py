@@ -71,13 +71,13 @@ def _is_run(word: str) -> bool:
 
 
 def of_change(change: Change, *nodes: str) -> FilterRow:
-    """Return a changed fact of these nodes in the form to which a filter is applied."""
+    """Convert a changed fact of these nodes to the form that filters work on."""
     has = {"fact": (change.path,), "class": (change.cls.value,), "plane": (change.plane,), "node": nodes}
     return FilterRow(has, f"{words.change_text(change)} {' '.join(nodes)}")
 
 
 def of_turn(turn: Turn, *nodes: str) -> FilterRow:
-    """Return a changed verdict of these nodes in the form to which a filter is applied.
+    """Convert a changed verdict of these nodes to the form that filters work on.
 
     The filter key `state` matches the old and the new verdict.
     """

@@ -17,7 +17,7 @@ from rackcheck.model.path import Path
 from rackcheck.model.tree import Tree
 
 SHOWN = 60
-"""Maximum number of characters of one reading in the description of another machine."""
+"""Maximum length of one reading in the message that a node is not a machine that the profile is for."""
 
 
 class Match(StrEnum):

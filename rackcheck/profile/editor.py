@@ -36,7 +36,7 @@ LEAVES = ("all-of", "any-of")
 
 
 def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
-    """Return the schema of a profile, with the catalogue's facts and these words as choices."""
+    """Return the schema of a profile, with the catalogue's facts and the given words as choices."""
     whole: Schema = json.loads(json.dumps(profile()))  # a copy: `profile()` shares parts, and each gets other words
     facts = {path: entry for path, entry in catalogue.entries.items() if not path.endswith(FAMILY)}
     collections = {path: entry for path, entry in facts.items() if entry.kind.type is Type.COLLECTION}

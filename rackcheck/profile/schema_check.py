@@ -28,7 +28,7 @@ FEW = 5
 """Maximum number of keys that a table may have for its complete form to be shown in a message."""
 
 MANY = 16
-"""Maximum number of keys of a table that are all listed in a message, if none of them is similar to the wrong key."""
+"""A message about a wrong key lists all keys of the table if no key is similar and there are at most this many."""
 
 PLAINLY: Mapping[str, str] = {"drop": "; it must be the reason, in words"}
 """Explanations of what a key's value must be, for keys whose name does not show it."""

@@ -357,7 +357,7 @@ class Rework:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A fingerprint of the stable facts: SHA-256 over identity, version and config facts, of all nodes and by node.
+    """Fingerprints of the identity, version and config facts: one SHA-256 over all nodes, and one for each node.
 
     `classes` maps each of identity, version and config to a digest; volatile facts are not included.
     """

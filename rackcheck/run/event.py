@@ -223,5 +223,5 @@ def _evidence_from_json(doc: Mapping[str, Any]) -> Evidence:
 
 
 def trouble_from_json(doc: Mapping[str, Any]) -> Unknown | None:
-    """Return the reason in a stored event for a missing or incomplete reply; None if the event contains no reason."""
+    """Return the reason that a stored event gives for a missing or incomplete reply; None if it gives none."""
     return Unknown(Reason(doc["unknown"]), doc.get("detail", "")) if "unknown" in doc else None

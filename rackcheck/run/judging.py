@@ -335,7 +335,7 @@ class Judging:
 
 
 ALONE = "node.identity.repeated"
-"""The path of the fact that shows whether parts of a node have the same identity.
+"""The path of the fact that lists parts of a node with the same identity, such as the same serial number.
 
 A built-in rule judges `node.identity.repeated` only if the inventory has a single node; for several nodes, a fleet rule
 compares the parts of all nodes.

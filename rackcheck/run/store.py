@@ -57,7 +57,7 @@ def _canonical(doc: Mapping[str, Any]) -> bytes:
 
 
 class RunWriter:
-    """Writes the events of a running run; `write` flushes each event to the file."""
+    """Writes the events of a run in progress; `write` flushes each event to the file."""
 
     def __init__(
         self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str], waivers: Mapping[str, str] = NONE

@@ -196,8 +196,8 @@ def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], Lis
 def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]]) -> List[Dict[str, Any]]:
     """Classify wrong words: `alias` if a word has the pattern of another index, else one `mismatch` for adjacent words.
 
-    A row of `ring` is (index, low half, high half, both halves when read again, _, _, SM, warp). Addresses are bytes
-    from the beginning of the tested memory.
+    A row of `ring` is (index, low and high half of the wrong word, both halves when read again, unused, unused, SM,
+    warp). Addresses are bytes from the beginning of the tested memory.
     """
     aliases: Dict[int, Dict[str, Any]] = {}
     runs: List[Dict[str, Any]] = []

@@ -108,7 +108,7 @@ def _named(docs: Documents, bios: Resource) -> BiosRegistry | None:
 
 
 def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
-    """Return whether a registry has the version that a BIOS names; other versions may give attributes other numbers."""
+    """Return whether a registry has the version that a BIOS names; other versions may number attributes differently."""
     wanted = bios.body.get("AttributeRegistry")
     if by_name or not isinstance(wanted, str) or not wanted.strip():
         return True

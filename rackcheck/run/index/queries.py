@@ -157,7 +157,7 @@ def unchanged(
 
 
 def unread(db: sqlite3.Connection, before: IndexedRun, after: IndexedRun) -> list[str]:
-    """Return the nodes that are in both runs, and that have facts in neither run."""
+    """Return the nodes that both runs list, but for which neither run has facts."""
     rows = db.execute(
         "SELECT name FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node JOIN node ON node.id = a.node"
         " WHERE a.run = ? AND a.config IS NULL AND b.config IS NULL",

@@ -1,4 +1,4 @@
-"""Work in the background, and dialogs over the screen: texts, choices, questions, forms."""
+"""Runs tasks in the background, and opens dialogs over the screen: texts, choices, questions, forms."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

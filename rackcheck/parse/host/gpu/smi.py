@@ -30,11 +30,11 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
     "incorrect_configuration": (8, word(none=1)),  # no recorded machine printed another word
     "partition_assigned": (12, _TRUE),
 }
-"""For each part of the fabric's health: its lowest bit in NVML's mask, and the reader of nvidia-smi's word for it."""
+"""For each part of the fabric's health: its lowest bit in NVML's mask, and a function that parses nvidia-smi's word."""
 
 
 def _instead(block: Element) -> SmiGpu:
-    """Return the reading for every value of an XML block in which nvidia-smi printed only a text, such as N/A."""
+    """Return one reading for all values of an XML block, for which nvidia-smi printed only a text such as N/A."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 

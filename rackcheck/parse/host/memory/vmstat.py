@@ -10,7 +10,7 @@ PER_ZONE = frozenset({"allocstall"})
 
 
 def counters(content: str) -> Mapping[str, str]:
-    """Return each counter's text by name; raises Unreadable on a file without `pgfault`, a counter of every kernel."""
+    """Return each counter's text by name; raises Unreadable if the file lacks `pgfault`, which every kernel has."""
     table = {name: count for name, _, count in (row.partition(" ") for row in rows(content))}
     if "pgfault" not in table:
         raise Unreadable("no pgfault in /proc/vmstat")
