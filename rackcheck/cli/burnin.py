@@ -81,7 +81,7 @@ class BurninOptions:
 )
 @click.option(
     "--scratch", default="", metavar="FILE",
-    help="Test only one disk: FILE, which must not exist yet, is written there, read back and removed.",
+    help="Test only the disk on which FILE is created: FILE must not exist yet; it is written, read back and removed.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")

@@ -35,7 +35,11 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     "--key", "keys", multiple=True, metavar="PUB", type=_FILE, help="Public key of a signer; may be repeated."
 )
 @click.option(
-    "--allowed-signers", "allowed", metavar="FILE", type=_FILE, help="File of allowed signers, in the format of ssh-keygen(1)."
+    "--allowed-signers",
+    "allowed",
+    metavar="FILE",
+    type=_FILE,
+    help="File of allowed signers, in the format of ssh-keygen(1).",
 )
 @click.option(
     "--require", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N",

@@ -47,7 +47,7 @@ class Doctor:
     nodes: tuple[Node, ...]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     lost: Mapping[str, str] = field(default_factory=dict)
-    """Maps the reference of each secret that could not be fetched to the reason; no plane that needs it is visited."""
+    """The secrets that could not be fetched, each with the reason; planes that need such a secret are not visited."""
     needed: bool = True
     """Whether a plane that the inventory lacks for a node is a trouble; true if a profile is used."""
     listed: bool = True

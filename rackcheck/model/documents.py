@@ -140,8 +140,7 @@ class Documents:
     def wanted(self, links: Iterable[LinkPattern]) -> dict[str, bool]:
         """Return the URIs that must be fetched next to follow these links; empty if all links can be followed.
 
-        In the returned dictionary, the value of a URI is true if it is a collection of which every member will be
-        fetched.
+        The returned dictionary maps each URI to true if the URI is a collection whose members will all be fetched.
         """
         uris: dict[str, bool] = {}
         for link in links:

@@ -17,7 +17,7 @@ from rackcheck.model.path import Path
 from rackcheck.model.tree import Tree
 
 SHOWN = 60
-"""Maximum length of one reading in the message that a node is not a machine that the profile is for."""
+"""Maximum length of each reading in the message for a node to which the profile does not apply."""
 
 
 class Match(StrEnum):

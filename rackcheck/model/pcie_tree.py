@@ -1,8 +1,8 @@
 """The tree of PCI functions: the links on a function's path to the root, and the speed and width that they should have.
 
-Pure. The inputs are tables by PCI address: each table has one fact, such as `pcie/*.upstream` or `pcie/*.link.width`,
-of all PCI functions. All results obey the law of derived facts: a result is unknown unless it is the same for every
-possible value of the unknown inputs, including absence.
+Pure. Each input is a table that maps the address of every PCI function to the value of one fact, such as
+`pcie/*.upstream` or `pcie/*.link.width`. All results obey the law of derived facts: a result is unknown unless it is
+the same for every possible value of the unknown inputs, including absence.
 
 A link has two ends, the port above and the function below, and both report the trained speed and width. On the path
 from an endpoint to its root port, links and switch interiors alternate. A link leads from the root port down to a

@@ -88,7 +88,7 @@ def fits(fact: Path) -> bool:
 
 
 def found(fact: Path, value: str) -> tuple[Write, str] | None:
-    """Return how a fact is set, and its value in the commands' spelling; None if the table cannot set this value."""
+    """Return how a fact is set, and its value as the commands spell it; None if the table cannot set this value."""
     for write in TABLE:
         if _same(write.pattern, str(fact.pattern)) and (spelt := write.spelt(value)) is not None:
             return write, spelt

@@ -81,7 +81,7 @@ class How(StrEnum):
     WORDS = auto()
     """Like TEXT, but the customer's copy keeps URLs, because a profile's URLs are not the customer's addresses."""
     VERSION = auto()
-    """Like TEXT, but four numbers joined by dots are kept unless they are a known address; they are a version."""
+    """Like TEXT, but four numbers joined by dots are treated as a version and kept, unless they are a known address."""
     TIME = auto()
     """A text with the form of a time is kept; any other text is redacted like TEXT."""
     DIGEST = auto()

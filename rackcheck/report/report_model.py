@@ -344,7 +344,7 @@ class Punch:
 
 @dataclass(frozen=True, slots=True)
 class Rework:
-    """A change between readings: of a rule's verdict (`fact` is empty), or of a part (`rule` is empty).
+    """A change between two readings: either a rule's verdict (`fact` is empty) or a part (`rule` is empty) changed.
 
     Each of `steps` contains the name and time of a run, and the verdict or the part's value in this run.
     """

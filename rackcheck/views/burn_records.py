@@ -123,7 +123,7 @@ WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested"
 def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
     """Find the samples that a measurement or a counter is derived from: the first, the highest and the last sample.
 
-    For facts that are derived from the column `up`, the sample with the lowest value is also returned.
+    For facts that are derived from the column `up`, the sample with the lowest value of `up` is also returned.
     """
     word = fact.segments[-1].word
     column = COLUMNS.get(word, word)

@@ -85,7 +85,7 @@ def _lines(cells: Iterable[CellKey], end: int) -> dict[str, list[CellKey]]:
 
 
 def _sweep(left: dict[CellKey, float], lines: Mapping[str, list[CellKey]], effects: dict[str, float]) -> float:
-    """Move the median of the remainders of each row or column into its effect; return the largest absolute change."""
+    """For each row or column, move the median of the residuals into the effect; return the largest absolute change."""
     moved = 0.0
     for name, line in lines.items():
         by = median(left[cell] for cell in line)

@@ -20,7 +20,7 @@ Past = tuple[str, Sequence[RunDoc]]
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show the fetched history of a node or a rule; without a name, show how to type a name."""
+    """Show the fetched history of a node or a rule; if no name is given, show how to enter one."""
     name = place.about[0] if place.about else ""
     if not name:
         return ViewContent(ListEntries(()), "history", "of what? :history NODE or :history RULE, or H on a row")

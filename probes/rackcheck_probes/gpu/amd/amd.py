@@ -59,7 +59,7 @@ def question(table: SysfsTable) -> Read:
 
 
 def of_gpus(files: Files, table: SysfsTable) -> Facts:
-    """Read the files in `table` of every AMD GPU; the fact of a file that the driver does not provide is absent."""
+    """Read the files in `table` of every AMD GPU; if the driver does not provide a file, its fact is absent."""
     for item, folder, running in gpus(files):
         for leaf, shown in table.items():
             yield f"{item}.{leaf}", files.read(f"{folder}/{shown.file}", shown.convert) if running else NOT_RUN

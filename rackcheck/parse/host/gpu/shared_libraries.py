@@ -26,8 +26,8 @@ class Library:
 def libraries(names: Sequence[str], followed: Sequence[str]) -> Iterator[Library]:
     """Yield each library of the listing `names`; at the end, raises Unreadable (denied) if a folder is unreadable.
 
-    The listing `followed` has neither dangling links nor links whose target cannot be read; a row `hidden PATH` in
-    either listing marks an unreadable target or folder. Raises Unreadable if a row of a listing is not a file.
+    The listing `followed` leaves out links whose target does not exist or cannot be read; in both listings, a row
+    `hidden PATH` marks a target or folder that cannot be read. Raises Unreadable if a row of a listing is not a file.
     """
     hidden = {row.removeprefix(_HIDDEN) for row in (*names, *followed) if row.startswith(_HIDDEN)}
     links = ls.listed([row for row in names if not row.startswith(_HIDDEN)])

@@ -30,11 +30,11 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
     "incorrect_configuration": (8, word(none=1)),  # no recorded machine printed another word
     "partition_assigned": (12, _TRUE),
 }
-"""For each part of the fabric's health: its lowest bit in NVML's mask, and a function that parses nvidia-smi's word."""
+"""For each part of the fabric's health: its lowest bit in NVML's mask, and a function that parses nvidia-smi's text."""
 
 
 def _instead(block: Element) -> SmiGpu:
-    """Return one reading for all values of an XML block, for which nvidia-smi printed only a text such as N/A."""
+    """If nvidia-smi printed only a text such as N/A for an XML block, return the one reading of all its values."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 
