@@ -124,7 +124,7 @@ def _roles(source: pair.ComparedRun) -> dict[str, str]:
 
 
 def _earlier(node: str, source: pair.ComparedRun) -> str:
-    """Return the id of the newest run that read the node earlier than the newest reading of the node in `source`.
+    """Return the id of the last run that read the node before `source` read it.
 
     Raises UserError if no earlier run read the node.
     """

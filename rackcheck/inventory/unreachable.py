@@ -27,7 +27,7 @@ def host(text: str) -> str:
     if "://" in text:
         return f"{shown!r} is a URL; a host must be a name or an address"
     if "@" in text:
-        return f"{shown!r} contains a user, which is set as `ssh: {{ user: NAME }}`"
+        return f"{shown!r} contains a user name; set it with `ssh: {{ user: NAME }}`"
     if re.search(r"[{}]", text):
         return f"{shown!r} contains braces; only {{node}} is replaced"
     if text.startswith("-"):
@@ -35,7 +35,7 @@ def host(text: str) -> str:
     if re.search(r"[\s/]", text) or not text.isprintable():
         return f"{shown!r} is neither a name nor an address"
     if re.fullmatch(r"[^:]+:[0-9]+|\[.*\]:[0-9]+", text):
-        return f"{shown!r} contains a port, which is set as `ssh: {{ port: NUMBER }}`"
+        return f"{shown!r} contains a port; set it with `ssh: {{ port: NUMBER }}`"
     if re.search(r"[:\[\]]", text) and not _is_address(text):
         return f"{shown!r} is not an address; IPv6 is written without brackets"
     return ""

@@ -70,7 +70,11 @@ class Matrix:
 
 
 def firmware(versions: Iterable[Versions]) -> Matrix:
-    """Group components with equal versions on the same nodes; sort the groups into `odd`, `unread` and `even`."""
+    """Group components with equal versions on the same nodes.
+
+    The groups are in `odd` if nodes have different versions, in `even` if all nodes have the same version, and else in
+    `unread`.
+    """
     gathered: dict[tuple[object, ...], list[Versions]] = {}
     for one in versions:
         gathered.setdefault((one.plane, one.groups, one.why), []).append(one)

@@ -48,7 +48,7 @@ class Chip:
 
 
 def chip(seed: int, number: int, place: str) -> Chip:
-    """Draw the properties of a GPU at random, as the product of factors for its slot, its node and the single GPU."""
+    """Draw the properties of a GPU at random: each is a product of random factors of the slot, the node and the GPU."""
     slot, node = Random(f"{seed} slot {place}"), Random(f"{seed} node {number}")  # noqa: S311  a model, not a secret
     own = Random(f"{seed} chip {number} {place}")  # noqa: S311
     clock = (1 + slot.gauss(0, 0.015)) * (1 + node.gauss(0, 0.005)) * (1 + own.gauss(0, 0.01))

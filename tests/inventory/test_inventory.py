@@ -94,8 +94,8 @@ def test_an_error_is_reported_with_its_place(tmp_path: Path, nodes: str, text: s
     [
         ('host: "a b"', "1:16: `host` of n1: 'a b' is neither a name nor an address"),
         ("host: https://a", "`host` of n1: 'https://a' is a URL"),
-        ("host: root@a", "'root@a' contains a user, which is set as `ssh: { user: NAME }`"),
-        ("host: a:2222", "'a:2222' contains a port, which is set as `ssh: { port: NUMBER }`"),
+        ("host: root@a", "'root@a' contains a user name; set it with `ssh: { user: NAME }`"),
+        ("host: a:2222", "'a:2222' contains a port; set it with `ssh: { port: NUMBER }`"),
         ('host: "[fd00::1]:22"', "contains a port"),
         ('host: "[fd00::1]"', "written without brackets"),
         ('host: "{nod}.mgmt"', "'{nod}.mgmt' contains braces; only {node} is replaced"),

@@ -121,7 +121,7 @@ def assembled(folder: Path, ptx: bytes, chip: str) -> str:
     """
     found = sorted(folder.rglob("ptxas"))
     if not found:
-        raise Unbuilt(f"{folder}: no ptxas below it")
+        raise Unbuilt(f"{folder}: no ptxas in this folder")
     found[0].chmod(0o755)
     with TemporaryDirectory() as place:
         text = Path(place) / "gpu.ptx"

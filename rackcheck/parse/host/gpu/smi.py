@@ -34,7 +34,7 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
 
 
 def _instead(block: Element) -> SmiGpu:
-    """If nvidia-smi printed only a text such as N/A for an XML block, return the one reading of all its values."""
+    """Return the reading of each value in a block in which nvidia-smi printed a text such as N/A instead of values."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 
