@@ -70,10 +70,10 @@ class Matrix:
 
 
 def firmware(versions: Iterable[Versions]) -> Matrix:
-    """Group components with equal versions on the same nodes.
+    """Put components that have the same version as each other on every node into one group.
 
-    The groups are in `odd` if nodes have different versions, in `even` if all nodes have the same version, and else in
-    `unread`.
+    A group is in `odd` if its version differs between nodes, in `even` if all nodes have the same version, and in
+    `unread` otherwise.
     """
     gathered: dict[tuple[object, ...], list[Versions]] = {}
     for one in versions:

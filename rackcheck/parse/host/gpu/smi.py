@@ -34,7 +34,7 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
 
 
 def _instead(block: Element) -> SmiGpu:
-    """Return the reading of each value in a block in which nvidia-smi printed a text such as N/A instead of values."""
+    """Read a block that is only a text, such as N/A; the returned reading holds for every value of the block."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 
