@@ -239,7 +239,7 @@ def test_nodes_are_chosen_by_the_terms_about_nodes_and_findings_by_the_rest() ->
         ("bios.smt<on", 10, "needs an order"),
         ("bios.smt=enabeld", 10, "did you mean 'enabled'?"),
         ("gpu/*.temperature>80W", 19, "temperature in C is expected"),
-        ("driver.version<x", 16, "not dotted numbers"),
+        ("driver.version<x", 16, "is not a dotted number"),
         ("kernel.tainted=yes", 16, "did you mean true?"),
         ("x " * 65, 129, "at most 64 terms; this one has 65"),
         ("x" * 4001, 4001, "at most 4,000 characters"),

@@ -46,7 +46,7 @@ def test_unnamed_parties_are_integrator_and_customer(tmp_path: Path) -> None:
     [
         ("  titel: x\n", "site.yaml:3:3: no such key: `titel`; did you mean `title`?"),
         ("  parties: []\n", "it is empty"),
-        ("  parties: [{ role: a }, { role: a }]\n", "two parties have the name a"),
+        ("  parties: [{ role: a }, { role: a }]\n", "two parties have the role a"),
         ("  parties: [{ name: Jo }]\n", "`role`"),
         ("  title: [a]\n", "must be a single value"),
         ("  logo: none.png\n", "cannot read"),

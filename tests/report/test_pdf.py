@@ -266,7 +266,7 @@ def test_a_template_reads_nothing_outside_its_folder(tmp_path: Path, path: str) 
 
 
 def test_a_template_that_would_load_a_package_is_refused_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"report\.typ:2: a package is loaded"):
+    with pytest.raises(UserError, match=r"report\.typ:2: loads a package"):
         document(sample(2, 5), DIGEST, site(tmp_path, '#import "@preview/cetz:0.3.0": canvas'))
 
 
