@@ -81,18 +81,12 @@ def _problems(root: YamlNode, error: Any) -> Iterable[Problem]:
             yield Problem(node.keys.get(error.instance, place), message)
         case "pattern":
             yield Problem(place, f"{name} cannot be {_spelt(error)}")
-        case "minProperties" if "fact" in error.schema["properties"] and "fact" not in error.instance:
+        case "minProperties" | "minItems" if "fact" not in error.schema.get("properties", {}):
+            yield Problem(place, f"{name} is empty")
+        case "minProperties" if "fact" in error.instance:
+            yield Problem(place, f"{name} is incomplete: a fact without an operator asserts nothing")
+        case "minProperties":
             return  # reported as a missing fact
-        case "minProperties" | "minItems":
-            yield Problem(
-                place,
-                f"{name} is incomplete: "
-                + (
-                    "a fact without an operator asserts nothing"
-                    if "fact" in error.schema.get("properties", {})
-                    else "it is empty"
-                ),
-            )
         case _:
             yield Problem(place, f"{name}: {error.message[:200]}")
 

@@ -422,3 +422,8 @@ def test_input_that_would_take_too_long_is_refused_at_once(body: str, text: str)
     with pytest.raises(BadFile) as caught:
         parse(f"rackcheck: 1\n{body}", "inv.yaml", Path())
     assert text in str(caught.value)
+
+
+def test_an_inventory_without_a_node_is_an_error_with_its_place(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match=r"inv\.yaml:2:8: `nodes` is empty"):
+        load(tmp_path, "rackcheck: 1\nnodes: {}\n")

@@ -45,7 +45,7 @@ def test_unnamed_parties_are_integrator_and_customer(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("  titel: x\n", "site.yaml:3:3: no such key: `titel`; did you mean `title`?"),
-        ("  parties: []\n", "it is empty"),
+        ("  parties: []\n", "`parties` is empty"),
         ("  parties: [{ role: a }, { role: a }]\n", "two parties have the role a"),
         ("  parties: [{ name: Jo }]\n", "`role`"),
         ("  title: [a]\n", "must be a single value"),
