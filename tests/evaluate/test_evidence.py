@@ -471,4 +471,4 @@ def test_a_site_value_that_is_not_set_is_what_the_reason_names() -> None:
     conclusion = conclude([Verdict("own", Status.NA, "site value not set: driver")], rules)
     assert (conclusion.outcome, "--set driver=VALUE" in conclusion.reason) == (Outcome.INCOMPLETE, True)
     minor = {"own": Rule("own", (), severity=Severity.MINOR)}
-    assert "no rule in scope is blocker or major" in conclude([Verdict("own", Status.PASS)], minor).reason
+    assert "no rule in scope is a blocker or major" in conclude([Verdict("own", Status.PASS)], minor).reason
