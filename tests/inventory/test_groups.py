@@ -64,7 +64,7 @@ def test_two_groups_that_differ_on_one_key_are_one_error_with_both_places_for_al
         ("  a: { role: dpu }\n", "inv.yaml:4:6: `a` lacks `nodes`"),
         ("  a: { nodes: n1, host: h }\n", "inv.yaml:4:19: no such key: `host`"),
         ("  rack:a01: { nodes: n1 }\n", "cannot be 'rack:a01'"),
-        ("  a: { nodes: 'n[1-999999999]' }\n", "may hold"),
+        ("  a: { nodes: 'n[1-999999999]' }\n", "the maximum of an inventory"),
         ("  a: { nodes: '@all' }\n", "cannot be a node's name"),
     ],
 )

@@ -414,7 +414,7 @@ def test_any_text_is_an_inventory_or_an_error(text: str) -> None:
             "groups:\n"
             + "".join(f"  g{i}: {{ nodes: 'm[1-90000]' }}\n" for i in range(50))
             + "nodes:\n  n1: { host: a }\n",
-            "more than 1000000 nodes",
+            "more than 1000000 members",
         ),
     ],
 )

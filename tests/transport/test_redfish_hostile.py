@@ -105,7 +105,7 @@ def test_a_session_that_is_never_closed_is_reported() -> None:
         capture, _ = read(server)
         server.sessions.clear()
     unknown = trouble(capture, SESSIONS)
-    assert "was not closed and will expire: HTTP 500" in unknown.detail
+    assert "was not closed and will expire: its DELETE failed: HTTP 500" in unknown.detail
     assert sum(n for (method, _), n in server.seen.items() if method == "DELETE") == 3
 
 

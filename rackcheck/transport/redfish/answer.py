@@ -65,7 +65,7 @@ def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
         ):
             return body
         gone = (
-            "not found, reported with HTTP status 200"
+            "HTTP 404, reported with HTTP status 200"
             if GONE.search(answer.read[:QUOTED])
             else "an error, reported with HTTP status 200"
         )
