@@ -53,7 +53,7 @@ def accept() -> None:
 @options.profile_path_option
 @options.waivers_option
 @click.option(
-    "--planes", metavar="os,bmc", help="The agreed planes (default: both); a plane that no run reads is unknown."
+    "--planes", metavar="os,bmc", help="The agreed planes (default: both); a plane that no run has read is unknown."
 )
 @click.option(
     "--supersedes", metavar="NAME", shell_complete=complete, help="The acceptance that this new one replaces."

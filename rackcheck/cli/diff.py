@@ -77,7 +77,7 @@ def of_change(change: Change, *nodes: str) -> FilterRow:
 
 
 def of_turn(turn: Turn, *nodes: str) -> FilterRow:
-    """Convert a changed verdict of these nodes to the form that filters work on.
+    """Convert a changed verdict, with the nodes on which it changed, to the form that filters use.
 
     The filter key `state` matches the old and the new verdict.
     """

@@ -52,7 +52,9 @@ class ReportOptions:
 @options.run_argument
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Format of the report (default: html).")
 @click.option("--bundle", "whole", is_flag=True, help="All formats and all evidence in a folder, ready to be signed.")
-@click.option("--level", type=click.Choice(LEVELS), default="full", show_default=True, help="Redaction level.")
+@click.option(
+    "--level", type=click.Choice(LEVELS), default="full", show_default=True, help="Redaction; full redacts nothing."
+)
 @click.option(
     "-o", "--output", metavar="PATH", type=click.Path(path_type=Path), help="File, or folder for a bundle; - is stdout."
 )

@@ -58,7 +58,7 @@ def conclude(
     if law != FIRST and not fit.decides:
         return Conclusion(Outcome.INCOMPLETE, fit.words)
     if not verdicts:
-        return Conclusion(Outcome.INCOMPLETE, "no rule of this profile is in scope here")
+        return Conclusion(Outcome.INCOMPLETE, "no rule of this profile applies here")
     deciding = [verdict for verdict in verdicts if rules[verdict.rule].decides(verdict.status)]
     if any(verdict.status is Status.FAIL for verdict in deciding):
         return Conclusion(Outcome.FAIL)

@@ -73,7 +73,10 @@ def hops(address: str, upstream: PcieTable) -> tuple[Hop, ...] | Unknown:
 
 
 def switch(address: str, upstream: PcieTable) -> Reading:
-    """Return the upstream port of the nearest switch above a function; for a downstream port, its own switch counts."""
+    """Return the upstream port of the nearest switch above a function.
+
+    For a downstream port, this is the upstream port of its own switch.
+    """
     above = ports(address, upstream)
     if isinstance(above, Unknown):
         return above

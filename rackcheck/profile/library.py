@@ -200,7 +200,7 @@ def _refs(table: YamlMapping) -> Iterator[str]:
 
 
 def _cited(sources: Iterable[Source]) -> str:
-    """Format the sources that a profile cites as the text of a sources file."""
+    """Return the text of a sources file that contains the sources which a profile cites."""
     import json  # noqa: PLC0415  a JSON text is a YAML text
 
     listed = {s.id: {name: getattr(s, name) for name in _SOURCE} for s in sources}

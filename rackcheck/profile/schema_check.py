@@ -22,7 +22,7 @@ MEANT: Mapping[str, str] = {
     "parameters": "params", "checks": "rules", "tests": "rules", "name": "profile", "roles": "role",
     "stage": "phase", "burnin": "burn-in",
 }  # fmt: skip
-"""Maps words of other tools to rackcheck's words with the same meaning but another spelling, for error messages."""
+"""Maps terms of other tools to rackcheck's terms for the same thing, which error messages suggest."""
 
 FEW = 5
 """Maximum number of keys that a table may have for its complete form to be shown in a message."""

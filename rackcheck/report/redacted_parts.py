@@ -21,5 +21,5 @@ MISSING: Mapping[str, str] = {
 
 
 def missing(level: str, what: str) -> str:
-    """Return what a document of this level shows for an empty text; `what` is the text's name in MISSING."""
+    """Return what a document of this redaction level shows for an empty text; `what` is a key of MISSING."""
     return WITHHELD if what in HIDDEN.get(level, ()) else MISSING[what]

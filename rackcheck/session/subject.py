@@ -171,7 +171,7 @@ def _place(node: Mapping[str, object]) -> NodeLocation:
 
 
 def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
-    """Load the stored parents of the run's profile with the run's site values, then yield the profile itself."""
+    """Yield the stored parents of the run's profile, loaded with the run's site values, and then the profile itself."""
     for step in profile.lineage[:-1]:
         yield _kept(folder, _named(step), given)
     yield profile

@@ -74,7 +74,7 @@ def _run(part: str) -> list[str]:
 def filled(text: str, stood: Stood) -> str:
     """Replace placeholders such as `@{1}` and `@{1.2}` by members of brackets, but keep placeholders such as `@{node}`.
 
-    Raises BadPattern for an unknown placeholder, or if the placeholder's bracket or column does not exist.
+    Raises BadPattern if a placeholder is unknown, or refers to a bracket or a column that the pattern does not have.
     """
     if "@{" not in text:
         return text

@@ -193,7 +193,7 @@ class RunArguments(Protocol):
 
 
 class Commands(Protocol):
-    """Rackcheck's own commands, called by their arguments."""
+    """Runs rackcheck commands, each given as a list of arguments."""
 
     def run_command(self, words: Sequence[str], width: int = 100) -> CommandResult:
         """Run a rackcheck command with lines of at most `width` columns. Slow."""

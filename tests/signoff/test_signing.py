@@ -941,7 +941,7 @@ def test_a_redacted_copy_belongs_to_the_full_bundle_whose_manifest_it_names(
     )
     other = made(tmp_path / "other", time="2026-11-21T11:00:00Z")
     done = run(verify_command, copy, *words, "--full", other)
-    assert (done.status, "names a full bundle that is not" in done.out) == (4, True)
+    assert (done.status, "belongs to a full bundle other than" in done.out) == (4, True)
     done = run(verify_command, signed, *words, "--full", copy)
     assert (done.status, "names no full bundle" in done.out) == (4, True)
 

@@ -14,7 +14,7 @@ MAKERS = {"model": "Version", "id": "ID"}
     gives={
         "cpu.socket": collection("Processors by the board's name for their socket; empty sockets are left out."),
         "cpu.socket/*.model": text("The processor's name.", Class.IDENTITY),
-        "cpu.socket/*.id": text("The processor's CPUID word, byte by byte.", Class.IDENTITY),
+        "cpu.socket/*.id": text("The processor's CPUID signature, byte by byte.", Class.IDENTITY),
         "cpu.socket/*.signature": text("Family, model and stepping.", Class.IDENTITY),
         "cpu.socket/*.status": text(
             "Whether firmware uses the processor: `Populated, Enabled`, `Populated, Disabled By BIOS`."

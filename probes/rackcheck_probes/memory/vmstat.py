@@ -11,7 +11,7 @@ COUNTS = {
     "numa_miss": "Pages allocated on a NUMA node other than the intended node, since boot.",
     "numa_foreign": "Pages intended for a NUMA node but provided by another, since boot.",
     "compact_stall": "Times that a program waited for memory compaction, since boot.",
-    "compact_fail": "Times that memory compaction did not free a large enough contiguous block, since boot.",
+    "compact_fail": "Number of times since boot that memory compaction failed to free a large enough contiguous block.",
     "thp_fault_fallback": "Page faults that got no huge page, since boot.",
     "numa_pages_migrated": "Pages that NUMA balancing moved, since boot.",
     "drop_pagecache": "Number of times that the page cache was dropped since boot.",

@@ -36,8 +36,8 @@ class Polished:
 def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
     """Split a table so that the median of the row effects is 0, and the median of the column effects too.
 
-    If only one cell of a row is known, the row's effect absorbs its whole deviation, so neither the row nor the cell
-    can be judged. Raises ValueError if no cell is known, or if a value is not a finite number.
+    If only one cell of a row is known, the row's effect absorbs the whole deviation of this cell, so neither the
+    row nor the cell can be judged. Raises ValueError if no cell is known, or if a value is not a finite number.
     """
     _finite(cells)
     by_row, by_column = _lines(cells, 0), _lines(cells, 1)

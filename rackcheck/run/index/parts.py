@@ -77,7 +77,7 @@ def unpacked(data: bytes) -> Any:
 
 
 def difference(docs: Docs, base: Docs) -> bytes:
-    """Return the difference of a part from the part `base`, in canonical form."""
+    """Return the difference between this part and the stored part `base`, in canonical form."""
     changed = {path: doc for path, doc in docs.items() if not _same(base.get(path), doc)}
     gone = sorted(path for path in base if path not in docs)
     return canonical({"set": changed, "gone": gone})

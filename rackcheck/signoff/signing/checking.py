@@ -161,5 +161,5 @@ def _copy_of(full: Path, head: BundleHead) -> list[BundleFault]:
     other = manifest.read(full)
     if other.digest != head.full:
         wrong = f"its {manifest.NAME} {other.damage}" if not other.digest else "it is a different bundle"
-        return [BundleFault(bundles.HEAD, f"names a full bundle that is not {full}: {wrong}")]
+        return [BundleFault(bundles.HEAD, f"belongs to a full bundle other than {full}: {wrong}")]
     return []

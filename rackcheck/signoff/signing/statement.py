@@ -57,7 +57,7 @@ def decode(data: bytes) -> Statement:
     except (ValueError, TypeError, KeyError, RecursionError):
         fine = False
     if not fine:
-        raise ValueError("is not a valid statement of a signature")
+        raise ValueError("is not a valid signature statement")
     if not PARTY.fullmatch(statement.party) or not all(
         map(is_name, (statement.name, statement.bundle, statement.level))
     ):

@@ -41,7 +41,7 @@ Reported durations are 2 to 3 minutes for the firmware inventory of a DGX H100
 
 
 def patience(uri: str) -> int:
-    """Return the factor of the time limits for the resource at a URI."""
+    """Return the factor by which the time limits are multiplied for the resource at a URI."""
     return SLOW.get(uri.partition("?")[0].rstrip("/").rpartition("/")[2].casefold(), 1)
 
 

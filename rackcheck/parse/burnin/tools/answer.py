@@ -53,7 +53,7 @@ class ToolRecord:
         if self.status is not None:
             return None
         word = self.why.partition(":")[0]
-        return Unknown(_REASONS.get(word, Reason.NOT_TESTED), clean(self.why) or "the tool did not run to its end")
+        return Unknown(_REASONS.get(word, Reason.NOT_TESTED), clean(self.why) or "the tool did not run to completion")
 
     @property
     def failed(self) -> Unknown | None:

@@ -88,7 +88,7 @@ def _wrong(rows: list[NcclRow], lines: list[str]) -> Reading:
 
     If the table and the summary line report different numbers of wrong values, the larger number is returned.
     """
-    message = _last(lines, r"# Out of bounds values : ([0-9]{1,15} (?:OK|FAILED))", "its out of bounds values")
+    message = _last(lines, r"# Out of bounds values : ([0-9]{1,15} (?:OK|FAILED))", "its count of out-of-bounds values")
     counts = [wrong for _, _, wrong in rows]
     total = sum(wrong or 0 for wrong in counts)
     number, _, word = message.partition(" ")

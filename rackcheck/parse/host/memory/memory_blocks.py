@@ -17,7 +17,7 @@ class Blocks:
     words: Mapping[str, str]
 
     def having(self, state: str) -> int | Unknown:
-        """Return the number of memory blocks in a state; unknown unless every block has reported its state."""
+        """Return the number of memory blocks in the given state; unknown unless every block has reported its state."""
         saying = sum(self.states.values())
         if 0 < self.count == saying:
             return self.states.get(state, 0)
