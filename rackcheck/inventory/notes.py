@@ -1,6 +1,5 @@
 """Notes on a valid inventory: `rackcheck inventory check` shows them as hints, not as errors."""
 
-import difflib
 import os
 import stat
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -13,17 +12,9 @@ from rackcheck.inventory.files import ca_trouble, key_trouble
 from rackcheck.inventory.node import Inventory, Node
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
+from rackcheck.profile.roles import nearest
 
 K = TypeVar("K", bound=Hashable)
-
-ROLES = (
-    "compute", "nvswitch-tray", "power-shelf", "dpu", "storage", "switch", "login", "head", "management", "gateway",
-    "cdu",
-)  # fmt: skip
-"""Known roles; a site may use other roles."""
-
-NEAR = 0.8
-"""Minimum similarity (difflib's ratio, 0 to 1) at which a known role is suggested for an unknown role."""
 
 
 def notes(inventory: Inventory) -> list[str]:
@@ -38,9 +29,9 @@ def notes(inventory: Inventory) -> list[str]:
 
 def _roles(nodes: Iterable[Node]) -> Iterator[str]:
     for role, names in _by(nodes, lambda node: node.role).items():
-        near = difflib.get_close_matches(role, ROLES, n=1, cutoff=NEAR) if role not in ROLES else []
+        near = nearest(role)
         if near:
-            yield f"role {role}: did you mean {near[0]}? ({fold(names)})"
+            yield f"role {role}: did you mean {near}? ({fold(names)})"
 
 
 def _planes(nodes: Iterable[Node]) -> Iterator[str]:

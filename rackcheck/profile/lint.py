@@ -16,10 +16,9 @@ from rackcheck.profile.floors import as_written, below, floors, shipped_peaks
 from rackcheck.profile.inheritance import is_fragment
 from rackcheck.profile.layers import Layers, did_you_mean
 from rackcheck.profile.physical_limits import Peak
+from rackcheck.profile.roles import EVERY_ROLE, nearest
 from rackcheck.profile.rule_lines import LayerPlaces
 from rackcheck.profile.satisfiable import can_fail, can_hold
-
-EVERY_ROLE = "any"
 
 NO_REASON = frozenset({"", "true", "yes", "null", "~"})
 """Values of the key `drop` that contain no reason, because the author used the key as a switch."""
@@ -101,6 +100,12 @@ def _params(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
 
 
 def _roles(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
+    for rule in profile.rules:
+        for role in rule.roles:
+            near = nearest(role)
+            if near:
+                text = f"rule {rule.id} is for the role `{role}`, which is not a known role; did you mean {near}?"
+                yield LintFinding(at.key(rule.id, "role"), Level.WARNING, text, rule.id)
     judged = sorted({role for rule in profile.rules for role in rule.roles})
     if "role" not in profile.applies_to:
         return

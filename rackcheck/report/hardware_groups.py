@@ -39,7 +39,7 @@ class ComponentGroup:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Components whose versions are unknown on the same nodes for the same reason, and equal on all other nodes."""
+    """Components whose versions are unknown on the same nodes, and for the same reason."""
 
     nodes: tuple[str, ...]
     why: str

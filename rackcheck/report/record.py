@@ -37,7 +37,9 @@ def digest(text: str) -> str:
 def read(text: str) -> Dossier:
     """Read a record; raises UserError, which contains the first error and its position in the document."""
     if len(text) > LARGEST:
-        raise UserError(f"the record has more than {LARGEST >> 20} million characters: rackcheck writes no such file")
+        raise UserError(
+            f"the record has more than {LARGEST >> 20} million characters; rackcheck never writes such a record"
+        )
     try:
         doc = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:

@@ -218,7 +218,7 @@ def _inflated(path: Path) -> bytes:
             while piece := file.read(1 << 20):
                 size += len(piece)
                 if size > LARGEST:
-                    raise UserError(f"{path} unpacks to more than {LARGEST >> 20} MiB, the maximum of an answer")
+                    raise UserError(f"{path} unpacks to more than {LARGEST >> 20} MiB, the maximum size of an answer")
                 pieces.append(piece)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read the raw answer {path}: {error}") from None

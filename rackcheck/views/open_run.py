@@ -1,8 +1,8 @@
 """The interface between the screens and a run: events, facts and replies of nodes, and rackcheck's commands.
 
-The screens open no file and no connection themselves: all access uses this interface. Only a new run (`events`),
-`again` and rackcheck's commands contact nodes. The interface is split into protocols, so that each part of the screens
-depends only on the protocols that it uses. `OpenRun` combines all protocols.
+The screens open no file and no connection themselves: all access uses this interface. Nodes are contacted only by a new
+run (`events`), by a second reading (`again`) and by rackcheck commands. The interface is split into protocols, so that
+each part of the screens depends only on the protocols that it uses. `OpenRun` combines all protocols.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -16,6 +16,7 @@ from rackcheck.model.text import natural
 from rackcheck.probe.group import is_group
 from rackcheck.profile.reviewed import review_notice as said_of
 from rackcheck.profile.reviewed import unreviewed
+from rackcheck.profile.roles import EVERY_ROLE, ROLES, nearest
 from rackcheck.run.event import Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.views.locations import Whole, whole
 from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_one_line
@@ -252,10 +253,23 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
     phases = [rule.phase.value for rule in profile.own if rule.id not in scoped and rule.phase.value != "config"]
     for phase in dict.fromkeys(phases):
         yield f"{several(phases.count(phase), f'{phase} rule')} not run"
+    yield from _strange_roles(profile.own, scoped)
     yield from _together(profile.own, scoped)
     learned = unreviewed(profile.files)
     if learned:
         yield said_of(learned)
+
+
+def _strange_roles(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
+    """Yield notes on rules that were judged on no node and are only for roles that are not known."""
+    left: dict[tuple[str, ...], list[str]] = {}
+    for rule in rules:
+        if rule.id not in scoped and not {EVERY_ROLE, *ROLES} & set(rule.roles):
+            left.setdefault(rule.roles, []).append(rule.id)
+    for roles, ids in left.items():
+        near = ", ".join(filter(None, map(nearest, roles)))
+        meant = f" (did you mean {near}?)" if near else ""
+        yield f"{several(len(ids), 'rule')} for the role {', '.join(roles)}{meant} judged no node: {', '.join(ids)}"
 
 
 def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:

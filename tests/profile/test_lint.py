@@ -257,3 +257,17 @@ def test_the_check_of_whole_numbers_agrees_with_trying_all_of_them(one: Clause, 
 )
 def test_an_undecidable_clause_has_no_finding(kind: Kind, tests: list[operator.Test]) -> None:
     assert can_hold([Clause(parse("a"), kind, Plane.OS, tuple(tests))]) is None
+
+
+@pytest.mark.parametrize(
+    ("role", "meant"),
+    [("comptue", "compute"), ("[compute, sotrage]", "storage"), ("Any", "any"), ("compute", ""), ("compute-b", ""),
+     ("storage2", ""), ("robot", ""), ("any", "")],
+)  # fmt: skip
+def test_a_misspelt_role_of_a_rule_is_a_warning_and_a_site_s_own_role_is_not(
+    tmp_path: Path, role: str, meant: str
+) -> None:
+    listed = found(tmp_path, f"  r: {{ each: gpu, fact: name, present: true, role: {role}, {WORDS} }}\n")
+    texts = [finding.text for finding in listed if "not a known role" in finding.text]
+    assert [text.rpartition("did you mean ")[2] for text in texts] == ([f"{meant}?"] if meant else [])
+    assert all(finding.level is Level.WARNING for finding in listed)

@@ -5,7 +5,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from desks import LATER, RUN, Answer, MadeDesk, board, desk, events_of, job_of, numbered, second, small, with_requests
+from desks import (
+    LATER,
+    PROFILE,
+    RUN,
+    Answer,
+    MadeDesk,
+    board,
+    desk,
+    events_of,
+    job_of,
+    numbered,
+    second,
+    small,
+    with_requests,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -193,6 +207,17 @@ def test_notes_are_shown_at_the_end_of_a_run_and_those_beside_it_first(cut: int)
     whole = board(made)
     whole.beside = ("laid over another",)
     assert whole.summary().notes == ("laid over another", "1 rule without a site value: site (--set NAME=VALUE)")
+
+
+@pytest.mark.parametrize(("role", "note"), [
+    ("comptue", "1 rule for the role comptue (did you mean compute?) judged no node: cpu.amd"),
+    ("robot", "1 rule for the role robot judged no node: cpu.amd"),
+    ("storage", ""),
+])  # fmt: skip
+def test_a_rule_for_a_role_that_no_node_has_is_noted_unless_the_role_is_known(role: str, note: str) -> None:
+    rule = f"  cpu.amd: {{ role: {role}, fact: cpu.vendor, is: AMD, severity: blocker, title: t, why: w, fix: f }}\n"
+    notes = board(desk({"n1": {}}, text=PROFILE + rule)).summary().notes
+    assert [each for each in notes if "judged no node" in each] == ([note] if note else [])
 
 
 def test_a_node_whose_siblings_are_not_heard_yet_waits_and_is_judged_by_what_is_known() -> None:

@@ -10,7 +10,7 @@ COUNTS = {
     "pswpout": "Pages written to swap since boot.",
     "numa_miss": "Pages allocated on a NUMA node other than the intended node, since boot.",
     "numa_foreign": "Pages intended for a NUMA node but provided by another, since boot.",
-    "compact_stall": "Times that a program waited for memory compaction, since boot.",
+    "compact_stall": "Number of times that a program waited for memory compaction, since boot.",
     "compact_fail": "Number of times since boot that memory compaction failed to free a large enough contiguous block.",
     "thp_fault_fallback": "Page faults that got no huge page, since boot.",
     "numa_pages_migrated": "Pages that NUMA balancing moved, since boot.",

@@ -74,7 +74,7 @@ class Supervisor:
         self.flush()
 
     def flush(self) -> None:
-        """Write as much as the controller accepts without waiting."""
+        """Write as much as the controller accepts, without blocking."""
         while self.backlog:
             try:
                 self.backlog = self.backlog[os.write(self.out, self.backlog) :]

@@ -1,6 +1,6 @@
 """Turns the facts of known-good machines into rules that pass on all of them, and into questions where they differ.
 
-Pure. If no rule about a fact would pass on all machines, the profile contains a question to a person.
+Pure. If no rule about a fact would pass on all machines, the profile contains a question for a person to answer.
 """
 
 import re

@@ -43,7 +43,7 @@ PLANE = "plane/"
 
 
 def part_of(docs: Docs) -> IndexPart:
-    """Return facts as a part with its digest."""
+    """Return a part that has these facts and their digest."""
     text = canonical(docs)
     return IndexPart(hashlib.sha256(text).digest(), text, docs)
 

@@ -241,7 +241,7 @@ class Contents:
         return docs
 
     def _verdicts(self, vector: int | None) -> tuple[int | None, dict[str, str]]:
-        """Return the id of a vector's list of judged rules, and the verdicts of the vector, without `pass`, by rule."""
+        """Return the id of the list of a node's judged rules, and the node's verdicts except `pass`."""
         row = self._db.execute("SELECT listing FROM vector WHERE id = ?", (vector,)).fetchone()
         rows = self._db.execute(
             "SELECT name, status FROM verdict JOIN rule ON rule.id = verdict.rule WHERE vector = ?", (vector,)

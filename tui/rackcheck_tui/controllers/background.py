@@ -74,7 +74,7 @@ class Dialogs:
         self.show_lines(title, lambda width: [row for line in lines for row in within(line, width, 4)])
 
     def show_lines(self, title: str, lines: Callable[[int], Sequence[Line]]) -> None:
-        """Show lines, which are written for the screen's width."""
+        """Show the lines that `lines` returns for the screen's width."""
         self._app.push_screen(ReaderScreen(title, lines, self._signs))
 
     def choose(self, title: str, options: Sequence[Option], then: Callable[[str], None]) -> None:

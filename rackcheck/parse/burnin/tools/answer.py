@@ -90,7 +90,7 @@ def answer(record: Mapping[str, Any]) -> ToolRecord:
     if not all(isinstance(text, str) for text in texts.values()) or not isinstance(version, str | None):
         raise Unreadable("a field of the tool's record is not a text")
     if not isinstance(argv, list | tuple) or not all(isinstance(word, str) for word in argv):
-        raise Unreadable("the arguments in the tool's record are not a list of texts")
+        raise Unreadable("the arguments in the tool's record are not a list of strings")
     if not isinstance(status, int | None) or isinstance(status, bool) or not isinstance(cut, int):
         raise Unreadable("`status` or `cut` of the tool's record is not a whole number")
     return ToolRecord(argv=tuple(argv), version=version, status=status, cut=cut, **texts)
