@@ -119,7 +119,7 @@ def as_written(node: YamlNode | None, profile: Profile) -> str:
 def words_of(rule: Rule, profile: Profile) -> tuple[str, ...]:
     """Return the names of hardware parts in a rule's tests.
 
-    If a rule's tests do not name a part, the part names in all rules of the profile are returned, and the products in
+    If a rule's tests do not name a part, return the part names in all rules of the profile and the products in
     `applies-to`.
     """
     own = tuple(_named(rule))

@@ -1,11 +1,12 @@
 """Finds facts that can show damage but that no rule reads: a damaged machine would then pass.
 
-A fact needs a rule if it is a counter, if it comes from a log, or if it states the health of a part. A fact is judged
-if a blocker or major rule reads it, directly or through a fact that is derived from it. The facts that are exempt are
-listed in `profiles/unjudged.csv`, each with one of three reasons.
+A fact needs a rule if it is a counter, if it comes from a log, or if it is the health or the state of a part. A fact is
+judged if a blocker or major rule reads it, directly or through a fact that is derived from it. The facts that are
+exempt are listed in `profiles/unjudged.csv`, each with one of three reasons.
 """
 
 import csv
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,6 +27,9 @@ SIGNS = frozenset(
     }
 )
 """Last path segments of facts that show damage, even if the fact is not a counter."""
+
+STATE = re.compile(r"(bmc\.(?!task/|unhealthy/).*|psu|fan)/\*\.state")
+"""Pattern of the states of a server's parts: a part can be out of service while its health is OK."""
 
 NEVER = frozenset({"uncorrected", "fatal", "nonfatal", "critical", "critical_warning", "health", "failure_predicted"})
 """Last path segments of facts that must not be in the list of exemptions."""
@@ -52,6 +56,8 @@ def needs_rule(entry: Entry) -> bool:
     if entry.kind.type is Type.COLLECTION:
         return False
     last = parse(entry.pattern.replace(".**", "")).segments[-1].word
+    if STATE.fullmatch(entry.pattern):
+        return True
     return entry.kind.cls is Class.COUNTER or entry.pattern.startswith("log.") or last in SIGNS
 
 

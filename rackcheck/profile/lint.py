@@ -100,26 +100,26 @@ def _params(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
 
 
 def _roles(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
-    for rule in profile.rules:
-        for role in rule.roles:
-            near = nearest(role)
-            if near:
-                text = f"rule {rule.id} is for the role `{role}`, which is not a known role; did you mean {near}?"
-                yield LintFinding(at.key(rule.id, "role"), Level.WARNING, text, rule.id)
     judged = sorted({role for rule in profile.rules for role in rule.roles})
-    if "role" not in profile.applies_to:
-        return
-    (role,) = profile.applies_to["role"]
-    if not {role, EVERY_ROLE} & set(judged):
-        text = f"no rule is for the role `{role}`, which the profile applies to{did_you_mean(role, judged)}"
-        yield LintFinding(at.applies("role"), Level.WARNING, text)
-        return
+    applied = profile.applies_to.get("role", ())
+    for role in applied:
+        if not {role, EVERY_ROLE} & set(judged):
+            text = f"no rule is for the role `{role}`, which the profile applies to{did_you_mean(role, judged)}"
+            yield LintFinding(at.applies("role"), Level.WARNING, text)
+            return
     for rule in profile.rules:
-        if not {role, EVERY_ROLE} & set(rule.roles):
-            text = f"rule {rule.id} is for {_several(rule.roles)}, but the profile applies to the role `{role}`"
-            yield LintFinding(
-                at.key(rule.id, "role"), Level.WARNING, text + did_you_mean(rule.roles[0], [role]), rule.id
-            )
+        for role in applied:
+            if not {role, EVERY_ROLE} & set(rule.roles):
+                text = f"rule {rule.id} is for {_several(rule.roles)}, but the profile applies to the role `{role}`"
+                text += did_you_mean(rule.roles[0], [role])
+                break
+        else:
+            near = {role: nearest(role) for role in rule.roles if nearest(role)}
+            if not near:
+                continue
+            misspelt, meant = next(iter(near.items()))
+            text = f"rule {rule.id} is for the role `{misspelt}`, which is not a known role; did you mean {meant}?"
+        yield LintFinding(at.key(rule.id, "role"), Level.WARNING, text, rule.id)
 
 
 def _of_fragment(laid: Layers, at: LayerPlaces) -> Iterator[LintFinding]:

@@ -163,7 +163,7 @@ class Judging:
         yield judged
 
     def close(self) -> Iterator[Event]:
-        """Judge the pending nodes in the order of the job, then the racks, then the fleet."""
+        """Judge the pending nodes, in the order of the job; after them judge the racks, and last the fleet."""
         yield from self._among()
         siblings: dict[int, tuple[Reads, Memo]] = {}
         for node in self.job.nodes:

@@ -29,9 +29,9 @@ class BadPattern(Exception):
 def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
     """Return every text that a pattern expands to, with the members of its brackets.
 
-    `outer` has the member that was chosen for each bracket of the enclosing pattern. The brackets of the enclosing
-    pattern have the first numbers, and the pattern's own brackets follow. Raises BadPattern if the pattern is
-    invalid or has too many members.
+    `outer` has the member that was chosen for each bracket of the enclosing pattern. Brackets are numbered in sequence:
+    first the brackets of the enclosing pattern, then the pattern's own. Raises BadPattern if the pattern is invalid or
+    has too many members.
     """
     parts = _BRACKET.split(pattern)
     brackets = [_members(inside) for inside in parts[1::2]]

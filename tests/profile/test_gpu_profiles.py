@@ -412,7 +412,7 @@ def of_bmc(name: str, tree: str) -> dict[str, Verdict]:
 NO_LEAKS = {f"leak.{what}": ("unknown", "LeakDetectors") for what in ("detectors_healthy", "none_reported")}
 NO_FABRICS = {
     f"bmc.{what}": ("unknown", "this BMC has no Fabrics")
-    for what in ("nvswitches_healthy", "pcie_switches_sound", "retimers_sound")
+    for what in ("nvswitches_healthy", "nvswitches_in_service", "pcie_switches_sound", "retimers_sound")
 }
 NULL_HEALTHS = {
     f"bmc.{what}": ("unknown", "Status.Health is null")
@@ -424,7 +424,9 @@ OF_A_DGX = {
     **NO_LEAKS,
     # Its BMC reports neither state nor health of a power supply, and two drives without a prediction in no list.
     "psu.healthy": ("n/a", "no psu whose health must be there"),
+    "psu.in_service": ("n/a", "no psu whose state must be there"),
     "bmc.drives_healthy": ("unknown", "has no list of Members"),
+    "bmc.drives_in_service": ("unknown", "has no list of Members"),
     "bmc.drives_lasting": ("unknown", "FailurePredicted is null or missing"),
 }
 """What a recorded BMC does not pass, and why; unknowns about parts that it does not list leave no node incomplete."""
@@ -662,7 +664,10 @@ BLOCKED = {
 }
 """Rules that wait for another rule, and that rule."""
 
-NOT_LISTED = {"bmc.drives_healthy", "bmc.drives_lasting", "leak.detectors_healthy", "leak.none_reported", *NULL_HEALTHS}
+NOT_LISTED = {
+    *("bmc.drives_healthy", "bmc.drives_in_service", "bmc.drives_lasting"),
+    *("leak.detectors_healthy", "leak.none_reported", *NULL_HEALTHS),
+}
 """Rules about parts that the recorded BMC does not list, or whose health it does not report; no node is incomplete."""
 
 
@@ -700,7 +705,7 @@ def test_a_recorded_dgx_h100_fails_nothing_and_passes_all_that_its_facts_allow()
     assert by_status[Status.FAIL] == set()
     assert by_status[Status.WARN] == {"bmc.clock"}
     assert by_status[Status.UNKNOWN] == explained
-    assert by_status[Status.NA] == unset | {"gpu.no_page_waits", "psu.healthy", *NO_SUMMARY}
+    assert by_status[Status.NA] == unset | {"gpu.no_page_waits", "psu.healthy", "psu.in_service", *NO_SUMMARY}
     assert len(of_dgx_h100()) - len(rest()) >= 55
 
 

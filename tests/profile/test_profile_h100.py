@@ -469,12 +469,14 @@ WARNED = {
     "bmc.clock": Status.WARN,
     # Its power supplies have no `Status`.
     "psu.healthy": Status.NA,
+    "psu.in_service": Status.NA,
     # The site sets no age of entries of the log.
     "bmc.log_quiet": Status.NA,
     # It has no detectors of leaks, and its list of storage has no members.
     "leak.detectors_healthy": Status.UNKNOWN,
     "leak.none_reported": Status.UNKNOWN,
     "bmc.drives_healthy": Status.UNKNOWN,
+    "bmc.drives_in_service": Status.UNKNOWN,
     "bmc.drives_lasting": Status.UNKNOWN,
     # The health of its temperatures, and of some of its sensors, is null.
     "bmc.sensors_sound": Status.UNKNOWN,

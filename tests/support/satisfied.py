@@ -92,6 +92,13 @@ def _stranger(bench: Bench, machine: Machine, wanted: Status) -> Machine | Gap:
     look = _looking(bench)
     if look.where is None:
         return machine
+    entry = bench.catalogue.find(look.collection)
+    if (
+        entry
+        and entry.kind.alike == ()
+        and entry.kind.vacant in {str(path.pattern) for path in spots(look.where, _item(look, STRANGER))}
+    ):
+        return machine  # an item without the fact is unknown: its siblings have the fact
     for item in _named(bench):  # one that the condition reads may be outside
         machine = solved([Want(look.where, item, Status.FAIL)], machine, bench.catalogue) or machine
     at = _item(look, STRANGER)

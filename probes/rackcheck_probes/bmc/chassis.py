@@ -1,7 +1,7 @@
 """Chassis, boards and modules as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, spell_key, text
-from rackcheck.parse.bmc.item import fitted, health_of, keyed, members
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, members, state_of
 from rackcheck.parse.bmc.part import label
 from rackcheck.parse.bmc.place import PLACES, host_chassis, kind, place
 
@@ -40,7 +40,7 @@ def bmc_chassis(docs: Documents) -> Facts:
     for key, chassis in keyed(found):
         item = f"bmc.chassis/{spell_key(key)}"
         yield f"{item}.type", chassis.read("ChassisType", kind)
-        yield f"{item}.state", chassis.read("Status.State")
+        yield f"{item}.state", state_of(chassis)
         yield f"{item}.health", health_of(chassis)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(chassis, name)

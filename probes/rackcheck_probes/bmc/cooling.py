@@ -3,7 +3,7 @@
 from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import amount, health, measured
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed, named
+from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed, named, state_of
 from rackcheck.parse.bmc.sensor import TEMPERATURES, above_zero
 
 
@@ -35,7 +35,7 @@ def bmc_cooling(docs: Documents) -> Facts:
     fans, trouble = in_chassis(docs, ("ThermalSubsystem/Fans", "*"), ("Thermal", "Fans"))
     for key, fan in keyed(fans):
         item = f"fan/{spell_key(key)}"
-        yield f"{item}.state", fan.read("Status.State")
+        yield f"{item}.state", state_of(fan)
         yield f"{item}.health", health_of(fan)
         yield f"{item}.speed", fitted(fan, _place(fan, "RPM", "SpeedPercent.SpeedRPM"), amount)
         yield f"{item}.duty", fitted(fan, _place(fan, "Percent", "SpeedPercent.Reading"), share)

@@ -1,7 +1,7 @@
 """CPUs of the host as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
-from rackcheck.parse.bmc.item import fitted, health_of, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.processors import count, cpus
 from rackcheck.parse.bmc.systems import hosts, some, whole
 
@@ -32,7 +32,7 @@ def bmc_cpu(docs: Documents) -> Facts:
     found, trouble = cpus(docs, hosts(docs))
     for key, cpu in keyed(found):
         item = f"bmc.cpu/{spell_key(key)}"
-        yield f"{item}.state", cpu.read("Status.State")
+        yield f"{item}.state", state_of(cpu)
         yield f"{item}.health", health_of(cpu)
         for leaf, name in TEXTS.items():
             yield f"{item}.{leaf}", fitted(cpu, name)

@@ -16,7 +16,7 @@ from rackcheck import (
 )
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.drive import CHASSIS, STORAGE, drives, gigabytes, key, share
-from rackcheck.parse.bmc.item import fitted, health_of, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import label, named_first, revision
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber"}
@@ -48,7 +48,7 @@ def bmc_drives(docs: Documents) -> Facts:
     found, trouble = drives(docs)
     for name, drive in keyed(found, key):
         item = f"bmc.drive/{spell_key(name)}"
-        yield f"{item}.state", drive.read("Status.State")
+        yield f"{item}.state", state_of(drive)
         yield f"{item}.health", health_of(drive)
         for fact, word in TEXTS.items():
             yield f"{item}.{fact}", fitted(drive, word, label)

@@ -25,7 +25,7 @@ ELSEWHERE = Walk(
     "Links/PCIeDevice and Links/Memory/* of its GPUs, or Chassis/*/PCIeDevices/* if no processor is a GPU", walked
 )
 PLACES = (PROCESSORS, ELSEWHERE)
-TEXTS = {"state": "Status.State", "model": "Model", "name": "Name", "manufacturer": "Manufacturer"}
+TEXTS = {"model": "Model", "name": "Name", "manufacturer": "Manufacturer"}
 TEXTS |= {"serial": "SerialNumber", "part_number": "PartNumber", "vbios": "FirmwareVersion"}
 LANES = {"pcie_width": "LanesInUse", "pcie_max_width": "MaxLanes"}
 SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEnabled", "speed_locked": "SpeedLocked"}
@@ -66,6 +66,7 @@ def bmc_gpu(docs: Documents) -> Facts:
         item = f"bmc.gpu/{spell_key(key)}"
         for leaf, name in TEXTS.items():
             yield f"{item}.{leaf}", gpu.read(name)
+        yield f"{item}.state", gpu.state()
         yield f"{item}.health", gpu.health()
         yield f"{item}.uuid", gpu.read("UUID", uuid)
         yield f"{item}.memory", memory(docs, gpu)

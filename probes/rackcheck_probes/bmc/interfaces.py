@@ -3,7 +3,7 @@
 from rackcheck import Class, Documents, Facts, Redfish, collection, flag, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.interface import mac, of_one, of_systems
-from rackcheck.parse.bmc.item import health_of, keyed, members
+from rackcheck.parse.bmc.item import health_of, keyed, members, state_of
 from rackcheck.parse.bmc.port import link, mbps
 
 LINK = text("whether there is a link", words=("up", "down", "starting", "training"))
@@ -36,7 +36,7 @@ def bmc_interfaces(docs: Documents) -> Facts:
         yield f"{item}.link", each.read("LinkStatus", link)
         yield f"{item}.speed", each.read("SpeedMbps", mbps)
         yield f"{item}.enabled", each.read("InterfaceEnabled", truth)
-        yield f"{item}.state", each.read("Status.State")
+        yield f"{item}.state", state_of(each)
         yield f"{item}.health", health_of(each)
     if trouble is not None:
         yield "bmc.interface", trouble

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import health
-from rackcheck.parse.bmc.item import fitted, health_of, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.memory import locator, modules, rated
 from rackcheck.parse.bmc.systems import agreed, gibibytes, hosts, some, whole
 
@@ -42,7 +42,7 @@ def bmc_memory(docs: Documents) -> Facts:
     found, trouble = modules(docs, systems)
     for key, module in keyed(found):
         item = f"bmc.dimm/{spell_key(key)}"
-        yield f"{item}.state", module.read("Status.State")
+        yield f"{item}.state", state_of(module)
         yield f"{item}.health", health_of(module)
         yield f"{item}.size", fitted(module, "CapacityMiB", gibibytes)
         yield f"{item}.speed.configured", fitted(module, "OperatingSpeedMhz", some)

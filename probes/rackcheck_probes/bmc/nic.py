@@ -16,7 +16,7 @@ from rackcheck import (
 )
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.adapter import adapters, firmware, ports, walked
-from rackcheck.parse.bmc.item import fitted, health_of, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import label, named_first
 from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
 
@@ -54,7 +54,7 @@ def bmc_nic(docs: Documents) -> Facts:
     found, trouble = adapters(docs)
     for key, adapter in keyed(found):
         item = f"bmc.nic/{spell_key(key)}"
-        yield f"{item}.state", adapter.read("Status.State")
+        yield f"{item}.state", state_of(adapter)
         yield f"{item}.health", health_of(adapter)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(adapter, name, label)
@@ -69,7 +69,7 @@ def bmc_nic(docs: Documents) -> Facts:
 
 
 def _port(item: str, port: Resource) -> Facts:
-    yield f"{item}.state", port.read("Status.State")
+    yield f"{item}.state", state_of(port)
     yield f"{item}.health", health_of(port)
     yield f"{item}.link", fitted(port, "LinkStatus", link)
     older = named_first(port, "CurrentSpeedGbps", "CurrentLinkSpeedMbps") == "CurrentLinkSpeedMbps"

@@ -1,7 +1,7 @@
 """NVLink switches, PCIe switches and retimers as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text, version
-from rackcheck.parse.bmc.item import fitted, health_of, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.switches import KINDS, NVSWITCH, switches
 from rackcheck.parse.bmc.systems import some
 
@@ -30,7 +30,7 @@ def bmc_nvswitch(docs: Documents) -> Facts:
     for kind, (found, trouble) in switches(docs).items():
         for key, switch in keyed(found):
             item = f"bmc.{kind}/{spell_key(key)}"
-            yield f"{item}.state", switch.read("Status.State")
+            yield f"{item}.state", state_of(switch)
             yield f"{item}.health", health_of(switch)
             for leaf, name in TEXTS.items():
                 yield f"{item}.{leaf}", fitted(switch, name)

@@ -13,7 +13,7 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.parse.bmc.item import fitted, health_of, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import label, named_first, revision
 from rackcheck.parse.bmc.pcie import SLOTS, devices, generation
 from rackcheck.parse.bmc.systems import whole
@@ -50,7 +50,7 @@ def bmc_pcie(docs: Documents) -> Facts:
     found, trouble = devices(docs)
     for key, device in keyed(found):
         item = f"bmc.pcie/{spell_key(key)}"
-        yield f"{item}.state", device.read("Status.State")
+        yield f"{item}.state", state_of(device)
         yield f"{item}.health", health_of(device)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(device, name, label)

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, collection, probe, quantity, spell_key, text, version
 from rackcheck.model.redfish_value import amount
-from rackcheck.parse.bmc.item import fitted, health_of, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.power import SHELVES, supplies
 
 
@@ -23,7 +23,7 @@ def bmc_power(docs: Documents) -> Facts:
     found, trouble = supplies(docs)
     for key, supply in keyed(found):
         item = f"psu/{spell_key(key)}"
-        yield f"{item}.state", supply.read("Status.State")
+        yield f"{item}.state", state_of(supply)
         yield f"{item}.health", health_of(supply)
         yield f"{item}.model", fitted(supply, "Model")
         yield f"{item}.serial", fitted(supply, "SerialNumber")

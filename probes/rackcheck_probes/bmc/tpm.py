@@ -1,7 +1,7 @@
 """Trusted platform modules of the host as the BMC reports them."""
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, spell_key, text, version
-from rackcheck.parse.bmc.item import fitted, health_of, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.systems import hosts, parts
 
 
@@ -22,7 +22,7 @@ def bmc_tpm(docs: Documents) -> Facts:
     trouble = trouble or cut
     for key, module in keyed(found):
         item = f"bmc.tpm/{spell_key(key)}"
-        yield f"{item}.state", module.read("Status.State")
+        yield f"{item}.state", state_of(module)
         yield f"{item}.health", health_of(module)
         yield f"{item}.version", fitted(module, "InterfaceType")
         yield f"{item}.firmware", fitted(module, "FirmwareVersion")

@@ -9,7 +9,7 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
 from rackcheck.model.redfish_value import health, text_of
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.item import gather, health_of, in_chassis, keyed, members
+from rackcheck.parse.bmc.item import gather, health_of, in_chassis, keyed, members, state_of
 from rackcheck.parse.bmc.processors import of_type
 from rackcheck.parse.bmc.systems import gibibytes, has_some, some
 
@@ -38,6 +38,11 @@ class Gpu:
         """
         sourced = self._own(name).read(name, reader)
         return sourced if name == "Status.State" else self.there(sourced)
+
+    def state(self) -> Sourced:
+        """Return the GPU's state, such as Absent for an empty slot; absent if the BMC reports none for it."""
+        own = self._own("Status")
+        return state_of(own) if "Status" in own.body else own.read("Status.State")
 
     @property
     def link(self) -> str:

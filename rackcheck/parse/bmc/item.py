@@ -175,3 +175,19 @@ def health_of(resource: Resource) -> Sourced:
     if resource.unread is None and silent and isinstance(sourced.reading, Unknown):
         return Sourced(Absent("the BMC reports no health for it"), sourced.source)
     return sourced
+
+
+def state_of(resource: Resource) -> Sourced:
+    """Read the `Status.State` of an item; absent if the BMC has none for it, as for a power supply without a Status.
+
+    A state of null is unknown. If other items of the collection have a state, a rule that judges a missing state treats
+    it as unknown.
+    """
+    sourced = resource.read("Status.State")
+    status = resource.body.get("Status", {})
+    silent = isinstance(status, Mapping) and "State" not in status
+    return (
+        Sourced(Absent("the BMC reports no state for it"), sourced.source)
+        if silent and not resource.unread
+        else sourced
+    )

@@ -130,8 +130,8 @@ BY_CHASSIS = {"bmc.thermal_sound", "bmc.sensors_sound", "bmc.nothing_critical", 
 
 
 NOT_LISTED = {
-    "bmc.drives_healthy", "bmc.drives_lasting", "bmc.interfaces_sound", "bmc.integrity_sound", "bmc.nic_ports_sound",
-    "bmc.nics_sound", "bmc.nvswitches_healthy", "bmc.pcie_sound", "bmc.pcie_switches_sound", "bmc.retimers_sound",
+    "bmc.drives_healthy", "bmc.drives_in_service", "bmc.drives_lasting", "bmc.interfaces_sound", "bmc.integrity_sound", "bmc.nic_ports_sound",
+    "bmc.nics_sound", "bmc.nvswitches_healthy", "bmc.nvswitches_in_service", "bmc.pcie_sound", "bmc.pcie_switches_sound", "bmc.retimers_sound",
     "bmc.tpms_sound", "bmc.thermal_sound", "leak.detectors_healthy", "leak.none_reported",
 }  # fmt: skip
 """Rules about parts that the simulated BMC does not list; their power supplies report no health."""
