@@ -42,6 +42,7 @@ OF_BOND = {
         "nic.bond/*.lacp_rate": text("How often the switch should send LACP packets: slow, fast; absent without LACP."),
         "nic.bond/*.poll": integer("Milliseconds between two checks of the members' links; 0 is never."),
         "nic.bond/*.aggregated": integer("Members in the active aggregator; absent without LACP."),
+        "nic.bond/*.left_out": integer("Members outside the active aggregator; absent without LACP."),
         "nic.bond/*.partner": text("The switch's LACP address; all zeros if no switch sends LACP.", Class.IDENTITY),
         "nic.bond/*.member": collection("The bond's members by the interface's name."),
         "nic.bond/*.member/*.state": text("Whether the member has a link: up, down, going back."),
@@ -66,7 +67,9 @@ def bonding(files: Files) -> Facts:
         for leaf, key in OF_BOND.items():
             yield f"{item}.{leaf}", bond.own.chosen(key)
         yield f"{item}.poll", bond.own.number("MII Polling Interval (ms)")
-        yield f"{item}.aggregated", bond.own.number("Number of ports")
+        aggregated = bond.own.number("Number of ports")
+        yield f"{item}.aggregated", aggregated
+        yield f"{item}.left_out", len(bond.members) - aggregated if isinstance(aggregated, int) else aggregated
         yield f"{item}.partner", bond.own.text("Partner Mac Address", lacking="no LACP")
         yield f"{item}.member", tuple(sorted((member for member, _ in bond.members), key=read.natural))
         for member, section in bond.members:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rackcheck import Facts, Shell, listing, probe, spell_key
+from rackcheck import Facts, Shell, integer, listing, probe, spell_key
 from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import rows
 
@@ -20,6 +20,9 @@ done
 echo
 done 2>/dev/null"""
 
+FULL = 0x8000
+"""The bit of a partition key that means full membership; two limited members of a partition cannot communicate."""
+
 
 @probe(
     Shell(COMMAND, seconds=30),
@@ -27,12 +30,15 @@ done 2>/dev/null"""
         "nic/*.port/*.pkeys": listing(
             "The partition keys of the port, in order; 0x8000 and above is a full member, a lower key a limited member."
         ),
+        "nic/*.port/*.full_memberships": integer("The number of partitions in which the port is a full member."),
     },
 )
 def rdma_pkeys(answer: str) -> Facts:
     """Read each port's partition keys."""
     for port in ports(answer):
-        yield f"nic/{spell_key(port.device)}.port/{port.number}.pkeys", port.keys
+        item = f"nic/{spell_key(port.device)}.port/{port.number}"
+        yield f"{item}.pkeys", port.keys
+        yield f"{item}.full_memberships", sum(int(key, 16) >= FULL for key in port.keys)
 
 
 # Partition keys of RDMA ports, as a loop of the shell prints them from sysfs: `DEVICE/ports/NUMBER KEY KEY ...`.

@@ -1,0 +1,41 @@
+"""GPUs whose settings differ from those of most GPUs of the same product."""
+
+from rackcheck import Facts, Inputs, join, listing, spell_key
+from rackcheck.probe.majority import unlike
+
+SETTINGS = (
+    "accounting", "addressing", "bar1.total", "clock.application_graphics", "clock.application_memory",
+    "clock.graphics_max", "clock.memory_max", "clock.sm_max", "clock.video_max", "compute_mode", "confidential.memory",
+    "ecc.mode", "ecc.pending", "gsp.enabled", "gsp.version", "inforom.ecc", "inforom.image", "inforom.oem",
+    "inforom.power", "link.device_max_generation", "link.max_generation", "link.max_width", "memory.total", "mig.mode",
+    "mig.pending", "nvlinks_active", "part_number", "peers", "persistence", "power.default", "power.limit", "power.max",
+    "power.min", "temperature_max_operating", "temperature_memory_max", "temperature_shutdown", "temperature_slowdown",
+    "vbios", "virtualization",
+)  # fmt: skip
+"""Facts of a GPU that are the same on every GPU of a product, unless a setting was lost or changed on one of them."""
+OF_THE_FUNCTION = ("max_payload", "max_payload_supported")
+"""Facts of a GPU's PCI function that are the same on every GPU of a product."""
+
+
+@join(
+    needs=("gpu", "gpu/*.name", "gpu/*.pci", *(f"gpu/*.{leaf}" for leaf in SETTINGS)),
+    also=tuple(f"pcie/*.{leaf}" for leaf in OF_THE_FUNCTION),
+    gives={
+        "gpu/*.unlike": listing(
+            "Settings whose value most GPUs of the same product have, but not this GPU; none with fewer than three GPUs."
+        ),
+    },
+)
+def gpu_unlike(inputs: Inputs) -> Facts:
+    """Compare the settings of each GPU with those of the other GPUs of the node."""
+    _, hidden = inputs.items("gpu")
+    settings = {leaf: inputs.table("gpu", leaf) for leaf in SETTINGS}
+    pci = inputs.table("gpu", "pci")
+    for leaf in OF_THE_FUNCTION:
+        if inputs.collected(f"pcie/*.{leaf}"):
+            settings[leaf] = {
+                name: inputs.reading(f"pcie/{spell_key(at)}.{leaf}") if isinstance(at, str) else at
+                for name, at in pci.items()
+            }
+    for name, odd in unlike(inputs.table("gpu", "name"), settings, hidden).items():
+        yield f"gpu/{spell_key(name)}.unlike", odd

@@ -1,0 +1,70 @@
+"""Finds parts of a node that differ from most parts of their kind; pure.
+
+The result obeys the law of derived facts: it is unknown unless every possible value of the unknown settings gives the
+same result.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from rackcheck.model.fact import Absent, Reading, Unknown, Value
+
+FEWEST = 3
+"""Minimum number of parts of a kind: of two parts, neither is in the majority."""
+
+Setting = Value | None
+"""The value of a setting; None if it is absent."""
+
+
+def unlike(
+    kinds: Mapping[str, Reading], settings: Mapping[str, Mapping[str, Reading]], hidden: Unknown | None = None
+) -> Mapping[str, tuple[str, ...] | Unknown]:
+    """Return, for each part, the settings whose value more than half of the parts of its kind have, but not the part.
+
+    `kinds` has the kind of each part, such as its model; `settings` maps each setting to the reading of each part. With
+    `hidden`, some parts are not listed, and every result is unknown.
+    """
+    doubt = hidden or next((kind for kind in kinds.values() if isinstance(kind, Unknown)), None)
+    if doubt is not None:
+        return dict.fromkeys(kinds, doubt)
+    groups: dict[Setting, list[str]] = {}
+    for part, kind in kinds.items():
+        groups.setdefault(_setting(kind), []).append(part)
+    found: dict[str, tuple[str, ...] | Unknown] = {}
+    for group in groups.values():
+        for part in group:
+            found[part] = _odd(part, group, settings) if len(group) >= FEWEST else ()
+    return found
+
+
+def _odd(part: str, group: list[str], settings: Mapping[str, Mapping[str, Reading]]) -> tuple[str, ...] | Unknown:
+    odd: list[str] = []
+    for setting, readings in settings.items():
+        differs = _differs(part, {each: readings[each] for each in group if each in readings})
+        if isinstance(differs, Unknown):
+            return differs
+        odd += [setting] if differs else []
+    return tuple(odd)
+
+
+def _differs(part: str, readings: Mapping[str, Reading]) -> bool | Unknown:
+    """Return whether a part's value is another one than that of more than half of the parts."""
+    if part not in readings:
+        return False
+    unread = [reading for reading in readings.values() if isinstance(reading, Unknown)]
+    values = Counter(_setting(each) for each in readings.values() if not isinstance(each, Unknown))
+    half, own = len(readings) / 2, readings[part]
+    possible = {value for value, count in values.items() if count + len(unread) > half}
+    if not unread:
+        return bool(possible) and _setting(own) not in possible
+    if isinstance(own, Unknown):
+        return unread[0] if possible or len(unread) > half else False
+    others = possible - {_setting(own)}
+    if len(unread) > half or (others and not any(values[value] > half for value in others)):
+        return unread[0]
+    return bool(others)
+
+
+def _setting(reading: Reading) -> Setting:
+    assert not isinstance(reading, Unknown)
+    return None if isinstance(reading, Absent) else reading
