@@ -61,6 +61,23 @@ def nearness(one: str, other: str, places: PcieLocations) -> Near | Unknown:
     return span.why or span.best
 
 
+def between(one: str, other: str, places: PcieLocations) -> tuple[str, ...] | Unknown:
+    """Return the ports between two functions and the nearest port above both; none if no port is above both.
+
+    The result is unknown if the path up from either function is not complete.
+    """
+    mine, theirs = places.way(one), places.way(other)
+    for port, steps in mine.steps.items():
+        if port in theirs.steps:
+            ports = [*_below(mine, steps), *_below(theirs, theirs.steps[port])]
+            return tuple(dict.fromkeys(ports))
+    return mine.trouble or theirs.trouble or ()
+
+
+def _below(way: _Way, steps: int) -> list[str]:
+    return [port for port, step in way.steps.items() if 0 < step < steps]
+
+
 def nearest(one: str, others: Iterable[str], places: PcieLocations) -> tuple[str, ...] | Unknown:
     """Return the addresses in `others` that are nearest to `one`; unknown if it is uncertain which are nearest."""
     spans = {other: _span(one, other, places) for other in others}

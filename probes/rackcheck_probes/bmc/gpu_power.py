@@ -1,6 +1,8 @@
 """Power and temperature of GPUs as the BMC reports them."""
 
-from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, spell_key
+from collections.abc import Mapping
+
+from rackcheck import Absent, Class, Documents, Facts, Redfish, Sourced, probe, quantity, spell_key
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.gpu import gpus
@@ -9,6 +11,7 @@ from rackcheck.parse.bmc.systems import some
 from rackcheck_probes.bmc.gpu import PLACES, PROCESSORS
 
 AMOUNTS = {"limit": "PowerLimitWatts.SetPoint", "limit_default": "PowerLimitWatts.DefaultSetPoint"}
+PEAK = {"peak_share": "Oem.Nvidia.EDPpPercent.SetPoint", "peak_share_most": "Oem.Nvidia.EDPpPercent.AllowableMax"}
 AMOUNTS |= {"limit_most": "PowerLimitWatts.AllowableMax", "draw": "PowerWatts.Reading"}
 
 
@@ -18,6 +21,8 @@ AMOUNTS |= {"limit_most": "PowerLimitWatts.AllowableMax", "draw": "PowerWatts.Re
         "bmc.gpu/*.power.limit": quantity("W", "power limit"),
         "bmc.gpu/*.power.limit_default": quantity("W", "default power limit"),
         "bmc.gpu/*.power.limit_most": quantity("W", "highest power limit that can be set"),
+        "bmc.gpu/*.power.peak_share": quantity("%", "set share of the peak power (EDPp); absent if not reported"),
+        "bmc.gpu/*.power.peak_share_most": quantity("%", "highest share of the peak power that can be set"),
         "bmc.gpu/*.power.draw": quantity("W", "power that the GPU draws", Class.MEASUREMENT),
         "bmc.gpu/*.temperature": quantity("C", "temperature", Class.MEASUREMENT),
     },
@@ -31,4 +36,8 @@ def bmc_gpu_power(docs: Documents) -> Facts:
         place = metrics[0] if metrics else Resource(f"{gpu.resource.uri}#/EnvironmentMetrics", {}, trouble)
         for leaf, name in AMOUNTS.items():
             yield f"{item}.power.{leaf}", gpu.there(place.read(name, some))
+        for leaf, name in PEAK.items():
+            edpp = isinstance(place.body.get("Oem"), Mapping) and "EDPpPercent" in str(place.body.get("Oem"))
+            none = Sourced(Absent("the BMC reports no EDPp for it"), place.uri)
+            yield f"{item}.power.{leaf}", gpu.there(place.read(name, measured)) if edpp or place.unread else none
         yield f"{item}.temperature", gpu.there(place.read("TemperatureCelsius.Reading", measured))

@@ -6,7 +6,7 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, probe, spell
 from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.model.resource import ROOT, Resource
-from rackcheck.parse.bmc.item import gather, members, not_there
+from rackcheck.parse.bmc.item import gather, members, not_there, with_conditions
 
 LINKS = (
     "Chassis/*", "Systems/*", "Managers/*", "Systems/*/Processors/*", "Systems/*/Memory/*",
@@ -47,7 +47,7 @@ def bmc_unhealthy(docs: Documents) -> Facts:
     standard = frozenset(found)
     found |= {each.uri: each for each in gather(docs.at(OEM))[0] if each.uri not in standard}
     for uri, resource in found.items():
-        value = resource.read("Status.Health", health)
+        value = with_conditions(resource, resource.read("Status.Health", health))
         if not isinstance(value.reading, Unknown):
             if value.reading != HEALTH[0]:
                 item = f"bmc.unhealthy/{spell_key(uri.removeprefix(f'{ROOT}/'))}"

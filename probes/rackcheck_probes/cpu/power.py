@@ -1,6 +1,21 @@
 """Power limits of the CPU packages."""
 
-from rackcheck import Absent, Facts, Files, Read, Reason, Unreadable, collection, flag, probe, quantity, read, text
+from rackcheck import (
+    Absent,
+    Facts,
+    Files,
+    Read,
+    Reason,
+    Sourced,
+    Unreadable,
+    collection,
+    flag,
+    probe,
+    quantity,
+    read,
+    text,
+)
+from rackcheck.model.fact import Reading
 from rackcheck.parse.host.cpu import rapl
 from rackcheck.parse.host.cpu.rapl import LIMIT_NAME, NAME, ZONE
 
@@ -26,6 +41,7 @@ LIMITS = (
         "cpu.power/*.domain": text("What the zone covers: package-0, dram, psys."),
         "cpu.power/*.enabled": flag("Whether the zone's limits are enforced."),
         "cpu.power/*.most": quantity("W", "The highest possible long-term limit: the package's TDP."),
+        "cpu.power/*.lowered": flag("A package's long-term limit is below its TDP; absent if either is not given."),
         "cpu.power/*.limit.long": quantity("W", "The long-term limit (PL1); absent if there is none."),
         "cpu.power/*.limit.short": quantity("W", "The short-term limit (PL2)."),
         "cpu.power/*.limit.peak": quantity("W", "The peak limit, which applies at every moment (PL4)."),
@@ -42,9 +58,26 @@ def cpu_power(files: Files) -> Facts:
         )
     for zone in zones:
         item = f"cpu.power/intel-rapl:{zone.number}"
-        yield f"{item}.domain", files.read(NAME.replace("*", zone.number))
+        domain = files.read(NAME.replace("*", zone.number))
+        yield f"{item}.domain", domain
         yield f"{item}.enabled", files.read(ENABLED.replace("*", zone.number), read.bit)
         for name, leaf, file in LIMITS:
             none = Absent(f"intel-rapl:{zone.number} has no {name} limit")
             yield f"{item}.{leaf}", zone.read(files, file, name, none)
-        yield f"{item}.most", zone.read(files, MOST, "long_term", Absent("no limit"))
+        most = zone.read(files, MOST, "long_term", Absent("no limit"))
+        yield f"{item}.most", most
+        limit = zone.read(files, LIMIT, "long_term", Absent("no limit"))
+        yield f"{item}.lowered", _lowered(*map(_reading, (domain, limit, most)))
+
+
+def _reading(found: Sourced | Absent) -> Reading:
+    return found.reading if isinstance(found, Sourced) else found
+
+
+def _lowered(domain: Reading, limit: Reading, most: Reading) -> Reading:
+    """Return whether the limit of a package is below its TDP by a watt or more."""
+    if isinstance(domain, str) and not domain.startswith("package"):
+        return Absent("not the zone of a package")
+    if isinstance(limit, float) and isinstance(most, float):
+        return limit <= most - 1 if most > 0 else Absent("no TDP")
+    return next(each for each in (domain, limit, most) if not isinstance(each, (str, float)))

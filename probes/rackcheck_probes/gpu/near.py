@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from rackcheck import Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
+from rackcheck import Absent, Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
 from rackcheck.model.fact import Reading
 from rackcheck.model.pcie_tree import bottleneck, narrowed, slowed
-from rackcheck.probe.pairing import ROLES, distance, nearest_named, rail, role
-from rackcheck.probe.pcie_near import Near, PcieLocations
+from rackcheck.probe.pairing import NEXT_TO, ROLES, distance, nearest_named, rail, role
+from rackcheck.probe.pcie_near import Near, PcieLocations, between
 from rackcheck_probes.pcie.path import links
 
 PAIRS = 1 << 16
@@ -22,6 +22,7 @@ WORDS = tuple(near.value for near in Near)
         "nic/*.port/*.rate", "pcie", "pcie/*.class", "pcie/*.upstream", "pcie/*.host_bridge", "pcie/*.numa",
         "pcie/*.link.max_speed", "pcie/*.link.max_width", "pcie/*.link.width", "pcie/*.link.speed",
     ),
+    also=("pcie/*.acs.redirect",),
     gives={
         "gpu/*.numa": integer("The GPU's NUMA node; absent if firmware does not report it."),
         "gpu/*.path.narrowed": listing("Links up to the root port that trained fewer lanes than both ends have."),
@@ -34,6 +35,10 @@ WORDS = tuple(near.value for near in Near)
         "gpu/*.nearest_nic": listing("The RDMA devices that are nearest to the GPU on the PCI bus."),
         "gpu/*.nearest_nic_distance": text(
             "Distance to the nearest RDMA devices, in the terms of `nvidia-smi topo`.", words=WORDS
+        ),
+        "gpu/*.nearest_nic_redirects": listing(
+            "Ports between the GPU and its nearest RDMA devices that redirect traffic between devices to the CPU; "
+            "absent if a CPU is between them anyway.",
         ),
         "nic/*.path.narrowed": listing("Links up to the root port that trained fewer lanes than both ends have."),
         "nic/*.path.slowed": listing(
@@ -81,6 +86,8 @@ def gpu_near(inputs: Inputs) -> Facts:
             yield f"{item}.{leaf}", near[kind][name]
             far = distance(address, near[kind][name], values[other], places)
             yield f"{item}.{leaf}_distance", far
+            if kind == "gpu" and inputs.collected("pcie/*.acs.redirect"):
+                yield f"{item}.nearest_nic_redirects", _redirects(inputs, address, near[kind][name], far, places)
             if kind == "nic":
                 beside = nearest_named(address, on_bus, inputs.items("pcie")[1], places)
                 use = role(inputs.reading(f"{item}.virtual"), distance(address, beside, on_bus, places))
@@ -101,6 +108,25 @@ def gpu_near(inputs: Inputs) -> Facts:
     index = inputs.table("gpu", "index")
     for name in values["nic"]:
         yield f"nic/{spell_key(name)}.rail", rail(name, near["nic"][name], near["gpu"], index)
+
+
+def _redirects(inputs: Inputs, address: Reading, names: Reading, far: Reading, places: PcieLocations) -> Reading:
+    """Return the ports with ACS redirection on the paths from a GPU to its nearest NICs below the same switches."""
+    if not isinstance(address, str) or not isinstance(names, tuple) or not isinstance(far, str):
+        return next(each for each in (address, names, far) if not isinstance(each, (str, tuple)))
+    if far not in NEXT_TO:
+        return Absent("a CPU is between the GPU and its nearest RDMA devices")
+    found: list[str] = []
+    for name in names:
+        ports = between(address, str(inputs.reading(f"nic/{spell_key(name)}.pci")), places)
+        if isinstance(ports, Unknown):
+            return ports
+        for port in ports:
+            redirect = inputs.reading(f"pcie/{spell_key(port)}.acs.redirect")
+            if isinstance(redirect, Unknown):
+                return redirect
+            found += [port] if redirect is True else []
+    return tuple(dict.fromkeys(found))
 
 
 def _active_rate(state: Reading, rate: Reading) -> Reading:

@@ -22,7 +22,7 @@ OF_THE_FUNCTION = ("max_payload", "max_payload_supported")
     also=tuple(f"pcie/*.{leaf}" for leaf in OF_THE_FUNCTION),
     gives={
         "gpu/*.unlike": listing(
-            "Settings whose value most GPUs of the same product have, but not this GPU; none with fewer than three GPUs."
+            "Settings whose value most GPUs of the same product have, but not this GPU; none with fewer than three."
         ),
     },
 )

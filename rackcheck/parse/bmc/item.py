@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
-from rackcheck.model.redfish_value import BROKEN, health, text_of
+from rackcheck.model.redfish_value import BROKEN, HEALTH, health, text_of
 from rackcheck.model.resource import MEMBERS, Resource
 from rackcheck.model.text import Sourced
 
@@ -167,14 +167,29 @@ def health_of(resource: Resource) -> Sourced:
 
     Many resources have no `Status.Health` by design: chassis that group others, sensors without thresholds. If other
     items of the collection have a health, a rule that judges a missing health treats it as unknown. A `Status.Health`
-    of null is unknown.
+    of null is unknown. A condition in `Status.Conditions` that is worse than the health replaces it.
     """
     sourced = fitted(resource, "Status.Health", health)
+    sourced = sourced if isinstance(sourced.reading, Absent) else with_conditions(resource, sourced)
     status = resource.body.get("Status", {})
     silent = isinstance(status, Mapping) and "Health" not in status and status.get("State", "") is not None
     if resource.unread is None and silent and isinstance(sourced.reading, Unknown):
         return Sourced(Absent("the BMC reports no health for it"), sourced.source)
     return sourced
+
+
+def with_conditions(resource: Resource, sourced: Sourced) -> Sourced:
+    """Return a resource's health, or the worst severity of its `Status.Conditions` if that is worse or the only one.
+
+    A condition is an active fault that requires attention (Redfish schema Resource); a recorded GB200 tray returns a
+    processor whose health is OK and whose condition is Critical.
+    """
+    status = resource.body.get("Status")
+    rows = status.get("Conditions") if isinstance(status, Mapping) else None
+    severities = [row.get("Severity") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    worst = max((HEALTH.index(word) for word in severities if word in HEALTH), default=0)
+    own = HEALTH.index(sourced.reading) if sourced.reading in HEALTH else 0
+    return Sourced(HEALTH[worst], sourced.source) if worst > own else sourced
 
 
 def state_of(resource: Resource) -> Sourced:

@@ -1,0 +1,93 @@
+"""Sensors whose reading is beyond a critical threshold of the sensor itself, whatever their health is."""
+
+from collections.abc import Iterator, Mapping
+
+from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, spell_key, text
+from rackcheck.model.fact import Unknown
+from rackcheck.model.redfish_value import measured
+from rackcheck.model.resource import ROOT, Resource
+from rackcheck.parse.bmc.item import gather, members, named, not_there
+
+LINKS = ("Chassis/*/Thermal", "Chassis/*/Power")
+MANY = "Chassis/*/Sensors/*"
+LISTS = {"Temperatures": "ReadingCelsius", "Fans": "Reading", "Voltages": "ReadingVolts"}
+"""Lists of sensors in Redfish's older Thermal and Power resources, and the property of each that has the reading."""
+
+UPPER = ("UpperThresholdCritical", "UpperThresholdFatal", "Thresholds.UpperCritical.Reading")
+LOWER = ("LowerThresholdCritical", "LowerThresholdFatal", "Thresholds.LowerCritical.Reading")
+
+
+@probe(
+    Redfish(*LINKS, whole=(MANY,)),
+    gives={
+        "bmc.beyond": collection("sensors beyond a critical threshold of their own, by path"),
+        "bmc.beyond/*.name": text("The sensor's name.", Class.IDENTITY),
+        "bmc.beyond/*.reading": text("The reading, and the threshold: 2400, below 2436.", Class.MEASUREMENT),
+    },
+)
+def bmc_beyond(docs: Documents) -> Facts:
+    """List the temperatures, voltages and fan speeds that are beyond a critical threshold which the BMC returns."""
+    lost = members(docs, "Chassis")[1]
+    for link in (*LINKS, MANY):
+        resources, trouble = gather(docs.at(link))
+        missing = trouble is not None and not_there(trouble)
+        lost = lost or (None if missing else trouble)
+        for resource in resources:
+            lost = lost or resource.unread
+            sensors, cut = ([(resource, "Reading")], None) if link == MANY else _listed(resource)
+            lost = lost or cut
+            for sensor, name in sensors:
+                words = _beyond(sensor, name)
+                if words:
+                    item = f"bmc.beyond/{spell_key(sensor.uri.removeprefix(f'{ROOT}/'))}"
+                    yield f"{item}.name", named(sensor)
+                    yield f"{item}.reading", words
+    if lost is not None:
+        yield "bmc.beyond", lost
+
+
+def _listed(resource: Resource) -> tuple[list[tuple[Resource, str]], Unknown | None]:
+    found: list[tuple[Resource, str]] = []
+    cut: Unknown | None = None
+    for name, reading in LISTS.items():
+        parts, trouble = gather(resource.parts(name)) if resource.unread is None else ([], None)
+        cut = cut or trouble
+        found += [(part, reading) for part in parts]
+    return found, cut
+
+
+def _beyond(sensor: Resource, name: str) -> str:
+    """Format the reading and the threshold that it is beyond; empty if it is beyond none, or if either is not given.
+
+    Sensors that count without an end (energy) have thresholds in other units, and are left out. An upper threshold of 0
+    means that there is none.
+    """
+    if sensor.unread is not None or str(sensor.body.get("ReadingType", "")).startswith("Energy"):
+        return ""
+    status = sensor.body.get("Status")
+    if isinstance(status, Mapping) and status.get("State") not in {None, "Enabled"}:
+        return ""
+    reading = _number(sensor, name)
+    if reading is None:
+        return ""
+    for limit in filter(None, _numbers(sensor, UPPER)):
+        if reading > limit > 0:
+            return f"{reading:g}, above {limit:g}"
+    for limit in _numbers(sensor, LOWER):
+        if reading < limit:
+            return f"{reading:g}, below {limit:g}"
+    return ""
+
+
+def _numbers(sensor: Resource, names: tuple[str, ...]) -> Iterator[float]:
+    yield from (number for name in names if (number := _number(sensor, name)) is not None)
+
+
+def _number(sensor: Resource, name: str) -> float | None:
+    value: object = sensor.body
+    for word in name.split("."):
+        value = value.get(word) if isinstance(value, Mapping) else None
+    try:
+        return measured(value)
+    except Unreadable:
+        return None
