@@ -7,7 +7,7 @@ same result.
 from collections import Counter
 from collections.abc import Mapping
 
-from rackcheck.model.fact import Absent, Reading, Unknown, Value
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Value
 
 FEWEST = 3
 """Minimum number of parts of a kind: of two parts, neither is in the majority."""
@@ -48,9 +48,14 @@ def _odd(part: str, group: list[str], settings: Mapping[str, Mapping[str, Readin
 
 
 def _differs(part: str, readings: Mapping[str, Reading]) -> bool | Unknown:
-    """Return whether a part's value is another one than that of more than half of the parts."""
+    """Return whether a part's value is another one than that of more than half of the parts.
+
+    A setting that is absent on some parts only is unknown on these: all parts of a kind have it.
+    """
     if part not in readings:
         return False
+    if any(not isinstance(each, (Absent, Unknown)) for each in readings.values()):
+        readings = {each: _silent(each, read) if isinstance(read, Absent) else read for each, read in readings.items()}
     unread = [reading for reading in readings.values() if isinstance(reading, Unknown)]
     values = Counter(_setting(each) for each in readings.values() if not isinstance(each, Unknown))
     half, own = len(readings) / 2, readings[part]
@@ -63,6 +68,10 @@ def _differs(part: str, readings: Mapping[str, Reading]) -> bool | Unknown:
     if len(unread) > half or (others and not any(values[value] > half for value in others)):
         return unread[0]
     return bool(others)
+
+
+def _silent(part: str, reading: Absent) -> Unknown:
+    return Unknown(Reason.NOT_COLLECTED, f"{part}: {reading.detail or 'absent'}, and other parts of its kind return it")
 
 
 def _setting(reading: Reading) -> Setting:

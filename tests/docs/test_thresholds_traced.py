@@ -167,6 +167,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         nvme.not_too_hot log.no_nvme_timeout gpu.no_uncorrected gpu.no_bad_pages_failed log.no_gpu_reset
         log.no_gpu_reset_failed slurm.controllers fan.turning k8s.forwards k8s.bridged_traffic burnin.readable
         burnin.cpu_correct burnin.disk_correct burnin.gpu_correct burnin.no_uncorrected burnin.no_remap burnin.no_replay
+        memory.blocks_online bmc.readings_within_limits bond.members_aggregated
         burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
         burnin.gpu_stays_cool
         log.no_pcie_error log.no_pcie_loss pcie.no_uncorrected log.no_machine_check cpu.no_machine_check
@@ -188,7 +189,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         slurm.in_use cpu.mitigated cpu.maker storage.pools_online storage.lustre_healthy storage.gpfs_active
         bmc.processors_healthy bmc.dimms_healthy bmc.memory_healthy bmc.gpus_healthy bmc.nvswitches_healthy
         bmc.processors_in_service bmc.dimms_in_service bmc.gpus_in_service bmc.nvswitches_in_service
-        bmc.drives_in_service psu.in_service fan.present
+        bmc.drives_in_service psu.in_service fan.present bond.members_up
         bmc.drives_healthy psu.redundant leak.detectors_healthy leak.none_reported bmc.chassis_sound bmc.managers_sound
         bmc.sensors_sound bmc.thermal_sound bmc.pcie_sound bmc.pcie_switches_sound bmc.retimers_sound bmc.nics_sound
         bmc.nic_ports_sound bmc.interfaces_sound bmc.integrity_sound bmc.tpms_sound fabric.healthy_summary
@@ -203,7 +204,8 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     the_bound_of_another: "gpu.sram_kinds gpu.sram_sources gpu.dram_uncorrected",
     a_vote: "alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots",
-    our_own_choice: "burnin.gpu_heat_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear",
+    our_own_choice: "burnin.gpu_heat_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear time.chrony_close "
+    "os.few_stuck_processes",
     of_an_example: "memory.swappiness mount.space nvme.count storage.read_ahead",
     of_a_tuned_machine: "bios.node_interleave bios.upi_prefetch",
     by_the_params_of_another: "mount.inodes",

@@ -28,7 +28,10 @@ from rackcheck.profile import library
 ROWS = ("corr", "unc", "pending", "failure")
 BANKS = ("max", "high", "partial", "low", "none")
 SILENT: Mapping[str, tuple[tuple[str, ...], frozenset[str]]] = {
-    "ecc.mode": (("ecc_mode/current_ecc", "ecc_mode/pending_ecc"), frozenset({"gpu.ecc_on", "gpu.no_uncorrected"})),
+    "ecc.mode": (
+        ("ecc_mode/current_ecc", "ecc_mode/pending_ecc"),
+        frozenset({"gpu.ecc_on", "gpu.ecc_not_pending", "gpu.no_uncorrected"}),
+    ),
     "remap.pending": (
         (
             *(f"remapped_rows/remapped_row_{row}" for row in ROWS),

@@ -365,7 +365,7 @@ def test_ports_of_a_connectx_8_that_carry_nothing_are_no_finding(fabric: str) ->
         up = port % 3 == 0
         at = f"nic/mlx5_0.port/{port}"
         facts |= {f"{at}.state": "ACTIVE" if up else "DOWN", f"{at}.physical": "LinkUp" if up else "Disabled"}
-        facts |= {f"{at}.rate": 400.0 if up else 10.0, f"{at}.link_layer": "Ethernet"}
+        facts |= {f"{at}.rate": 400.0 if up else 10.0, f"{at}.link_layer": "Ethernet", f"{at}.role": "network"}
         facts |= {f"{at}.roce_v2_ipv4": 3 if up else Absent("no address")}
         facts |= {f"{at}.counter.{c}": 0 for c in ("link_downed", "link_error_recovery", "symbol_error")}
         facts |= {f"{at}.counter.{c}": 0 for c in ("port_rcv_errors", "port_xmit_discards")}
@@ -440,6 +440,7 @@ OF_A_DGX = {
             "h100-hgx", SUPERMICRO,
             {
                 "bmc.clock": ("warn", "offset"),
+                "bmc.gpu_peak_power": ("unknown", "power.peak_share"),
                 **NO_LEAKS,
                 **NO_FABRICS,
                 "bmc.integrity_sound": ("unknown", "this BMC has no ComponentIntegrity"),
@@ -454,6 +455,7 @@ OF_A_DGX = {
             "h200-hgx", LENOVO,
             {
                 "bmc.clock": ("warn", "offset"),
+                "bmc.gpu_peak_power": ("unknown", "power.peak_share"),
                 **NULL_HEALTHS,
                 **NO_LEAKS,
                 **NO_FABRICS,
@@ -613,10 +615,14 @@ WAITING = {
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "
     "nic.path_width nic.path_speed nic.board_rate nic.board_rate_200 nic.no_link_down nic.no_recovery "
     "nic.no_symbol_errors nic.few_receive_errors nic.few_discards links.no_downs links.few_symbol_errors "
-    "links.few_recoveries links.few_bad_packets links.few_dropped_packets links.none_full",
+    "links.few_recoveries links.few_bad_packets links.few_dropped_packets links.none_full nic.full_member",
     "/sys/class/net": "links.few_crc_errors links.few_carrier_losses planes.nic_mac planes.nic_firmware",
-    "/proc/net/bonding": "links.bonds_steady",
-    "/sys/class/nvme": "nvme.no_warning nvme.no_media_error nvme.smart_passed nvme.self_tests_passed nvme.live nvme.wear "
+    "/proc/net/bonding": "links.bonds_steady bond.members_up bond.members_aggregated",
+    "/sys/devices/system/memory": "memory.blocks_online",
+    "/proc/1/stat": "os.few_stuck_processes",
+    "/sys/class/powercap": "cpu.power_at_tdp",
+    "chronyc": "time.chrony_close",
+    "/sys/class/nvme": "nvme.drives_alike nvme.no_warning nvme.no_media_error nvme.smart_passed nvme.self_tests_passed nvme.live nvme.wear "
     "nvme.not_too_hot nvme.firmware_settled nvme.writable",
     "/sys/block": "storage.raid_whole storage.raid_parity",
     "/proc/filesystems": "storage.pools_online storage.pool_members_sound storage.lustre_healthy",
@@ -700,6 +706,7 @@ def rest() -> dict[str, Verdict]:
 def test_a_recorded_dgx_h100_fails_nothing_and_passes_all_that_its_facts_allow() -> None:
     explained = {i for ids in WAITING.values() for i in ids.split()} | set(LEFT_OUT) | set(BLOCKED) | NOT_LISTED
     explained |= {"planes.gpus", "gpu.smi_succeeds"}
+    explained |= {"gpu.settings_alike", "gpu.nic_path_direct", "nodes.addresses_unique"}  # derived facts
     unset = {i for i in of_dgx_h100() if rules("h100-dgx")[i].unset}
     by_status = {status: {i for i, v in rest().items() if v.status is status} for status in Status}
     assert by_status[Status.FAIL] == set()

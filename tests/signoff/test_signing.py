@@ -274,7 +274,7 @@ def test_nonsense_is_no_signature_and_no_statement(data: bytes) -> None:
     for text in (data, sshsig.armour(data), sshsig.armour(b"SSHSIG\0\0\0\1" + data)):
         with pytest.raises(ValueError, match=r"\w"):
             sshsig.check(text)
-    with pytest.raises(ValueError, match="is not a valid statement"):
+    with pytest.raises(ValueError, match="is not a valid signature statement"):
         statement.decode(data)
 
 
@@ -308,7 +308,7 @@ def test_a_statement_has_one_spelling(old: str, new: str) -> None:
     assert statement.decode(data) == SOUND
     changed = data.replace(old.encode(), new.encode(), 1)
     assert changed != data
-    with pytest.raises(ValueError, match=r"is not a valid statement|has an invalid party"):
+    with pytest.raises(ValueError, match=r"is not a valid signature statement|has an invalid party"):
         statement.decode(changed)
 
 

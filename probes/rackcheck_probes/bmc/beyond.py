@@ -65,7 +65,7 @@ def _beyond(sensor: Resource, name: str) -> str:
     if sensor.unread is not None or str(sensor.body.get("ReadingType", "")).startswith("Energy"):
         return ""
     status = sensor.body.get("Status")
-    if isinstance(status, Mapping) and status.get("State") not in {None, "Enabled"}:
+    if isinstance(status, Mapping) and status.get("State") not in (None, "Enabled"):
         return ""
     reading = _number(sensor, name)
     if reading is None:

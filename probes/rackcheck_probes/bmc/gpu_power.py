@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from rackcheck import Absent, Class, Documents, Facts, Redfish, Sourced, probe, quantity, spell_key
+from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.gpu import gpus
@@ -37,7 +38,16 @@ def bmc_gpu_power(docs: Documents) -> Facts:
         for leaf, name in AMOUNTS.items():
             yield f"{item}.power.{leaf}", gpu.there(place.read(name, some))
         for leaf, name in PEAK.items():
-            edpp = isinstance(place.body.get("Oem"), Mapping) and "EDPpPercent" in str(place.body.get("Oem"))
-            none = Sourced(Absent("the BMC reports no EDPp for it"), place.uri)
-            yield f"{item}.power.{leaf}", gpu.there(place.read(name, measured)) if edpp or place.unread else none
+            share = place.read(name, measured)
+            draws = not isinstance(place.read(AMOUNTS["draw"], some).reading, Unknown)
+            if isinstance(share.reading, Unknown) and draws and not _has_peak(place):
+                share = Sourced(Absent("the BMC reports no EDPp for it"), share.source)
+            yield f"{item}.power.{leaf}", gpu.there(share)
         yield f"{item}.temperature", gpu.there(place.read("TemperatureCelsius.Reading", measured))
+
+
+def _has_peak(metrics: Resource) -> bool:
+    """Whether the EnvironmentMetrics of a GPU have a setting of the peak power, whatever its form is."""
+    oem = metrics.body.get("Oem", {})
+    maker = oem.get("Nvidia", {}) if isinstance(oem, Mapping) else None
+    return not isinstance(maker, Mapping) or "EDPpPercent" in maker

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from rackcheck import Absent, Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
+from rackcheck import Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
 from rackcheck.model.fact import Reading
 from rackcheck.model.pcie_tree import bottleneck, narrowed, slowed
 from rackcheck.probe.pairing import NEXT_TO, ROLES, distance, nearest_named, rail, role
@@ -38,7 +38,8 @@ WORDS = tuple(near.value for near in Near)
         ),
         "gpu/*.nearest_nic_redirects": listing(
             "Ports between the GPU and its nearest RDMA devices that redirect traffic between devices to the CPU; "
-            "absent if a CPU is between them anyway.",
+            "none if a CPU is between them anyway.",
+            Class.MEASUREMENT,
         ),
         "nic/*.path.narrowed": listing("Links up to the root port that trained fewer lanes than both ends have."),
         "nic/*.path.slowed": listing(
@@ -112,10 +113,10 @@ def gpu_near(inputs: Inputs) -> Facts:
 
 def _redirects(inputs: Inputs, address: Reading, names: Reading, far: Reading, places: PcieLocations) -> Reading:
     """Return the ports with ACS redirection on the paths from a GPU to its nearest NICs below the same switches."""
+    if isinstance(names, tuple) and (not names or (isinstance(far, str) and far not in NEXT_TO)):
+        return ()
     if not isinstance(address, str) or not isinstance(names, tuple) or not isinstance(far, str):
         return next(each for each in (address, names, far) if not isinstance(each, (str, tuple)))
-    if far not in NEXT_TO:
-        return Absent("a CPU is between the GPU and its nearest RDMA devices")
     found: list[str] = []
     for name in names:
         ports = between(address, str(inputs.reading(f"nic/{spell_key(name)}.pci")), places)

@@ -1,6 +1,6 @@
 """GPUs whose settings differ from those of most GPUs of the same product."""
 
-from rackcheck import Facts, Inputs, join, listing, spell_key
+from rackcheck import Class, Facts, Inputs, join, listing, spell_key
 from rackcheck.probe.majority import unlike
 
 SETTINGS = (
@@ -22,7 +22,8 @@ OF_THE_FUNCTION = ("max_payload", "max_payload_supported")
     also=tuple(f"pcie/*.{leaf}" for leaf in OF_THE_FUNCTION),
     gives={
         "gpu/*.unlike": listing(
-            "Settings whose value most GPUs of the same product have, but not this GPU; none with fewer than three."
+            "Settings whose value most GPUs of the same product have, but not this GPU; none with fewer than three.",
+            Class.MEASUREMENT,
         ),
     },
 )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rackcheck import Facts, Shell, integer, listing, probe, spell_key
+from rackcheck import Facts, Shell, listing, probe, spell_key
 from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import rows
 
@@ -30,7 +30,7 @@ FULL = 0x8000
         "nic/*.port/*.pkeys": listing(
             "The partition keys of the port, in order; 0x8000 and above is a full member, a lower key a limited member."
         ),
-        "nic/*.port/*.full_memberships": integer("The number of partitions in which the port is a full member."),
+        "nic/*.port/*.full_memberships": listing("The partition keys with which the port is a full member."),
     },
 )
 def rdma_pkeys(answer: str) -> Facts:
@@ -38,7 +38,7 @@ def rdma_pkeys(answer: str) -> Facts:
     for port in ports(answer):
         item = f"nic/{spell_key(port.device)}.port/{port.number}"
         yield f"{item}.pkeys", port.keys
-        yield f"{item}.full_memberships", sum(int(key, 16) >= FULL for key in port.keys)
+        yield f"{item}.full_memberships", tuple(key for key in port.keys if int(key, 16) >= FULL)
 
 
 # Partition keys of RDMA ports, as a loop of the shell prints them from sysfs: `DEVICE/ports/NUMBER KEY KEY ...`.

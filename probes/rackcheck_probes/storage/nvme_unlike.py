@@ -1,6 +1,6 @@
 """NVMe drives whose settings differ from those of most drives of the same model."""
 
-from rackcheck import Facts, Inputs, join, listing, spell_key
+from rackcheck import Class, Facts, Inputs, join, listing, spell_key
 from rackcheck.probe.majority import unlike
 
 SETTINGS = ("firmware", "firmware_pending", "health.spare_threshold", "size", "transport", "type")
@@ -17,7 +17,8 @@ OF_THE_FUNCTION = ("link.width", "link.max_width", "max_payload")
     ),
     gives={
         "nvme/*.unlike": listing(
-            "Settings whose value most drives of the same model have, but not this drive; none with fewer than three."
+            "Settings whose value most drives of the same model have, but not this drive; none with fewer than three.",
+            Class.MEASUREMENT,
         ),
     },
 )

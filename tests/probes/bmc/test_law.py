@@ -141,6 +141,6 @@ def test_the_simulated_machine_passes_what_is_judged_here() -> None:
     found = verdicts(SIMULATED, {})
     assert set(found) >= {"psu.count", "fan.turning", "bmc.systems", "bios.none_pending", "firmware.bmc"}
     assert {i for i, s in found.items() if s is Status.UNKNOWN} - {"bmc.clock"} == NOT_LISTED
-    assert {i for i, s in found.items() if s is Status.NA} == {"bmc.log_quiet", "psu.healthy"}
+    assert {i for i, s in found.items() if s is Status.NA} == {"bmc.log_quiet", "psu.healthy", "psu.in_service"}
     assert {s for i, s in found.items() if i != "bmc.clock"} <= {Status.PASS, Status.UNKNOWN, Status.NA}
     assert {i for i in NOT_LISTED if not next(r for r in rules(SIMULATED) if r.id == i).unknown_is_minor} == set()

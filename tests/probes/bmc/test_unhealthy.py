@@ -14,9 +14,11 @@ def unhealthy(name: str) -> dict[str, tuple[object, object]]:
     return {item.partition("/")[2].strip('"'): (facts[f"{item}.health"], facts[f"{item}.state"]) for item in items}
 
 
-def test_the_thirteen_of_a_gb200_tray_are_named() -> None:
+def test_the_fifteen_of_a_gb200_tray_are_named_two_of_them_by_their_conditions() -> None:
     found = unhealthy(GB200)
-    assert len(found) == 13
+    assert len(found) == 15
+    # The health of these processors is OK, and their `Status.Conditions` has a critical entry.
+    assert {found[f"Systems/HGX_Baseboard_0/Processors/CPU_{n}"] for n in (0, 1)} == {("Critical", "Enabled")}
     assert found["Chassis/HGX_CPU_0"] == ("Critical", "Enabled")
     assert found["Managers/HGX_BMC_0"] == ("Critical", "Starting")
     assert {name for name in found if "FirmwareInventory" in name} == {
