@@ -56,18 +56,17 @@ def _differs(part: str, readings: Mapping[str, Reading]) -> bool | Unknown:
         return False
     if any(not isinstance(each, (Absent, Unknown)) for each in readings.values()):
         readings = {each: _silent(each, read) if isinstance(read, Absent) else read for each, read in readings.items()}
-    unread = [reading for reading in readings.values() if isinstance(reading, Unknown)]
-    values = Counter(_setting(each) for each in readings.values() if not isinstance(each, Unknown))
-    half, own = len(readings) / 2, readings[part]
-    possible = {value for value, count in values.items() if count + len(unread) > half}
-    if not unread:
-        return bool(possible) and _setting(own) not in possible
-    if isinstance(own, Unknown):
-        return unread[0] if possible or len(unread) > half else False
-    others = possible - {_setting(own)}
-    if len(unread) > half or (others and not any(values[value] > half for value in others)):
-        return unread[0]
-    return bool(others)
+    own, half = readings[part], len(readings) / 2
+    others = [reading for each, reading in readings.items() if each != part]
+    unread = [reading for reading in others if isinstance(reading, Unknown)]
+    values = Counter(_setting(each) for each in others if not isinstance(each, Unknown))
+    mine = None if isinstance(own, Unknown) else (_setting(own),)
+    rivals = {value: count for value, count in values.items() if mine is None or value != mine[0]}
+    if mine is not None and any(count > half for count in rivals.values()):
+        return True
+    if len(unread) > half or any(count + len(unread) > half for count in rivals.values()):
+        return own if isinstance(own, Unknown) else unread[0]
+    return False
 
 
 def _silent(part: str, reading: Absent) -> Unknown:

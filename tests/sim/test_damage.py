@@ -25,6 +25,33 @@ def health(word: str) -> Callable[[dict[str, Any]], None]:
     return edit
 
 
+BOARD = "/redfish/v1/Systems/HGX_Baseboard_0/Processors"
+
+
+def one(parts: str, name: str, **fields: object) -> Callable[[dict[str, Any]], None]:
+    """Change the fields of one part in a list of a body."""
+    return lambda body: next(part for part in body[parts] if part["Name"] == name).update(fields)
+
+
+def condition(severity: str) -> Callable[[dict[str, Any]], None]:
+    return lambda body: body["Status"].update(Health="OK", Conditions=[{"Severity": severity, "Message": "hot"}])
+
+
+def state(word: str) -> Callable[[dict[str, Any]], None]:
+    return lambda body: body["Status"].update(State=word) if body.get("Status") else None
+
+
+def peak_power(share: int) -> Callable[[dict[str, Any]], None]:
+    return lambda body: body["Oem"]["Nvidia"]["EDPpPercent"].update(SetPoint=share)
+
+
+def of_function(address: str, old: str, new: str) -> Callable[[str], str]:
+    """Change the text of one function in the output of lspci."""
+    return lambda text: re.sub(
+        rf"(?m)(^\S*{re.escape(address)} (?:.*\n)(?:\t.*\n)*?.*?){re.escape(old)}", rf"\g<1>{new}", text, count=1
+    )
+
+
 def json_rows(**fields: object) -> Callable[[str], str]:
     """Replace fields of the JSON documents in an output."""
 
@@ -159,6 +186,70 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.files(r"/sys/kernel/iommu_groups/\d+/type", "DMA-FQ\n"),
         {"iommu.passthrough"},
     ),
+    "a fan below its own threshold": (
+        lambda a: a.bodies("/redfish/v1/Chassis/DGX/Thermal", one("Fans", "SPD_FAN_SYS7_R", Reading=2400)),
+        {"bmc.readings_within_limits"},
+    ),
+    "hot air at the intake": (
+        lambda a: a.bodies("/redfish/v1/Chassis/DGX/Thermal", one("Temperatures", "TEMP_AMBIENT", ReadingCelsius=47)),
+        {"bmc.readings_within_limits"},
+    ),
+    "an empty battery": (
+        lambda a: a.bodies("/redfish/v1/Chassis/DGX/Power", one("Voltages", "VOLT_3V_BATTERY", ReadingVolts=2.2)),
+        {"bmc.readings_within_limits"},
+    ),
+    "a GPU that is healthy and has a critical condition": (
+        lambda a: a.bodies(f"{BOARD}/GPU_SXM_4", condition("Critical")),
+        {"bmc.gpus_healthy"},
+    ),
+    "a memory module that is healthy and disabled": (
+        lambda a: a.bodies(
+            "/redfish/v1/Systems/DGX/Memory/CPU0_DIMM_A1|/redfish/v1/Systems/DGX/Memory/[^/]*", state("Disabled")
+        ),
+        {"bmc.dimms_in_service"},
+    ),
+    "a fan that is healthy and offline": (
+        lambda a: a.bodies(".*/ThermalSubsystem/Fans/SPD_FAN_SYS7_R", state("UnavailableOffline")),
+        {"fan.enabled"},
+    ),
+    "the peak power of a GPU is limited": (
+        lambda a: a.bodies(f"{BOARD}/GPU_SXM_6/EnvironmentMetrics", peak_power(80)),
+        {"bmc.gpu_peak_power"},
+    ),
+    "a CPU is limited to less than its TDP": (
+        lambda a: a.files("/sys/class/powercap/intel-rapl:1/constraint_0_power_limit_uw", "250000000\n"),
+        {"cpu.power_at_tdp"},
+    ),
+    "a memory block is offline": (
+        lambda a: a.command(
+            "/sys/devices/system/memory", lambda t: t.replace("1024 online", "1023 online\n      1 offline")
+        ),
+        {"memory.blocks_online"},
+    ),
+    "a member of a bond in another aggregator": (
+        lambda a: a.files("/proc/net/bonding/bond0", lambda t: t.replace("Number of ports: 2", "Number of ports: 1")),
+        {"bond.members_aggregated"},
+    ),
+    "a GPU with smaller packets than the others": (
+        lambda a: a.command("lspci -D", of_function("9d:00.0", "MaxPayload 256 bytes", "MaxPayload 128 bytes")),
+        {"gpu.settings_alike"},
+    ),
+    "traffic from a GPU to its NIC goes through the CPU": (
+        lambda a: a.command("lspci -D", of_function("42:00.0", "ReqRedir-", "ReqRedir+")),
+        {"gpu.nic_path_direct"},
+    ),
+    "a compute port that is only a limited member": (
+        lambda a: a.command("pkeys", lambda t: t.replace("mlx5_6/ports/1 0xffff", "mlx5_6/ports/1 0x7fff")),
+        {"nic.full_member"},
+    ),
+    "a drive with other firmware": (
+        lambda a: a.files("/sys/class/nvme/nvme4/firmware_rev", "OPPA3B5Q\n"),
+        {"nvme.drives_alike"},
+    ),
+    "lanes lost above a GPU and its NIC": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:4[cd]:0[01].0/current_link_width", "8\n"),
+        {"gpu.path_width", "nic.path_width"},
+    ),
 }
 
 
@@ -212,4 +303,7 @@ def test_what_is_no_damage_is_no_finding(name: str) -> None:
 
 def test_traffic_between_devices_that_is_sent_up_is_a_finding() -> None:
     sent_up = clean().command("lspci -D", lambda text: re.sub(r"ReqRedir-( CmpltRedir-)", r"ReqRedir+\1", text))
-    assert {verdict.rule for verdict in sent_up.verdicts() if verdict.status is Status.FAIL} == {"pcie.no_redirect"}
+    assert {verdict.rule for verdict in sent_up.verdicts() if verdict.status is Status.FAIL} == {
+        "pcie.no_redirect",
+        "gpu.nic_path_direct",
+    }
