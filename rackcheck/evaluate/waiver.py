@@ -152,9 +152,25 @@ def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[Waiv
     if verdict.status is Status.UNKNOWN:
         return WaiverState.WAITING, f"the current value of {pin.item} is unknown"
     if BY_INDEX.match(pin.item):
-        return WaiverState.UNUSED, f"{pin.item} names a GPU by its index; {NAMED_NOW}"
+        same = [each.item for each in verdict.evidence if _may_be(pin, each)]
+        named = f"; {', '.join(same)} has the waived value" if len(same) == 1 else ""
+        return WaiverState.UNUSED, f"{pin.item} names a GPU by its index; {NAMED_NOW}{named}"
     return WaiverState.UNUSED, f"the verdict of the rule is {verdict.status.value}"
 
+
+def _may_be(pin: Pin, evidence: Evidence) -> bool:
+    """Whether a finding has the leaf and the value of a pin that names a GPU by its index.
+
+    Which GPU had the index when the waiver was written is not known: an index shifts with any GPU that is gone. The
+    finding is named for the person who waives it again, and is not waived.
+    """
+    leaf, other = BY_INDEX.sub("", pin.item), GPU.sub("", evidence.item)
+    same = leaf == other and pinned(evidence).observed == pin.observed
+    return same and evidence.status in {Status.FAIL, Status.WARN}
+
+
+GPU = re.compile(r'\Agpu/(?:"[^"]*"|[^./"]+)')
+"""Matches the name of a GPU at the begin of an item: by its module, or by its PCI address in quotes."""
 
 BY_INDEX = re.compile(r"gpu/\d+(?![^.])")
 """Matches a GPU that is named by the driver's index, as in waivers and bills of materials of older releases."""

@@ -16,6 +16,7 @@ from law_rules import judged_rules
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Status, Verdict, judge
 from rackcheck.evaluate.waiver import Granted, Pin, Waiver, WaiverState, granted, last_day, pinned, standings
+from rackcheck.model.evidence import Evidence
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Rule
@@ -24,6 +25,7 @@ from rackcheck.profile.document import BadFile
 from rackcheck.signoff import waivers
 
 DAY = "2026-11-21"
+ECC = Rule("r0", ())
 
 
 def waiver(
@@ -322,3 +324,20 @@ def test_nonsense_is_a_single_error(text: str) -> None:
         waivers.read(text, "w.yaml")
     except UserError as error:
         assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("observed", "named"),
+    [("disabled", '; gpu/"0000:1b:00.0".ecc.mode has the waived value'), ("enabled", "")],
+)
+def test_a_waiver_by_the_index_of_a_gpu_is_not_applied_and_names_the_finding_that_it_may_be(
+    observed: str, named: str
+) -> None:
+    found = Evidence(Status.FAIL, 'gpu/"0000:1b:00.0".ecc.mode', "disabled", "must be enabled")
+    other = Evidence(Status.FAIL, 'gpu/"0000:1b:00.0".mig.mode', "disabled", "must be enabled")
+    verdict = Verdict("r0", Status.FAIL, "", (found, other))
+    old = waiver("r0", ("gpu/3.ecc.mode", observed), digest="d")
+    (row,) = standings([old], {"n1": [verdict]}, [replace(ECC, digest="d")], DAY)
+    assert row.state is WaiverState.UNUSED
+    again = "GPUs are named by module or PCI address now: waive the finding again"
+    assert row.detail == f"gpu/3.ecc.mode names a GPU by its index; {again}{named}"
