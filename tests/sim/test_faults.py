@@ -148,7 +148,8 @@ def test_a_fault_is_found_where_it_was_laid_and_nothing_else_is(fault: str) -> N
 BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "sudo-denied": (
         frozenset(probe.name for probe in registry().probes if isinstance(probe.ask, Shell) and probe.ask.root),
-        frozenset({"planes.dimm_serials", "planes.serial", "log.no_fatal_xid_since_boot", "nic.outstanding_reads"}),
+        frozenset({"planes.dimm_serials", "planes.serial", "log.no_fatal_xid_since_boot", "nic.outstanding_reads"})
+        | {"gpu.nic_path_direct", "gpu.settings_alike", "nvme.drives_alike"},
     ),
     # What a part lacks, like the bit error rate of NVLink 4, is skipped where only the driver can report that.
     "tool-missing, tool: python3": (

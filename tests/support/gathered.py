@@ -84,6 +84,16 @@ def _serials(value: Reading) -> Nodes:
     return tuple(put({}, parse("node.serial"), serial) for serial in serials)
 
 
+def _addresses(value: Reading) -> Nodes:
+    """Three nodes with an IPv4 address each; two of them have the same address if the list is not empty."""
+    own = ("10.0.0.1/24", "10.0.0.2/24", "10.0.0.3/24" if value == () else "10.0.0.2/24")
+    nodes = []
+    for address in own:
+        machine = put({parse("nic.bond"): ()}, parse("nic.interface/eth0.pci"), "0000:18:00.0")
+        nodes.append(put(machine, parse("nic.interface/eth0.ipv4"), (address,)))
+    return tuple(nodes)
+
+
 MADE: Mapping[str, Callable[[Reading], Nodes]] = {
     "rack.gpu_count": _gpus,
     "rack.nvlink_domains": _domains,
@@ -93,6 +103,7 @@ MADE: Mapping[str, Callable[[Reading], Nodes]] = {
     "rack.alike.vbios": _alike("gpu/0.vbios"),
     "fleet.gpu_count": _gpus,
     "fleet.distinct_serials": _serials,
+    "fleet.address.repeated": _addresses,
 }
 """By fact of a group: functions that make nodes for which it has a value."""
 

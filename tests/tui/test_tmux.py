@@ -94,7 +94,7 @@ def recorded(steps: list[tuple[str, str]]) -> str:
 def test_faults_on_many_nodes_are_shown_in_tmux_while_they_are_read(tmux: Tmux) -> None:
     tmux.until("h100-dgx", "> running", seconds=60)
     first = tmux.until("✘ FAIL  h100-dgx", "groups: ", seconds=120)
-    assert "8 nodes, 2,514 verdicts" in first
+    assert "8 nodes, 2,667 verdicts" in first
     assert "rules not in scope: all 8 nodes of sim:dgx-h100" in first
     assert "2/8 dgx[06-07]" in first, "nodes that fail alike are one row"
     tmux.type("g")
@@ -106,10 +106,10 @@ def test_faults_on_many_nodes_are_shown_in_tmux_while_they_are_read(tmux: Tmux) 
     assert "gpu.count" not in narrowed
 
     tmux.type("Enter")
-    inside = tmux.until("group 7", "2 of 2 nodes")
+    inside = tmux.until("group 8", "2 of 2 nodes")
     assert re.search(r"✘ dgx06 .*bios\.turbo is disabled", inside)
     assert re.search(r"✘ dgx07 .*bios\.turbo is disabled", inside)
-    said = "The nodes of group 7, after the keys `/`, `rule:bios.turbo state:fail`, `enter` and `enter`:"
+    said = "The nodes of group 8, after the keys `/`, `rule:bios.turbo state:fail`, `enter` and `enter`:"
     steps.append((said, inside))
 
     tmux.type("j", "e")

@@ -127,6 +127,8 @@ def test_a_link_that_is_not_there_turns_no_verdict_round(name: str) -> None:
 
 BY_CHASSIS = {"bmc.thermal_sound", "bmc.sensors_sound", "bmc.nothing_critical", "bmc.nothing_unhealthy"}
 """Rules about resources that each chassis lists by a link of its own: a chassis without the link has none of them."""
+BY_CHASSIS |= {"bmc.processors_healthy", "bmc.readings_within_limits"}
+"""And of a GB200 tray, the processors of the baseboard count if its host has no Bios; their conditions are critical."""
 
 
 NOT_LISTED = {
