@@ -94,6 +94,10 @@ def _addresses(value: Reading) -> Nodes:
     return tuple(nodes)
 
 
+REPEATED = "fleet.address.repeated is 10.0.0.2: n1 eth0, n2 eth0"
+"""What a verdict states of the nodes that `_addresses` makes for any value of the list that is not empty."""
+
+
 MADE: Mapping[str, Callable[[Reading], Nodes]] = {
     "rack.gpu_count": _gpus,
     "rack.nvlink_domains": _domains,
@@ -178,7 +182,8 @@ def proven(rule: Rule, needs: Sequence[Rule], gatherings: Sequence[Aggregate]) -
         good = nodes if good is None and case.status is Status.PASS else good
         status = soft if case.status is Status.FAIL else case.status
         seen.add(status)
-        yield from _wrong(hall, case.what, nodes, status, case.says)
+        says = case.says.replace("fleet.address.repeated is another", REPEATED)
+        yield from _wrong(hall, case.what, nodes, status, says)
     if good is None or soft not in seen:
         yield f"{rule.place}: {rule.id}: no nodes {'pass' if good is None else 'fail'} it"
         return
@@ -199,7 +204,7 @@ def _changed(good: Nodes) -> Iterator[tuple[str, Nodes]]:
     """Change one fact of the last node, or remove one of its items."""
     *others, machine = good
     for path, reading in machine.items():
-        if isinstance(reading, tuple):
+        if isinstance(reading, tuple) and str(path.pattern) not in OTHERS:
             changes = {f"{path} has one fewer": without(machine, path.item(reading[-1]))} if reading else {}
         else:
             values = (other for other in OTHERS[str(path.pattern)] if other != reading)
@@ -226,6 +231,8 @@ OTHERS: Mapping[str, Sequence[Reading]] = {
     "firmware.bmc": ("1.2",),
     "firmware.bios": ("1.2",),
     "node.serial": ("one",),
+    "nic.interface/*.pci": ("0000:19:00.0",),
+    "nic.interface/*.ipv4": (("10.0.0.1/24",),),
 }
 """Another reading of each node fact that group facts are computed from."""
 

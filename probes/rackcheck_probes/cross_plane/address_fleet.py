@@ -16,7 +16,7 @@ def addresses(inputs: Inputs) -> tuple[tuple[tuple[str, str], ...], Unknown | No
     Only bonds and interfaces of PCI devices count: the bridges of containers have the same addresses on every node.
     """
     found = list[tuple[str, str]]()
-    lost = inputs.items(INTERFACE)[1]
+    lost = inputs.items(INTERFACE)[1] or inputs.items(BOND)[1]
     for name in inputs.items(INTERFACE)[0]:
         item = f"{INTERFACE}/{spell_key(name)}"
         device = inputs.reading(f"{item}.pci")
@@ -52,7 +52,7 @@ def address_fleet(members: Sequence[Member]) -> Facts:
         own = member.own
         assert isinstance(own, tuple)
         found, missing = own
-        lost = lost or missing
+        lost = lost or (None if missing is None else member.named(missing))
         for interface, address in found:
             owners.setdefault(address, {}).setdefault(member.seat.name, interface)
     repeated = tuple(
