@@ -11,6 +11,7 @@ from functools import cache
 
 import pytest
 from fact_tables import SHIPPED, TABLES, cited, covered, rules
+from makers_checks import checks
 from recordings import shared
 
 from rackcheck.model.operator import Mask, Within
@@ -100,6 +101,12 @@ def our_own_choice(rule: Rule, _: tuple[str, ...]) -> bool:
 def of_an_example(_: Rule, names: tuple[str, ...]) -> bool:
     """Is a placeholder for a site's figure, in the profile that shows how a site sets its own."""
     return names == (EXAMPLE,)
+
+
+def of_a_published_check(rule: Rule, _: tuple[str, ...]) -> bool:
+    """States the figures of a maker's check, whose row in makers-checks.csv has them."""
+    rows = [row.condition for row in checks() if rule.id in row.rules]
+    return any(all(f"{figure:g}" in row for figure in figures(rule) if isinstance(figure, float | int)) for row in rows)
 
 
 def from_memory(rule: Rule, _: tuple[str, ...]) -> bool:
@@ -202,6 +209,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     """,
     of_the_xid_catalogue: "log.no_fatal_xid_since_boot log.no_fatal_xid_before",
     the_bound_of_another: "gpu.sram_kinds gpu.sram_sources gpu.dram_uncorrected",
+    of_a_published_check: "gpu.power_plausible numa.all_nodes",
     a_vote: "alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots",
     our_own_choice: "burnin.gpu_heat_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear time.chrony_close "
