@@ -12,9 +12,6 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Value
 FEWEST = 3
 """Minimum number of parts of a kind: of two parts, neither is in the majority."""
 
-Setting = Value | None
-"""The value of a setting; None if it is absent."""
-
 
 def unlike(
     kinds: Mapping[str, Reading], settings: Mapping[str, Mapping[str, Reading]], hidden: Unknown | None = None
@@ -27,7 +24,7 @@ def unlike(
     doubt = hidden or next((kind for kind in kinds.values() if isinstance(kind, Unknown)), None)
     if doubt is not None:
         return dict.fromkeys(kinds, doubt)
-    groups: dict[Setting, list[str]] = {}
+    groups: dict[Value | None, list[str]] = {}
     for part, kind in kinds.items():
         groups.setdefault(_setting(kind), []).append(part)
     found: dict[str, tuple[str, ...] | Unknown] = {}
@@ -73,6 +70,7 @@ def _silent(part: str, reading: Absent) -> Unknown:
     return Unknown(Reason.NOT_COLLECTED, f"{part}: {reading.detail or 'absent'}, and other parts of its kind return it")
 
 
-def _setting(reading: Reading) -> Setting:
+def _setting(reading: Reading) -> Value | None:
+    """Return the value of a setting; None if it is absent."""
     assert not isinstance(reading, Unknown)
     return None if isinstance(reading, Absent) else reading
