@@ -5,9 +5,11 @@ same result.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Value
+from rackcheck.model.inputs import Inputs
+from rackcheck.model.path import spell_key
 
 FEWEST = 3
 """Minimum number of parts of a kind: of two parts, neither is in the majority."""
@@ -32,6 +34,19 @@ def unlike(
         for part in group:
             found[part] = _odd(part, group, settings) if len(group) >= FEWEST else ()
     return found
+
+
+def of_functions(inputs: Inputs, collection: str, leaves: Iterable[str]) -> dict[str, Mapping[str, Reading]]:
+    """Return facts of the PCI functions of a collection's items, by fact and item, if this run collected them."""
+    pci = inputs.table(collection, "pci")
+    return {
+        leaf: {
+            name: inputs.reading(f"pcie/{spell_key(at)}.{leaf}") if isinstance(at, str) else at
+            for name, at in pci.items()
+        }
+        for leaf in leaves
+        if inputs.collected(f"pcie/*.{leaf}")
+    }
 
 
 def _odd(part: str, group: list[str], settings: Mapping[str, Mapping[str, Reading]]) -> tuple[str, ...] | Unknown:

@@ -1,7 +1,7 @@
 """GPUs whose settings differ from those of most GPUs of the same product."""
 
 from rackcheck import Class, Facts, Inputs, join, listing, spell_key
-from rackcheck.probe.majority import unlike
+from rackcheck.probe.majority import of_functions, unlike
 
 SETTINGS = (
     "accounting", "addressing", "bar1.total", "clock.application_graphics", "clock.application_memory",
@@ -31,12 +31,6 @@ def gpu_unlike(inputs: Inputs) -> Facts:
     """Compare the settings of each GPU with those of the other GPUs of the node."""
     _, hidden = inputs.items("gpu")
     settings = {leaf: inputs.table("gpu", leaf) for leaf in SETTINGS}
-    pci = inputs.table("gpu", "pci")
-    for leaf in OF_THE_FUNCTION:
-        if inputs.collected(f"pcie/*.{leaf}"):
-            settings[leaf] = {
-                name: inputs.reading(f"pcie/{spell_key(at)}.{leaf}") if isinstance(at, str) else at
-                for name, at in pci.items()
-            }
+    settings = {**settings, **of_functions(inputs, "gpu", OF_THE_FUNCTION)}
     for name, odd in unlike(inputs.table("gpu", "name"), settings, hidden).items():
         yield f"gpu/{spell_key(name)}.unlike", odd

@@ -1,7 +1,7 @@
 """NVMe drives whose settings differ from those of most drives of the same model."""
 
 from rackcheck import Class, Facts, Inputs, join, listing, spell_key
-from rackcheck.probe.majority import unlike
+from rackcheck.probe.majority import of_functions, unlike
 
 SETTINGS = ("firmware", "firmware_pending", "health.spare_threshold", "size", "transport", "type")
 """Facts of a drive that are the same on every drive of a model."""
@@ -27,12 +27,6 @@ def nvme_unlike(inputs: Inputs) -> Facts:
     _, hidden = inputs.items("nvme")
     read = [leaf for leaf in SETTINGS if inputs.collected(f"nvme/*.{leaf}")]
     settings = {leaf: inputs.table("nvme", leaf) for leaf in read}
-    pci = inputs.table("nvme", "pci")
-    for leaf in OF_THE_FUNCTION:
-        if inputs.collected(f"pcie/*.{leaf}"):
-            settings[leaf] = {
-                name: inputs.reading(f"pcie/{spell_key(at)}.{leaf}") if isinstance(at, str) else at
-                for name, at in pci.items()
-            }
+    settings = {**settings, **of_functions(inputs, "nvme", OF_THE_FUNCTION)}
     for name, odd in unlike(inputs.table("nvme", "model"), settings, hidden).items():
         yield f"nvme/{spell_key(name)}.unlike", odd
