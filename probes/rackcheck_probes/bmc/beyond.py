@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, spell_key, text
+from rackcheck import Class, Documents, Facts, Redfish, collection, probe, spell_key, text
 from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import ROOT, Resource
@@ -50,7 +50,7 @@ def _listed(resource: Resource) -> tuple[list[tuple[Resource, str]], Unknown | N
     found: list[tuple[Resource, str]] = []
     cut: Unknown | None = None
     for name, reading in LISTS.items():
-        parts, trouble = gather(resource.parts(name)) if resource.unread is None else ([], None)
+        parts, trouble = gather(resource.parts(name))
         cut = cut or trouble
         found += [(part, reading) for part in parts]
     return found, cut
@@ -67,27 +67,18 @@ def _beyond(sensor: Resource, name: str) -> str:
     status = sensor.body.get("Status")
     if isinstance(status, Mapping) and status.get("State") not in (None, "Enabled"):
         return ""
-    reading = _number(sensor, name)
-    if reading is None:
+    reading = sensor.read(name, measured).reading
+    if not isinstance(reading, float):
         return ""
-    for limit in filter(None, _numbers(sensor, UPPER)):
+    for limit in _limits(sensor, UPPER):
         if reading > limit > 0:
             return f"{reading:g}, above {limit:g}"
-    for limit in _numbers(sensor, LOWER):
+    for limit in _limits(sensor, LOWER):
         if reading < limit:
             return f"{reading:g}, below {limit:g}"
     return ""
 
 
-def _numbers(sensor: Resource, names: tuple[str, ...]) -> Iterator[float]:
-    yield from (number for name in names if (number := _number(sensor, name)) is not None)
-
-
-def _number(sensor: Resource, name: str) -> float | None:
-    value: object = sensor.body
-    for word in name.split("."):
-        value = value.get(word) if isinstance(value, Mapping) else None
-    try:
-        return measured(value)
-    except Unreadable:
-        return None
+def _limits(sensor: Resource, names: tuple[str, ...]) -> Iterator[float]:
+    readings = (sensor.read(name, measured).reading for name in names)
+    yield from (limit for limit in readings if isinstance(limit, float))
