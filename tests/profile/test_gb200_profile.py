@@ -26,6 +26,7 @@ HOST: Mapping[str, Reading] = {
     "cpu.sockets": 2,
     "cpu.cores": 144,
     "cpu.threads": 144,
+    "numa.nodes": 34,
     "kernel.release": "6.8.0-1030-nvidia-64k",
     "memory.page_size": 64.0,
     "cmdline.argument": ("iommu.passthrough", "init_on_alloc"),
