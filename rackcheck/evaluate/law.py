@@ -1,8 +1,7 @@
 """The law of evidence: the outcome of the verdicts on a node, with a one-line reason if it is INCOMPLETE. Pure.
 
 A node passes only if the profile is for this machine, no deciding rule fails or is unknown, and at least one deciding
-rule that is not built in passes or is waived. Runs judged under the first version of the law, `FIRST`, keep that
-version.
+rule that is not built in passes or is waived. Runs judged under an earlier version of the law keep that version.
 """
 
 from collections.abc import Iterable, Mapping
@@ -59,7 +58,7 @@ def conclude(
         return Conclusion(Outcome.INCOMPLETE, fit.words)
     if not verdicts:
         return Conclusion(Outcome.INCOMPLETE, "no rule of this profile applies here")
-    deciding = [verdict for verdict in verdicts if rules[verdict.rule].decides(verdict.status)]
+    deciding = [verdict for verdict in verdicts if rules[verdict.rule].decides(verdict.status, verdict.evidence)]
     if any(verdict.status is Status.FAIL for verdict in deciding):
         return Conclusion(Outcome.FAIL)
     unknown = [verdict for verdict in deciding if verdict.status is Status.UNKNOWN]

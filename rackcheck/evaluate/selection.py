@@ -212,7 +212,8 @@ def _with_count(
             (waived if judged.status is Status.WAIVED else found).insert(0, judged)
             counted = judged.status
         status = all_hold((status, counted))
-    telling = tuple(e for e in found if e.status is status)[:SHOWN]
+    # Unusable replies come first: they affect the outcome of a rule that excuses missing sources.
+    telling = tuple(sorted((e for e in found if e.status is status), key=lambda e: not e.unusable))[:SHOWN]
     if status is Status.PASS:
         allowed = sum(e.status is Status.FAIL for e in found)
         reason = f"{allowed} of {len(found)} fail, as the rule allows" if allowed else ""

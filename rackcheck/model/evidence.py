@@ -18,6 +18,10 @@ class Status(StrEnum):
     NA = "n/a"
 
 
+UNUSABLE = frozenset({Reason.UNPARSABLE, Reason.TOO_LARGE, Reason.TIMEOUT})
+"""Reasons of a source that exists and returned nothing usable: a broken, cut or late reply, not a missing source."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One judged fact or item: its path, the observed value, the expected value, and the source.
@@ -33,6 +37,11 @@ class Evidence:
     source: str = ""
     unknown: Unknown | None = None
     exact: str = ""
+
+    @property
+    def unusable(self) -> bool:
+        """Whether the value is unknown because its source returned nothing usable."""
+        return self.unknown is not None and self.unknown.reason in UNUSABLE
 
 
 @dataclass(frozen=True, slots=True)

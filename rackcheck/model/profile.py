@@ -1,13 +1,13 @@
 """A profile as typed values: what its rules select, what they require, and the texts for users."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
 
 from rackcheck.model.catalogue import Kind
-from rackcheck.model.evidence import Status
+from rackcheck.model.evidence import Evidence, Status
 from rackcheck.model.fact import Plane
 from rackcheck.model.fit import wanted
 from rackcheck.model.operator import TWICE, Test, expectation
@@ -15,8 +15,12 @@ from rackcheck.model.path import Path, parse
 from rackcheck.model.python_rule import Called
 from rackcheck.model.sibling_silence import Siblings
 
-FIRST, LAW = 1, 2
-"""Versions of the law that decides a node's outcome: `FIRST` requires no evidence, `LAW` is the current version."""
+FIRST, SECOND, LAW = 1, 2, 3
+"""Versions of the law that decides a node's outcome.
+
+`FIRST` requires no evidence. `SECOND` excuses each unknown verdict of a rule with `unknown: minor`. `LAW`, the current
+version, does not excuse it if a source returned a reply that is broken, cut or late.
+"""
 
 
 class Severity(StrEnum):
@@ -147,7 +151,7 @@ class Rule:
     """One complete rule: its selection, clauses and texts; `digest` covers everything that decides its verdict.
 
     `built_in` rules belong to every profile. With `unknown_is_minor`, an unknown verdict is shown, but does not affect
-    the outcome.
+    the outcome, unless a reply was unusable; `excuses_all` removes this exception.
     """
 
     id: str
@@ -172,14 +176,23 @@ class Rule:
     called: Called | None = None
     built_in: bool = False
     unknown_is_minor: bool = False
+    excuses_all: bool = False
 
-    def decides(self, status: Status) -> bool:
-        """Whether a verdict of this rule with this status affects the outcome of a node.
+    def decides(self, status: Status, evidence: Iterable[Evidence] = ()) -> bool:
+        """Whether a verdict of this rule with this status and evidence affects the outcome of a node.
 
-        Verdicts of blocker and major rules affect the outcome, except an unknown verdict of a rule with
-        `unknown_is_minor`.
+        Verdicts of blocker and major rules affect the outcome, except those that the rule excuses.
         """
-        return self.severity.decides and not (self.unknown_is_minor and status is Status.UNKNOWN)
+        return self.severity.decides and not self.excuses(status, evidence)
+
+    def excuses(self, status: Status, evidence: Iterable[Evidence]) -> bool:
+        """Whether a verdict is unknown without an effect on the outcome: a machine may lack a source of the facts.
+
+        A source that exists and returns a broken, cut or late reply is not excused: the reply may hide a failure.
+        """
+        if not self.unknown_is_minor or status is not Status.UNKNOWN:
+            return False
+        return self.excuses_all or not any(each.unusable for each in evidence)
 
     @property
     def planes(self) -> frozenset[Plane]:
@@ -305,11 +318,19 @@ class Profile:
         return self.facts().difference(*(each for r in needed for each in (r.facts(), r.kin())))
 
     def under(self, law: int) -> "Profile":
-        """Return the profile under another law; the first law knows no built-in rules and no comparison of siblings."""
+        """Return the profile under an earlier law.
+
+        The laws before `LAW` excuse every unknown verdict of a rule with `unknown_is_minor`. The first law knows no
+        built-in rules and no comparison of siblings.
+        """
         if law == self.law:
             return self
-        assert law == FIRST, f"no way from law {self.law} to law {law}"
-        return replace(self, law=law, rules=tuple(rule.without_siblings() for rule in self.own), fragment=False)
+        assert FIRST <= law < self.law, f"no way from law {self.law} to law {law}"
+        excusing = tuple(replace(rule, excuses_all=True) for rule in self.rules)
+        if law == SECOND:
+            return replace(self, law=law, rules=excusing)
+        own = tuple(rule.without_siblings() for rule in excusing if not rule.built_in)
+        return replace(self, law=law, rules=own, fragment=False)
 
     def twice(self) -> frozenset[Path]:
         """Every fact for which a rule compares two readings."""

@@ -24,7 +24,7 @@ def tally(
         for verdict in node.verdicts:
             counts[verdict.status] += 1
             rule = rules[verdict.rule]
-            minor = rule.severity.decides and not rule.decides(verdict.status)
+            minor = rule.severity.decides and not rule.decides(verdict.status, verdict.evidence)
             severe[Severity.MINOR if minor else rule.severity][verdict.status] += 1
     nodes = {o: tuple(node.node for node in judged if node.outcome is o) for o in Outcome}
     nodes[Outcome.INCOMPLETE] += tuple(unread)
@@ -160,7 +160,7 @@ def punch(
     found += [Punch("A", "", "no node was read", ())] if not judged and not unread else []
     found += [p for finding in single for p in _line(finding, owners)]
     for cause in common:
-        decides = any(f.rule.decides(Status.UNKNOWN) for f in findings if f.rule.id in cause.rules)
+        decides = any(f.decides for f in findings if f.rule.id in cause.rules)
         what = f"{cause.plane.value} plane" if cause.plane is not None else ", ".join(cause.rules)
         text = f"{several(len(cause.rules), 'rule')} unknown: {what}: {_why(cause)}"
         found.append(Punch("A" if decides else "B", "", text, cause.nodes))
@@ -173,7 +173,7 @@ def punch(
 def _line(finding: Finding, owners: Mapping[tuple[str, str], tuple[str, str]]) -> Iterator[Punch]:
     rule = finding.rule
     if finding.status in {Status.FAIL, Status.UNKNOWN}:
-        yield Punch("A" if rule.decides(finding.status) else "B", rule.id, finding.reason, finding.nodes)
+        yield Punch("A" if finding.decides else "B", rule.id, finding.reason, finding.nodes)
     elif finding.status is Status.WARN:
         yield Punch("C", rule.id, finding.reason, finding.nodes)
     elif finding.status is Status.WAIVED:

@@ -106,16 +106,16 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
 
 
 def _is_aside(finding: Finding) -> bool:
-    """Whether a finding is unknown and its rule has `unknown: minor`; such findings have no group.
+    """Whether a finding is unknown and its rule excuses this; such findings have no group.
 
     For a finding of a built-in rule, the result is always false.
     """
-    return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor and not finding.rule.built_in
+    return finding.excused and not finding.rule.built_in
 
 
 def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[FindingGroup]:
     """Group INCOMPLETE nodes by reason, without the nodes that are INCOMPLETE because a rule is unknown."""
-    unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.decides(each.status))
+    unknown = (each for each in found if each.status is Status.UNKNOWN and each.decides)
     seen = {node for each in unknown for node in each.nodes}
     for reason, names in gathered((each.node, each.outcome, each.reason) for each in summary.everyone):
         nodes = tuple(name for name in names if name not in seen)

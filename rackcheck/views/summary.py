@@ -46,6 +46,16 @@ class Finding:
     truth: Status | None = None
 
     @property
+    def decides(self) -> bool:
+        """Whether the finding affects the outcome of its nodes."""
+        return self.rule.decides(self.status, self.evidence)
+
+    @property
+    def excused(self) -> bool:
+        """Whether the finding is an unknown verdict that its rule excuses."""
+        return self.rule.excuses(self.status, self.evidence)
+
+    @property
     def where(self) -> str:
         """The nodes as a folded node set, such as `dgx[01-03]`."""
         return fold(self.nodes)

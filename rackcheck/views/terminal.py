@@ -101,8 +101,8 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
 
 
 def _is_minor(finding: Finding) -> bool:
-    """Whether a finding is unknown and its rule has `unknown: minor`; such findings share one line."""
-    return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor
+    """Whether a finding is unknown and its rule excuses this; such findings share one line."""
+    return finding.excused
 
 
 def _line(*pieces: tuple[str, str]) -> Line:

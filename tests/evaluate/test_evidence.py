@@ -15,10 +15,11 @@ from rackcheck.evaluate.law import Outcome, conclude
 from rackcheck.evaluate.silence import Silences, excused_facts
 from rackcheck.evaluate.verdict import Status, Verdict, over
 from rackcheck.model.capture import NodeCapture
+from rackcheck.model.evidence import Evidence
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.fit import Match, ProfileFit, fit
 from rackcheck.model.path import parse
-from rackcheck.model.profile import FIRST, LAW, Rule, Severity
+from rackcheck.model.profile import FIRST, LAW, SECOND, Rule, Severity
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.group import is_group
 from rackcheck.probe.registry import registry
@@ -310,6 +311,31 @@ def test_a_built_in_rule_that_passes_is_no_evidence() -> None:
     unknown = [Verdict("own", Status.PASS), Verdict("built", Status.UNKNOWN, "denied")]
     assert conclude(unknown, rules).outcome is Outcome.PASS
     assert conclude([unknown[0], Verdict("built", Status.FAIL, "copied")], rules).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_a_missing_source_may_be_excused_and_an_unusable_reply_may_not(reason: Reason) -> None:
+    rules = {"own": Rule("own", ()), "spare": Rule("spare", (), unknown_is_minor=True)}
+    lost = Evidence(Status.UNKNOWN, "nvme/nvme0.smart.passed", "", "must be true", "", Unknown(reason, "no answer"))
+    lacking = replace(lost, unknown=Unknown(Reason.TOOL_MISSING))
+    found = [Verdict("own", Status.PASS), Verdict("spare", Status.UNKNOWN, "lost", (lacking, lost))]
+    unusable = reason in {Reason.UNPARSABLE, Reason.TOO_LARGE, Reason.TIMEOUT}
+    assert conclude(found, rules).outcome is (Outcome.INCOMPLETE if unusable else Outcome.PASS)
+    built_in = replace(rules["spare"], built_in=True, excuses_all=True)
+    assert conclude(found, {**rules, "spare": built_in}).outcome is Outcome.PASS
+    failed = [found[0], Verdict("spare", Status.FAIL, "lost", (lost,))]
+    assert conclude(failed, rules).outcome is Outcome.FAIL
+
+
+def test_earlier_laws_excuse_every_unknown_of_a_rule_whose_source_may_be_missing() -> None:
+    profile = library.load("h100-dgx", registry().catalogue)
+    earlier = {law: profile.under(law) for law in (FIRST, SECOND)}
+    lost = Evidence(Status.UNKNOWN, "nvme/nvme0.smart.passed", "", "must be true", "", Unknown(Reason.UNPARSABLE))
+    excused = [rule for rule in profile.own if rule.unknown_is_minor and rule.severity.decides]
+    assert excused and all(rule.decides(Status.UNKNOWN, [lost]) for rule in excused)  # noqa: PT018
+    for found in earlier.values():
+        assert not any(r.decides(Status.UNKNOWN, [lost]) for r in found.own if r.unknown_is_minor)
+    assert (len(earlier[SECOND].rules), len(earlier[FIRST].rules)) == (len(profile.rules), len(profile.own))
 
 
 def test_where_it_is_unknown_which_machine_this_is_nothing_passes_and_a_failure_stands() -> None:

@@ -35,7 +35,7 @@ MUTANTS = {
     "rules decide on another machine": Mutant(LAW, "law != FIRST and not fit.decides", "False", "another_machine_is"),
     "an unknown machine passes": Mutant(LAW, "if fit.match is Match.UNKNOWN:", "if False:", "nothing_passes_and"),
     "an unknown built-in rule decides": Mutant(
-        "rackcheck/model/profile.py", "not (self.unknown_is_minor and status is Status.UNKNOWN)", "True", "no_evidence"
+        "rackcheck/model/profile.py", "not self.excuses(status, evidence)", "True", "no_evidence"
     ),
     "no machine is another": Mutant(FIT, "    if known:\n", "    if False:\n", "another_machine_is"),
     "parts decide before names": Mutant(

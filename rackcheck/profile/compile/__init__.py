@@ -129,7 +129,7 @@ def compile_profile(
 
 def _built_in(rule: Rule, found: Layers) -> Rule:
     """Mark a built-in rule, and make its unknown verdicts minor, because the profile did not require the rule."""
-    return replace(rule, built_in=True, unknown_is_minor=True) if rule.id in found.built_in else rule
+    return replace(rule, built_in=True, unknown_is_minor=True, excuses_all=True) if rule.id in found.built_in else rule
 
 
 def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
