@@ -1,10 +1,12 @@
 """Judges one clause: one fact of the node or of an item, against its tests."""
 
+from dataclasses import replace
+
 from rackcheck.evaluate import two_readings
 from rackcheck.model import operator
 from rackcheck.model.evidence import Evidence, Status, all_hold
 from rackcheck.model.fact import Absent, Reading, Unknown, Value
-from rackcheck.model.operator import SIBLINGS, TWICE, WARNING, Test
+from rackcheck.model.operator import SIBLINGS, TWICE, WARNING, Test, expectation
 from rackcheck.model.path import Path
 from rackcheck.model.profile import Clause
 from rackcheck.model.sibling_silence import sibling_doubt
@@ -40,7 +42,20 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
         exact = f"{exact or seen}{two_readings.exact(again, clause, tree)}"
         seen += two_readings.second_reading(again, clause, tree)
     status = all_hold(Status.UNKNOWN if isinstance(s, Unknown) else s for s in statuses)
-    return Evidence(status, name, seen, clause.expected, source, doubt, exact)
+    expected = _members(clause, reading) if status is Status.FAIL and isinstance(reading, tuple) else clause.expected
+    return Evidence(status, name, seen, expected, source, doubt, exact)
+
+
+def _members(clause: Clause, found: tuple[str, ...]) -> str:
+    """Return the expectation of a list, reduced to its wrong members: missing ones, or those that must not be there."""
+    tests = []
+    for test in clause.tests:
+        if isinstance(test.operand, tuple) and test.op in {"includes", "excludes"}:
+            wrong = tuple(each for each in test.operand if (each in found) is (test.op == "excludes"))
+            tests += [replace(test, operand=wrong)] if wrong else []
+        else:
+            tests.append(test)
+    return " and ".join(expectation(test, clause.kind) for test in tests)
 
 
 def _other(clause: Clause, at: Path, tree: Tree) -> tuple[Reading, str]:

@@ -267,6 +267,34 @@ def test_a_serial_number_that_stands_twice_settles_it_though_another_node_is_sil
     assert apart["fleet.gpu_count"] == 0
 
 
+def misplaced(*cables: tuple[Reading, Reading], racks: str = "aaaaaaaa") -> Reading:
+    """The misplaced cables of nodes whose two cables lead to these switches."""
+    names: Reading = ("eth0", "eth1")
+    members = {
+        f"n{number}": {"nic.lldp": _leaf("nic.lldp", names)}
+        | {f"nic.lldp/eth{i}.switch": _leaf(f"nic.lldp/eth{i}.switch", switch) for i, switch in enumerate(pair)}
+        for number, pair in enumerate(cables)
+    }
+    seats = tuple(Seat(name, "compute", rack) for name, rack in zip(members, racks, strict=False))
+    return facts(NodeGroup("@fleet", Scope.FLEET, seats), members)["fleet.cables.misplaced"]
+
+
+def test_cables_that_are_exchanged_are_named_by_the_vote_of_their_rack() -> None:
+    usual, exchanged = ("leaf-1", "leaf-2"), ("leaf-2", "leaf-1")
+    assert misplaced(usual, usual, usual, exchanged) == (
+        "n3 eth0 at leaf-2, on most nodes at leaf-1",
+        "n3 eth1 at leaf-1, on most nodes at leaf-2",
+    )
+    assert misplaced(usual, usual, usual, ("leaf-1", "leaf-3")) == ()  # a switch of another kind of place
+    assert misplaced(usual, usual, exchanged, exchanged) == ()  # no majority
+    assert misplaced(usual, usual, usual, exchanged, exchanged, exchanged, racks="aaabbb") == ()
+    hidden = misplaced(usual, usual, usual, ("leaf-1", GONE))
+    assert hidden == Unknown(Reason.UNREACHABLE, "n3: connection refused")
+    silent = (GONE, GONE)
+    assert isinstance(misplaced(usual, usual, usual, exchanged, silent), Unknown)  # three of five are not enough
+    assert len(misplaced(*[usual] * 6, exchanged, silent)) == 2  # type: ignore[arg-type]  # a list
+
+
 def test_the_facts_of_a_group_are_all_promised_ones(profile: Profile) -> None:
     (group,) = (
         g

@@ -91,6 +91,13 @@ def without_nics(answers: Answers, *numbers: str) -> Answers:
     return answers.without(rf"/({names})/")
 
 
+def without_gid(answers: Answers) -> Answers:
+    """The GID table of a storage port lacks the entry of the port's IPv4 address."""
+    return answers.command(
+        "gid_attrs", lambda text: re.sub(r"\d+\|[0-9a-f:]+ffff[0-9a-f:]+\|RoCE v2\|enp41s0f0np0\n", "", text)
+    )
+
+
 DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     "a drive at its end": (
         lambda a: a.command("nvme smart-log", json_rows(critical_warning=5, avail_spare=0)).command(
@@ -250,6 +257,7 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.files("/sys/bus/pci/devices/0000:4[cd]:0[01].0/current_link_width", "8\n"),
         {"gpu.path_width", "nic.path_width"},
     ),
+    "a RoCE port without a GID for its address": (without_gid, {"nic.gid_for_addresses"}),
 }
 
 
@@ -299,6 +307,13 @@ def test_what_is_no_damage_is_no_finding(name: str) -> None:
     edit, rules = SOUND[name]
     found = {verdict.rule: verdict.status for verdict in edit(clean()).verdicts() if verdict.rule in rules}
     assert found == dict.fromkeys(rules, Status.PASS)
+
+
+def test_an_address_without_its_compute_nic_is_named() -> None:
+    other = clean().files(r"/sys/bus/pci/devices/0000:9a:00\.0/device", "0xa2dc\n")
+    (found,) = (verdict for verdict in other.verdicts() if verdict.rule == "nic.in_place")
+    assert found.status is Status.FAIL
+    assert found.reason.endswith("must include 0000:9a:00.0 15b3:1021")
 
 
 def test_traffic_between_devices_that_is_sent_up_is_a_finding() -> None:

@@ -94,8 +94,20 @@ def _addresses(value: Reading) -> Nodes:
     return tuple(nodes)
 
 
+def _cables(value: Reading) -> Nodes:
+    """Four nodes with two cables each; both cables of one node lead to one switch if the list is not empty."""
+    nodes = []
+    for number in range(4):
+        first = "leaf-2" if value != () and number == 1 else "leaf-1"
+        machine = put({}, parse("nic.lldp/eth0.switch"), first)
+        nodes.append(put(machine, parse("nic.lldp/eth1.switch"), "leaf-2"))
+    return tuple(nodes)
+
+
 REPEATED = "fleet.address.repeated is 10.0.0.2: n1 eth0, n2 eth0"
 """What a verdict states of the nodes that `_addresses` makes for any value of the list that is not empty."""
+MISPLACED = "fleet.cables.misplaced is n1 eth0 at leaf-2, on most nodes at leaf-1"
+"""What a verdict states of the nodes that `_cables` makes for any value of the list that is not empty."""
 
 
 MADE: Mapping[str, Callable[[Reading], Nodes]] = {
@@ -108,6 +120,7 @@ MADE: Mapping[str, Callable[[Reading], Nodes]] = {
     "fleet.gpu_count": _gpus,
     "fleet.distinct_serials": _serials,
     "fleet.address.repeated": _addresses,
+    "fleet.cables.misplaced": _cables,
 }
 """By fact of a group: functions that make nodes for which it has a value."""
 
@@ -183,6 +196,7 @@ def proven(rule: Rule, needs: Sequence[Rule], gatherings: Sequence[Aggregate]) -
         status = soft if case.status is Status.FAIL else case.status
         seen.add(status)
         says = case.says.replace("fleet.address.repeated is another", REPEATED)
+        says = says.replace("fleet.cables.misplaced is another", MISPLACED)
         yield from _wrong(hall, case.what, nodes, status, says)
     if good is None or soft not in seen:
         yield f"{rule.place}: {rule.id}: no nodes {'pass' if good is None else 'fail'} it"
@@ -233,6 +247,7 @@ OTHERS: Mapping[str, Sequence[Reading]] = {
     "node.serial": ("one",),
     "nic.interface/*.pci": ("0000:19:00.0",),
     "nic.interface/*.ipv4": (("10.0.0.1/24",),),
+    "nic.lldp/*.switch": ("leaf-1", "leaf-2"),
 }
 """Another reading of each node fact that group facts are computed from."""
 

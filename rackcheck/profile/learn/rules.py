@@ -25,6 +25,9 @@ CLAIMS = 2000
 QUESTIONS = 400
 """Maximum number of questions, and of unknown facts that are listed by name."""
 
+MAPS = frozenset({"pcie.nics", "pcie.drives"})
+"""Facts that list which part is at which place. They are measurements, because comparisons name the part itself."""
+
 NEVER = "this run did not "
 """Beginning of the `detail` of a fact that a stored run did not collect."""
 
@@ -210,11 +213,12 @@ class _Learning:
     def _singles(self, singles: Mapping[str, Entry]) -> None:
         """Combine facts with the same parent path into one rule, so that a person reads them together."""
         families: dict[str, dict[str, tuple[Claim, Entry]]] = {}
-        for text, entry in singles.items():
+        for text, found in singles.items():
+            entry = replace(found, kind=replace(found.kind, cls=Class.CONFIG)) if text in MAPS else found
             seen = [(s.name, s.tree.reading(paths.parse(text), entry.plane)) for s in self.samples]
             claim = self._claim(text, entry, seen)
             if claim is not None:
-                families.setdefault(family(text, entry), {})[text] = (claim, entry)
+                families.setdefault(text if text in MAPS else family(text, entry), {})[text] = (claim, entry)
         for name, claims in families.items():
             claimed_of = {text: claim for text, (claim, _) in claims.items()}
             (_, entry), *more = claims.values()
