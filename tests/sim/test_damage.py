@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from damaged import Answers, clean
+from damaged import Answers, clean, loaded
 
+from rackcheck.evaluate.law import Outcome, conclude
 from rackcheck.evaluate.verdict import Status
 
 COMPUTE = ("0", "3", "4", "5", "6", "9", "10", "11")
@@ -269,6 +270,28 @@ def test_the_clean_machine_passes() -> None:
 def test_a_sign_of_damage_fails_the_node(name: str) -> None:
     edit, rules = DAMAGE[name]
     assert rules <= edit(clean()).failing()
+
+
+def sections(text: str) -> str:
+    """Empty the output that a command returned for each device."""
+    return re.sub(r"(==> .+ <==\n)(?s:.*?)(\n<== )", r"\1\2", text)
+
+
+BROKEN: dict[str, tuple[str, Callable[[str], str], str]] = {
+    "lspci ends early": ("lspci -D", lambda text: text[: len(text) * 3 // 5], "pcie.no_error_status"),
+    "mlxlink returns nothing": ("mlxlink -d", sections, "links.module_clean"),
+    "smartctl crashes": ("smartctl -a", lambda text: text.replace('"', "", 40), "nvme.smart_passed"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_reply_is_no_pass_although_the_rule_excuses_a_missing_tool(name: str) -> None:
+    command, edit, rule_id = BROKEN[name]
+    rules = {rule.id: rule for rule in loaded("h100-dgx").rules}
+    verdicts = tuple(clean().command(command, edit).verdicts())
+    assert rules[rule_id].unknown_is_minor
+    assert {v.rule: v.status for v in verdicts}[rule_id] is Status.UNKNOWN
+    assert conclude(verdicts, rules).outcome is Outcome.INCOMPLETE
 
 
 def virtual_function(answers: Answers) -> Answers:
