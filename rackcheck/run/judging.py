@@ -75,7 +75,7 @@ def _read(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
             leaves |= collect(plan.probes, answer.capture, answer.time, plan.wanted)
             newest = max(newest, answer.time)
     read = Tree(leaves, silent)
-    return Tree({**leaves, **derive(plan.joins, read, newest)}, silent) if plan.joins else read
+    return read.with_more(derive(plan.joins, read, newest)) if plan.joins else read
 
 
 class _Role:
