@@ -1,6 +1,6 @@
 """The stored raw output of one plane of one node: the source of every fact."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,8 @@ from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.question import Read, Shell
 from rackcheck.model.resource import Body
 from rackcheck.model.secret import scrub_text
-from rackcheck.model.text import Files, matching
+from rackcheck.model.text import Files
+from rackcheck.model.text.files import named_or_matching, shared
 
 PAYLOAD = "\n# payload\n"
 """Separates a command from its payload, a program in the same text that is not part of the command's name."""
@@ -52,7 +53,7 @@ class NodeCapture:
         for glob in ask.globs:
             found = self.globs.get(glob, Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}"))
             trouble = trouble or found
-        wanted = dict.fromkeys(path for glob in ask.globs for path in (glob, *matching(self._sorted(), glob)))
+        wanted = named_or_matching(self._sorted(), ask.globs)
         return (
             Files(
                 {path: self.files[path] for path in wanted if path in self.files},
@@ -62,11 +63,11 @@ class NodeCapture:
             trouble,
         )
 
-    def _sorted(self) -> Sequence[str]:
+    def _sorted(self) -> tuple[str, ...]:
         """All paths of collected files, sorted and without duplicates; cached, since all probes use the list."""
         kept = self.__dict__.get("_paths")
-        if not isinstance(kept, list):
-            kept = self.__dict__["_paths"] = sorted({*self.files, *self.refused})
+        if not isinstance(kept, tuple):
+            kept = self.__dict__["_paths"] = shared(tuple(sorted({*self.files, *self.refused})))
         return kept
 
     def scrubbed(self) -> "NodeCapture":

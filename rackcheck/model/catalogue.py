@@ -150,7 +150,7 @@ class Catalogue:
 
     def find(self, path: Path) -> Entry | None:
         """Return the entry of a fact or a pattern of facts; None if no probe provides it."""
-        exact = self.entries.get(str(path)) or self.entries.get(str(path.pattern))
+        exact = self.entries.get(path.text) or self.entries.get(path.pattern.text)
         if exact is not None:
             return exact
         words = path.segments

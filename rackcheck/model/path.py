@@ -58,17 +58,18 @@ class Path:
     segments: tuple[Segment, ...]
 
     def __str__(self) -> str:
-        return self._text
+        return self.text
 
     @_Kept
-    def _text(self) -> str:
+    def text(self) -> str:
+        """The path as text, for places that need it for each fact of each node; elsewhere, use `str`."""
         return ".".join(map(str, self.segments))
 
     def __add__(self, other: "Path") -> "Path":
         if not self.segments or not other.segments:
             return self if self.segments else other
         whole = Path(self.segments + other.segments)
-        whole.__dict__["_text"] = f"{self}.{other}"  # both texts are cached: cheaper than spelling every key again
+        whole.__dict__["text"] = f"{self}.{other}"  # both texts are cached: cheaper than spelling every key again
         return whole
 
     @_Kept

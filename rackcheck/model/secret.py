@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 DROPPED = "(dropped)"
 """The text that replaces a secret."""
@@ -48,6 +50,9 @@ _SENT = re.compile(
 )
 """Matches an HTTP header with credentials in a text, up to the end of the line or a quote."""
 
+_SENDS = ("x-auth-token", "authorization", "cookie", "bearer", "basic")
+"""The words of which `_SENT` matches one; among letters that are not ASCII, some are equal to these but for case."""
+
 _OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
 
 
@@ -74,28 +79,64 @@ def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
 
 def is_secret(name: str, value: object) -> bool:
     """Whether a property with this name and value must be dropped; a word like Enabled is a setting, not a password."""
-    spelt = _spelt(name)
+    means = _meaning(name[:LONGEST])
+    if means is _NOTHING:
+        return False
     if isinstance(value, (int, float)):
-        return not isinstance(value, bool) and _CODE.search(spelt) is not None
+        return not isinstance(value, bool) and means.code
     if not isinstance(value, str):
-        return _SECRET.search(spelt) is not None
+        return means.secret
     word = re.sub(r"[^a-z]", "", value.casefold())
-    if _SECRET.search(spelt):
+    if means.secret:
         return word not in _SWITCH
-    if _KEY.search(spelt):
+    if means.key:
         return re.fullmatch(r"(?=\S*\d)\S{8,}", value) is not None
-    return _NEAR.search(spelt) is not None and word not in _HARMLESS and not value.strip().isdecimal()
+    return means.near and word not in _HARMLESS and not value.strip().isdecimal()
+
+
+class _Meaning(NamedTuple):
+    """Which of the patterns of names a name matches."""
+
+    code: bool
+    secret: bool
+    key: bool
+    near: bool
+
+
+_NOTHING = _Meaning(code=False, secret=False, key=False, near=False)
+
+LONGEST = 200
+"""Number of characters of a name that are examined."""
+
+
+@lru_cache(maxsize=8192)
+def _meaning(name: str) -> _Meaning:
+    """Return what a name means; cached, because all nodes of a rack return the same names."""
+    spelt = _spelt(name)
+    found = _Meaning(*(pattern.search(spelt) is not None for pattern in (_CODE, _SECRET, _KEY, _NEAR)))
+    return found if any(found) else _NOTHING
 
 
 def scrub_text(text: str) -> str:
     """Return the text without the secrets after `password=`, `--token` and similar, and before the @ of a host."""
+    if not _MARKED.search(text):
+        return text
     text = _PEM.sub(DROPPED, text)
-    text = _URL.sub(lambda m: f"{m['before']}{DROPPED}", text)
-    text = _SENT.sub(lambda m: f"{m['before']}{DROPPED}", text)
+    if "@" in text:
+        text = _URL.sub(lambda m: f"{m['before']}{DROPPED}", text)
+    folded = text.lower()
+    if not text.isascii() or any(word in folded for word in _SENDS):  # faster than a search for the pattern
+        text = _SENT.sub(lambda m: f"{m['before']}{DROPPED}", text)
     return _OPTION.sub(_pair, _PART.sub(_pair, _PAIR.sub(_pair, text)))
 
 
+_MARKED = re.compile(r"[=:-]|\b(?:Bearer|Basic)[ \t]", re.IGNORECASE)
+"""Matches in every text from which `scrub_text` drops a secret; most files of a node contain one number or word."""
+
+
 def _pair(match: re.Match[str]) -> str:
+    if _meaning(match["name"][:LONGEST]) is _NOTHING:
+        return match[0]
     value = match["value"]
     quote = value[0] if value[0] in "\"'" else ""
     if match.groupdict().get("quote") and not quote:
@@ -108,7 +149,7 @@ def _pair(match: re.Match[str]) -> str:
 
 def _spelt(name: str) -> str:
     """Normalise a name for comparison; a hex suffix, as Supermicro adds to names, is ignored."""
-    return re.sub(r"[^a-z0-9]", "", _SUFFIX.sub("", name[:200]).casefold())
+    return re.sub(r"[^a-z0-9]", "", _SUFFIX.sub("", name[:LONGEST]).casefold())
 
 
 def _plain(text: str) -> str:

@@ -55,11 +55,26 @@ class Tree:
     _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        for text, leaf in self.leaves.items():
+        self._list_items(self.leaves)
+
+    def _list_items(self, leaves: Mapping[str, Leaf]) -> None:
+        listed: set[tuple[tuple[str, str], ...]] = set()
+        for text, leaf in leaves.items():
             if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
                 self._items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
-            for collection, key in paths.parse(text).items:
-                self._items.setdefault(collection, {})[key] = None
+            items = paths.parse(text).items
+            if items not in listed:  # an item has many leaves
+                listed.add(items)
+                for collection, key in items:
+                    self._items.setdefault(collection, {})[key] = None
+
+    def with_more(self, more: Mapping[str, Leaf]) -> "Tree":
+        """Return the tree with further leaves, at other paths; the items of its own leaves are not searched again."""
+        whole = Tree({}, self.silent, self.later)
+        object.__setattr__(whole, "leaves", {**self.leaves, **more})
+        whole._items.update({collection: dict(keys) for collection, keys in self._items.items()})
+        whole._list_items(more)
+        return whole
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self.leaves, key=natural))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from rackcheck.model import path as paths
 from rackcheck.model.capture import PLANES, BmcCapture, BurnCapture, Capture, NodeCapture, Output, named
-from rackcheck.model.catalogue import FAMILY, Catalogue, Kind, Type
+from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.documents import Missing
 from rackcheck.model.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.model.path import EVERY, Path
@@ -39,10 +39,11 @@ class _Reading:
     """Collects the facts of one probe on one node while the probe's output is read."""
 
     def __init__(self, probe: AnyProbe, time: str) -> None:
-        self.probe, self.time = probe, time
-        self.catalogue = Catalogue.of(probe.entries())
+        self.probe, self.time, self.plane = probe, time, probe.plane
+        self.catalogue = probe.catalogue
         self.leaves: dict[str, Leaf] = {}
         self.items: dict[str, dict[str, None]] = {}
+        self._listed: set[tuple[tuple[str, str], ...]] = set()
         self._order: dict[str, tuple[str, ...]] = {}
         self.source = named(str(probe.ask))
 
@@ -104,14 +105,16 @@ class _Reading:
             self._put(path, typed(reading, entry.kind), entry.kind, source)
 
     def _put(self, path: Path, reading: Reading, kind: Kind, source: str) -> None:
-        self.leaves[str(path)] = Leaf(reading, kind, self.probe.plane, source, self.time)
-        for collection, key in path.items:
-            self.items.setdefault(collection, {})[key] = None
+        self.leaves[path.text] = Leaf(reading, kind, self.plane, source, self.time)
+        items = path.items
+        if items not in self._listed:  # an item has many facts
+            self._listed.add(items)
+            for collection, key in items:
+                self.items.setdefault(collection, {})[key] = None
 
     def _close(self, trouble: Unknown | None) -> None:
         """Set each declared fact without a reading to unknown, with the reason; list the items of each collection."""
-        patterns = [(paths.parse(p), k) for p, k in self.probe.gives.items() if not p.endswith(FAMILY)]
-        patterns.sort(key=lambda entry: len(entry[0].segments))
+        patterns = self.probe.patterns
         left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not contain it")
         for pattern, kind in patterns:
             places = [text for text in self._places(pattern) if text not in self.leaves]
@@ -123,7 +126,7 @@ class _Reading:
                 reading: Reading = left
                 if kind.type is Type.COLLECTION:
                     reading = trouble if trouble is not None else self._ordered(text)
-                self.leaves[text] = Leaf(reading, kind, self.probe.plane, self.source, self.time)
+                self.leaves[text] = Leaf(reading, kind, self.plane, self.source, self.time)
         if trouble is not None:
             # Items that another probe lists are not known here: one leaf, at the pattern itself, has the reason.
             for pattern, kind in patterns:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Generic, TypeVar, overload
 
 from rackcheck.model.burn_record import Burn
-from rackcheck.model.catalogue import FAMILY, Entry, Kind
+from rackcheck.model.catalogue import FAMILY, Catalogue, Entry, Kind
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Facts, Plane
+from rackcheck.model.path import Path
 from rackcheck.model.path import parse as parse_path
 from rackcheck.model.question import Ask, Load, Read, Redfish, Shell
 from rackcheck.model.text import Files
@@ -34,6 +36,17 @@ class Probe(Generic[A]):
     def plane(self) -> Plane:
         """Return the plane that this probe reads."""
         return _PLANES.get(type(self.ask), Plane.OS)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The catalogue of the facts that this probe declares."""
+        return Catalogue.of(self.entries())
+
+    @cached_property
+    def patterns(self) -> tuple[tuple[Path, Kind], ...]:
+        """The declared path patterns without families, those with the fewest words first."""
+        found = [(parse_path(pattern), kind) for pattern, kind in self.gives.items() if not pattern.endswith(FAMILY)]
+        return tuple(sorted(found, key=lambda entry: len(entry[0].segments)))
 
     def entries(self) -> Iterable[Entry]:
         """Return the catalogue entries of the facts that this probe declares."""

@@ -171,9 +171,14 @@ def _built_in_table() -> YamlMapping:
 
 def _meant(name: str, extra: Sequence[Path]) -> str:
     """Return the profile that a user who named a fragment probably meant; empty if none can be guessed."""
-    heads = {each: text_of(found.path) for each, found in profiles(extra).items()}
-    whole = {each: frozenset(_below(each, heads)) for each, text in heads.items() if not _FRAGMENT.search(text)}
-    return meant(name, whole)
+    return meant(name, _whole(tuple((each, text_of(found.path)) for each, found in profiles(extra).items())))
+
+
+@lru_cache(maxsize=4)
+def _whole(texts: tuple[tuple[str, str], ...]) -> Mapping[str, frozenset[str]]:
+    """Return the profiles that give a verdict, each with all profiles that it extends or includes."""
+    heads = dict(texts)
+    return {each: frozenset(_below(each, heads)) for each, text in heads.items() if not _FRAGMENT.search(text)}
 
 
 _FRAGMENT = re.compile(r"^fragment: *true\b", re.MULTILINE)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from rackcheck.profile.document import BadFile, Scalar, YamlMapping, read
 
@@ -20,6 +21,7 @@ def unreviewed(files: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for name in sorted(files) if _waits(name, files[name]))
 
 
+@lru_cache(maxsize=256)
 def _waits(name: str, text: str) -> bool:
     if KEY not in text and not _ODD.search(text):
         return False

@@ -6,8 +6,9 @@ all stable facts are kept, so that a thousand nodes fit into memory.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from rackcheck.model.capture import BurnCapture
 from rackcheck.model.catalogue import Type
@@ -19,6 +20,8 @@ from rackcheck.report import burn_read
 from rackcheck.report.burn_read import Burnt
 from rackcheck.report.report_model import RawReply
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
+
+T = TypeVar("T")
 
 KEPT = frozenset({Class.IDENTITY, Class.VERSION})
 
@@ -73,8 +76,8 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
                     leaves = collect(registry().probes, capture, time)
                     burns[node] = burn_read.read(node, capture.burn, leaves, len(started.nodes))
             case FactsRead(node, tree):
-                trees[node] = _names(tree)
-                prints[node] = _prints(tree)
+                trees[node] = _once(tree, _names)
+                prints[node] = _once(tree, _prints)
             case Judged():
                 judged[event.node] = event
                 if event.node in burns:
@@ -83,6 +86,13 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
                 done = event
     assert started is not None and done is not None  # noqa: PT018
     return CollectedRun(started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns)
+
+
+def _once(tree: Tree, compute: Callable[[Tree], T]) -> T:
+    """Return what is computed from a tree; a run's trees are kept while its replies are, and then so is the result."""
+    if compute not in tree.kept:
+        tree.kept[compute] = compute(tree)
+    return cast("T", tree.kept[compute])
 
 
 def _names(tree: Tree) -> Tree:

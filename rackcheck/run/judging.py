@@ -28,6 +28,7 @@ from rackcheck.probe.join import derive
 from rackcheck.probe.plan import Plan
 from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged
 from rackcheck.run.job import Again, Job
+from rackcheck.run.kept_replies import kept_replies
 
 
 def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
@@ -53,6 +54,12 @@ def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered]) -
 
 
 def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
+    answers = sorted(came, key=lambda a: a.plane)
+    return kept_replies.tree(plan, node, answers, lambda: _read(plan, node, answers))
+
+
+def _read(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
+    """Parse the replies of a node, which are sorted by plane."""
     leaves: dict[str, Leaf] = {}
     silent: dict[Plane, Unknown] = {}
     newest = ""
@@ -60,7 +67,7 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
         silent[Plane.OS] = silent[Plane.BURNIN] = Unknown(Reason.NOT_COLLECTED, "no host in inventory")
     if node.bmc is None:
         silent[Plane.BMC] = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
-    for answer in sorted(came, key=lambda a: a.plane):
+    for answer in came:
         # The capture of a BMC that refused contains only the refusal; a node's truncated answer contains what arrived.
         if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
@@ -68,7 +75,7 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
             leaves |= collect(plan.probes, answer.capture, answer.time, plan.wanted)
             newest = max(newest, answer.time)
     read = Tree(leaves, silent)
-    return Tree({**leaves, **derive(plan.joins, read, newest)}, silent) if plan.joins else read
+    return read.with_more(derive(plan.joins, read, newest)) if plan.joins else read
 
 
 class _Role:

@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -23,6 +24,7 @@ from rackcheck.model.fact import Plane, clean
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import stored_forms
 from rackcheck.run.event import Answered, Event, Judged, RunDone, RunStarted, to_json
+from rackcheck.run.kept_replies import kept_replies
 
 T = TypeVar("T")
 
@@ -184,9 +186,13 @@ class Stored:
         if hashlib.sha256(data).hexdigest() != digest:
             raise UserError(f"{path} does not match the digest in its name: it was changed or damaged after the run")
         try:
-            return stored_forms.capture(json.loads(data), plane)
+            return kept_replies.capture(digest, plane, len(data), partial(_parsed, data, plane))
         except _DAMAGED as error:
             raise UserError(f"{path} is damaged: {error!r}") from None
+
+
+def _parsed(data: bytes, plane: Plane) -> Capture:
+    return stored_forms.capture(json.loads(data), plane)
 
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)

@@ -151,3 +151,26 @@ def test_a_text_is_scrubbed_once_and_for_all(text: str) -> None:
 def test_a_long_line_is_scrubbed_in_no_time() -> None:
     for text in ('a="' * 300_000, "token" * 200_000, "://" + "a" * 10**6, "=" * 10**6, "--a " * 250_000):
         scrub_text(text)
+
+
+HEADS = (
+    "Bearer",
+    "bas\u0131c",
+    "BASIC",
+    "coo\u212aie:",
+    "X-Auth-Token:",
+    "--token",
+    "-pwd",
+    "password=",
+    "http://u:",
+    "?a=1&token=",
+)
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("blank", ["", " ", "\t"])
+@pytest.mark.parametrize("value", ["abcdefgh1", "abcdefgh1@host"])
+def test_a_text_is_searched_in_the_same_way_whatever_stands_beside_it(head: str, blank: str, value: str) -> None:
+    text = f"{head}{blank}{value}"
+    beside = "- \xe9 @ basic = :"  # with these, no search is left out
+    assert scrub_text(f"{beside}\n{text}") == f"{beside}\n{scrub_text(text)}"

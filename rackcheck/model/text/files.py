@@ -90,10 +90,30 @@ def covers(glob: str, path: str) -> bool:
 
 def matching(paths: Sequence[str], glob: str) -> Iterator[str]:
     """Yield the matches of a glob in a sorted list of paths: only paths with the glob's literal prefix are examined."""
-    prefix = re.split(r"[*?\[]", glob, maxsplit=1)[0]
+    prefix = _WILD.split(glob, maxsplit=1)[0]
+    first = bisect.bisect_left(paths, prefix)
+    if prefix == glob:
+        if first < len(paths) and paths[first] == glob:
+            yield glob
+        return
     fits = _glob(glob).fullmatch
-    for at in range(bisect.bisect_left(paths, prefix), len(paths)):
+    for at in range(first, len(paths)):
         if not paths[at].startswith(prefix):
             return
         if fits(paths[at]):
             yield paths[at]
+
+
+_WILD = re.compile(r"[*?\[]")
+
+
+@lru_cache(maxsize=16)
+def shared(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first of equal lists of paths: the nodes of a rack have the same files."""
+    return paths
+
+
+@lru_cache(maxsize=1024)
+def named_or_matching(paths: tuple[str, ...], globs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all globs, each followed by its matches in a sorted list of paths, without duplicates."""
+    return tuple(dict.fromkeys(path for glob in globs for path in (glob, *matching(paths, glob))))

@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from rackcheck.model.catalogue import Type
+from rackcheck.model.catalogue import Catalogue, Type
 from rackcheck.model.operator import WORDS
 from rackcheck.model.path import parse
-from rackcheck.model.profile import Phase, Rule, RuleSelection, Scope, Severity
+from rackcheck.model.profile import Phase, Rule, RuleSelection, Scope, Severity, Source
 from rackcheck.model.python_rule import Called
 from rackcheck.model.sibling_silence import siblings_of
 from rackcheck.profile import installed
@@ -19,8 +20,52 @@ from rackcheck.profile.layers import LEAVES, did_you_mean, texts, word
 from rackcheck.profile.schema import LOOKS, NARROWING
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadRule:
+    """A rule that was read without a problem, and its inputs; `table` is held so that its id stays unique."""
+
+    rule: Rule
+    table: YamlMapping
+    catalogue: Catalogue
+    params: Mapping[str, object]
+    sources: Mapping[str, Source]
+
+    def is_of(self, ctx: CompileContext, rule_id: str) -> bool:
+        """Whether the same rule would be read again: from the same catalogue, and the same params and sources."""
+        return (
+            self.catalogue is ctx.catalogue
+            and self.rule.id == rule_id
+            and all(ctx.params.get(name, _MISSING) == value for name, value in self.params.items())
+            and all(ctx.sources.get(ref) == source for ref, source in self.sources.items())
+        )
+
+
+_MISSING = object()
+
+_READ: dict[int, _ReadRule] = {}
+"""Rules by the identity of their tables: most profiles include the same fragments, whose files are parsed once."""
+
+_MOST = 4096
+"""Maximum number of these rules; the shipped profiles have about 1000."""
+
+
 def rule_of(ctx: CompileContext, rule_id: str, table: YamlMapping) -> Rule:
     """Read one rule; problems are added to the context, and the remaining keys are still read."""
+    kept = _READ.get(id(table))
+    if kept is not None and kept.is_of(ctx, rule_id):
+        return kept.rule
+    before = len(ctx.problems)
+    rule = _rule(ctx, rule_id, table)
+    if len(ctx.problems) == before and rule.called is None:  # a called rule belongs to a package, not to the table
+        if len(_READ) >= _MOST:
+            _READ.clear()
+        named = {text[1:] for text in _texts(plain(table)) if text.startswith("$")}
+        params = {name: ctx.params.get(name, _MISSING) for name in named}
+        _READ[id(table)] = _ReadRule(rule, table, ctx.catalogue, params, {ref: ctx.sources[ref] for ref in rule.refs})
+    return rule
+
+
+def _rule(ctx: CompileContext, rule_id: str, table: YamlMapping) -> Rule:
     ctx.unset = []
     ctx.scope = Scope(word(table, "scope", "node"))
     across = across_of(ctx, table)

@@ -1,0 +1,102 @@
+"""Keeps the newest replies that were read from stored runs, with the facts read from them.
+
+One command may evaluate a run several times: `accept add` judges it alone and then with the other runs, and a screen
+judges it again after each waiver. Most of that time is for parsing the same replies. A reply is kept by its digest,
+which is compared with the file at every reading, so a changed file is never answered from here.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from rackcheck.inventory import Node
+from rackcheck.model.capture import Capture
+from rackcheck.model.fact import Plane
+from rackcheck.model.tree import Tree
+from rackcheck.probe.plan import Plan
+from rackcheck.run.event import Answered
+
+BUDGET = 16 << 20
+"""Maximum size of all kept replies in bytes, in their stored form; a node with eight GPUs has 1.4 MB of replies."""
+
+
+@dataclass(slots=True)
+class _Reply:
+    """A reply, and the trees that were read from it and from the replies that came with it."""
+
+    capture: Capture
+    size: int
+    trees: dict[Hashable, tuple[Plan, Tree]] = field(default_factory=dict)
+
+
+class KeptReplies:
+    """Replies by digest and plane, the least recently used first; safe for use by several threads."""
+
+    def __init__(self, budget: int = BUDGET) -> None:
+        self._budget, self._size = budget, 0
+        self._replies: OrderedDict[tuple[str, Plane], _Reply] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def capture(self, digest: str, plane: Plane, size: int, parse: Callable[[], Capture]) -> Capture:
+        """Return the reply with this digest; `parse` makes it from the file, whose digest the caller has compared."""
+        key = digest, plane
+        with self._lock:
+            if (kept := self._replies.get(key)) is not None:
+                self._replies.move_to_end(key)
+                return kept.capture
+        capture = parse()
+        with self._lock:
+            if size <= self._budget and key not in self._replies:
+                self._replies[key] = _Reply(capture, size)
+                self._size += size
+            while self._size > self._budget:
+                self._size -= self._replies.popitem(last=False)[1].size
+        return capture
+
+    def tree(self, plan: Plan, node: Node, came: Sequence[Answered], read: Callable[[], Tree]) -> Tree:
+        """Return the facts of a node; `read` parses them from its replies, unless all of these are kept, with facts.
+
+        Replies that are not from a stored run, and those that were not kept, are always parsed.
+        """
+        with self._lock:
+            reply = self._first(came)
+        if reply is None:
+            return read()
+        key = _key(plan, node, came)
+        with self._lock:
+            kept = reply.trees.get(key)
+        if kept is not None:
+            return kept[1]
+        tree = read()
+        with self._lock:
+            reply.trees[key] = plan, tree  # the plan keeps its probes alive, whose identities are in the key
+            while len(reply.trees) > PLANS:
+                del reply.trees[next(iter(reply.trees))]
+        return tree
+
+    def _first(self, came: Sequence[Answered]) -> _Reply | None:
+        """Return the entry of the first reply, if the captures of all answers are kept here; else None."""
+        kept: list[_Reply] = []
+        for answer in came:
+            if answer.capture is not None:
+                reply = self._replies.get((answer.digest, answer.plane))
+                if reply is None or reply.capture is not answer.capture:
+                    return None
+                kept.append(reply)
+        return kept[0] if kept else None
+
+
+PLANS = 2
+"""Maximum number of plans for which the facts of a reply are kept: a run's own profile, and that of an acceptance."""
+
+
+def _key(plan: Plan, node: Node, came: Sequence[Answered]) -> Hashable:
+    """Return all inputs of a tree except the replies' contents, for which their digests stand."""
+    givers = tuple(map(id, (*plan.probes, *plan.joins)))
+    answers = tuple((answer.plane, answer.time, answer.trouble, answer.digest) for answer in came)
+    return givers, plan.wanted, bool(node.host), node.bmc is None, answers
+
+
+kept_replies = KeptReplies()
+"""The replies of this process."""
