@@ -10,6 +10,9 @@ import pytest
 from damaged import Answers, clean
 
 from rackcheck.evaluate.verdict import Status
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.question import Shell
+from rackcheck.probe.registry import registry
 
 COMPUTE = ("0", "3", "4", "5", "6", "9", "10", "11")
 """The numbers of the eight NICs next to GPUs: mlx5_0 and so on."""
@@ -89,6 +92,15 @@ def without_nics(answers: Answers, *numbers: str) -> Answers:
     answers = answers.command("ibv_devinfo", sections).command("rdma -j link", rows)
     answers = answers.command("", lambda text: text if re.match(r"\s*[\[{]|hca_id", text) else lines(text))
     return answers.without(rf"/({names})/")
+
+
+def without_root(answers: Answers) -> Answers:
+    """The capture of a user without root: no command that needs root has an output."""
+    root = [probe.ask.command for probe in registry().probes if isinstance(probe.ask, Shell) and probe.ask.root]
+    denied = Unknown(Reason.DENIED, "sudo: a password is required")
+    commands = {name: denied if name in root else output for name, output in answers.host.commands.items()}
+    assert commands != answers.host.commands
+    return replace(answers, host=replace(answers.host, commands=commands))
 
 
 DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
@@ -234,6 +246,14 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("lspci -D", of_function("9d:00.0", "MaxPayload 256 bytes", "MaxPayload 128 bytes")),
         {"gpu.settings_alike"},
     ),
+    "a GPU with a setting of its own, read without root": (
+        lambda a: without_root(
+            a.command(
+                "0x10de0x03", lambda t: t.replace('"addressing": {"value": "HMM"}', '"addressing": {"value": "ATS"}', 1)
+            )
+        ),
+        {"gpu.settings_alike"},
+    ),
     "traffic from a GPU to its NIC goes through the CPU": (
         lambda a: a.command("lspci -D", of_function("42:00.0", "ReqRedir-", "ReqRedir+")),
         {"gpu.nic_path_direct"},
@@ -244,6 +264,10 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     ),
     "a drive with other firmware": (
         lambda a: a.files("/sys/class/nvme/nvme4/firmware_rev", "OPPA3B5Q\n"),
+        {"nvme.drives_alike"},
+    ),
+    "a drive with other firmware, read without root": (
+        lambda a: without_root(a.files("/sys/class/nvme/nvme4/firmware_rev", "OPPA3B5Q\n")),
         {"nvme.drives_alike"},
     ),
     "lanes lost above a GPU and its NIC": (
