@@ -262,6 +262,26 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("pkeys", lambda t: t.replace("mlx5_6/ports/1 0xffff", "mlx5_6/ports/1 0x7fff")),
         {"nic.full_member"},
     ),
+    "an NVSwitch that lost a lane": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:09:00.0/current_link_width", "1\n"),
+        {"pcie.functions_alike"},
+    ),
+    "a NIC of an older generation than its siblings": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:9a:00.0/(max|current)_link_speed", "16.0 GT/s PCIe\n"),
+        {"pcie.functions_alike"},
+    ),
+    "a NIC that trained a lower speed, read without root": (
+        lambda a: without_root(a.files("/sys/bus/pci/devices/0000:9a:00.0/current_link_speed", "16.0 GT/s PCIe\n")),
+        {"pcie.functions_alike"},
+    ),
+    "a NIC with smaller packets than its siblings": (
+        lambda a: a.command("lspci -D", of_function("9a:00.0", "MaxPayload 256 bytes", "MaxPayload 128 bytes")),
+        {"pcie.functions_alike"},
+    ),
+    "a drive on half of its lanes": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:2d:00.0/current_link_width", "2\n"),
+        {"nvme.drives_alike"},
+    ),
     "a drive with other firmware": (
         lambda a: a.files("/sys/class/nvme/nvme4/firmware_rev", "OPPA3B5Q\n"),
         {"nvme.drives_alike"},
@@ -303,6 +323,15 @@ def memory_node(answers: Answers) -> Answers:
     return replace(answers, host=replace(answers.host, files=files))
 
 
+def narrow_slot(answers: Answers) -> Answers:
+    """The port above one drive has two lanes; the drive trained both."""
+    (above,) = [
+        str(leaf.reading) for path, leaf in answers.tree().leaves.items() if path == 'pcie/"0000:2d:00.0".upstream'
+    ]
+    answers = answers.files(f"/sys/bus/pci/devices/{above}/(max|current)_link_width", "2\n")
+    return answers.files("/sys/bus/pci/devices/0000:2d:00.0/current_link_width", "2\n")
+
+
 SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     "the IOMMU passes through by default, without the words": (
         lambda a: a.command("withheld", lambda text: text.replace(" iommu=pt", "").replace(" intel_iommu=on", "")),
@@ -313,6 +342,11 @@ SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     "a port that only validates sources": (
         lambda a: a.command("lspci -D", lambda text: re.sub(r"(ACSCtl:\s+)SrcValid-", r"\1SrcValid+", text, count=1)),
         {"pcie.no_redirect"},
+    ),
+    "a slot with fewer lanes than its drive": (narrow_slot, {"nvme.drives_alike"}),
+    "GPUs that idle": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:(1b|43|52):00.0/current_link_speed", "2.5 GT/s PCIe\n"),
+        {"gpu.settings_alike", "pcie.functions_alike"},
     ),
     "memory on CXL": (memory_node, {"memory.balanced", "numa.two"}),
 }

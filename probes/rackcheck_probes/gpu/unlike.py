@@ -13,7 +13,7 @@ SETTINGS = (
     "vbios", "virtualization",
 )  # fmt: skip
 """Facts of a GPU that are the same on every GPU of a product, unless a setting was lost or changed on one of them."""
-OF_THE_FUNCTION = ("max_payload", "max_payload_supported")
+OF_THE_FUNCTION = ("max_payload", "max_payload_supported", "max_read_request")
 """Facts of a GPU's PCI function that are the same on every GPU of a product."""
 
 
