@@ -5,7 +5,7 @@ makes it differ; if another setting may differ, the list is unknown beyond the s
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rackcheck.model.catalogue import Kind, collection, text
@@ -28,12 +28,16 @@ class Differences:
 
 
 def unlike(
-    kinds: Mapping[str, Reading], settings: Mapping[str, Mapping[str, Reading]], hidden: Unknown | None = None
+    kinds: Mapping[str, Reading],
+    settings: Mapping[str, Mapping[str, Reading]],
+    hidden: Unknown | None = None,
+    apart: Collection[str] = (),
 ) -> Mapping[str, Differences]:
     """Return, for each part, the settings whose value more than half of the parts of its kind have, but not the part.
 
     `kinds` has the kind of each part, such as its model; `settings` maps each setting to the reading of each part. With
-    `hidden`, some parts are not listed, and every result is unknown.
+    `hidden`, some parts are not listed, and every result is unknown. Parts in `apart` may differ by design: they count
+    among the parts of their kind, but differ in nothing, and a value that only they have is not that of most parts.
     """
     doubt = hidden or next((kind for kind in kinds.values() if isinstance(kind, Unknown)), None)
     if doubt is not None:
@@ -45,23 +49,29 @@ def unlike(
     for group in groups.values():
         rows = {name: {each: row[each] for each in group if each in row} for name, row in settings.items()}
         for part in group:
-            found[part] = _odd(part, rows) if len(group) >= FEWEST else Differences()
+            alone = len(group) < FEWEST or part in apart
+            found[part] = Differences() if alone else _odd(part, rows, apart)
     return found
 
 
-def gives(pattern: str, help_of_list: str) -> dict[str, Kind]:
+def gives(pattern: str, help_of_list: str, leaf: str = "unlike") -> dict[str, Kind]:
     """Return the facts that `facts_of` yields for a collection of parts, such as `gpu/*`."""
     value = "The value, and that of most parts of the same kind: 650; most: 700."
     return {
-        f"{pattern}.unlike": collection(help_of_list),
-        f"{pattern}.unlike/*.value": text(value, Class.MEASUREMENT),
+        f"{pattern}.{leaf}": collection(help_of_list),
+        f"{pattern}.{leaf}/*.value": text(value, Class.MEASUREMENT),
     }
 
 
-def facts_of(owner: str, found: Mapping[str, Differences]) -> Facts:
+def facts_of(owner: str, found: Mapping[str, Differences], leaf: str = "unlike") -> Facts:
     """Yield the list of each part's differing settings, and their values."""
-    for part, each in found.items():
-        item = f"{owner}/{spell_key(part)}.unlike"
+    yield from facts_at({f"{owner}/{spell_key(part)}": each for part, each in found.items()}, leaf)
+
+
+def facts_at(found: Mapping[str, Differences], leaf: str = "unlike") -> Facts:
+    """Yield the same for parts that are named by their paths."""
+    for place, each in found.items():
+        item = f"{place}.{leaf}"
         yield item, each.doubt or tuple(each.values)
         for setting, value in each.values.items():
             yield f"{item}/{spell_key(setting)}.value", value
@@ -80,11 +90,11 @@ def of_functions(inputs: Inputs, owner: str, leaves: Iterable[str]) -> dict[str,
     }
 
 
-def _odd(part: str, settings: Mapping[str, Mapping[str, Reading]]) -> Differences:
+def _odd(part: str, settings: Mapping[str, Mapping[str, Reading]], apart: Collection[str]) -> Differences:
     values: dict[str, str] = {}
     doubt: Unknown | None = None
     for setting, readings in settings.items():
-        found = _most(part, readings) if part in readings else None
+        found = _most(part, readings, apart) if part in readings else None
         if isinstance(found, Unknown):
             doubt = doubt or found
         elif found is not None:
@@ -99,7 +109,7 @@ class _Other:
     value: Value | None
 
 
-def _most(part: str, readings: Mapping[str, Reading]) -> _Other | Unknown | None:
+def _most(part: str, readings: Mapping[str, Reading], apart: Collection[str]) -> _Other | Unknown | None:
     """Return the value of more than half of the parts if the part has another one; None if it has not.
 
     A setting that is absent on some parts only is unknown on these: all parts of a kind have it.
@@ -107,17 +117,23 @@ def _most(part: str, readings: Mapping[str, Reading]) -> _Other | Unknown | None
     if any(not isinstance(each, (Absent, Unknown)) for each in readings.values()):
         readings = {each: _silent(each, read) if isinstance(read, Absent) else read for each, read in readings.items()}
     own, half = readings[part], len(readings) / 2
-    others = [reading for each, reading in readings.items() if each != part]
-    unread = [reading for reading in others if isinstance(reading, Unknown)]
-    values = Counter(_setting(each) for each in others if not isinstance(each, Unknown))
+    others = {each: reading for each, reading in readings.items() if each != part}
+    unread = {each: reading for each, reading in others.items() if isinstance(reading, Unknown)}
+    known = {each: _setting(reading) for each, reading in others.items() if each not in unread}
+    counts, telling = Counter(known.values()), {value for each, value in known.items() if each not in apart}
     mine = None if isinstance(own, Unknown) else (_setting(own),)
-    rivals = {value: count for value, count in values.items() if mine is None or value != mine[0]}
+    rivals = {value: count for value, count in counts.items() if mine is None or value != mine[0]}
     if mine is not None:
         for value, count in rivals.items():
-            if count > half:
+            if count > half and value in telling:
                 return _Other(value)
-    if len(unread) > half or any(count + len(unread) > half for count in rivals.values()):
-        return own if isinstance(own, Unknown) else unread[0]
+    first = next(iter(unread.values()), None)
+    if first is None and not isinstance(own, Unknown):
+        return None
+    told = any(each not in apart for each in unread)
+    may_be = any(count + len(unread) > half and (told or value in telling) for value, count in rivals.items())
+    if may_be or (told and len(unread) > half):
+        return own if isinstance(own, Unknown) else first
     return None
 
 

@@ -86,8 +86,32 @@ def test_a_difference_shows_both_values(own: Reading, most: Reading, shown: str)
     assert compared((own, most, most))[0].values == {"clock": shown}
 
 
+def test_a_part_that_may_differ_differs_in_nothing_and_makes_no_majority_of_its_own() -> None:
+    def found(values: str, apart: str) -> list[Found]:
+        rows = {"mtu": dict(enumerate(values))}
+        settings = {name: {str(n): value for n, value in row.items()} for name, row in rows.items()}
+        both = unlike({str(n): "a" for n in range(len(values))}, settings, None, apart)
+        return [each.doubt or tuple(each.values) for each in both.values()]
+
+    assert found("aaab", "3") == [()] * 4
+    assert found("aaba", "3") == [(), (), ("mtu",), ()]
+    assert found("bba", "01") == [()] * 3
+
+
 def completions(values: tuple[Reading, ...]) -> Iterator[tuple[Reading, ...]]:
     yield from product(*((1, 2, 3) if isinstance(value, Unknown) else (value,) for value in values))
+
+
+@given(st.lists(st.sampled_from([1, 2, LOST]), max_size=6).map(tuple), st.sets(st.sampled_from("012345")))
+def test_the_law_holds_with_parts_that_may_differ(values: tuple[Reading, ...], apart: set[str]) -> None:
+    def found(row: tuple[Reading, ...]) -> list[Differences]:
+        kinds = {str(n): "a" for n in range(len(row))}
+        return list(unlike(kinds, {"clock": {str(n): value for n, value in enumerate(row)}}, None, apart).values())
+
+    rows = [found(row) for row in completions(values)]
+    for number, each in enumerate(found(values)):
+        assert all(each.values.items() <= row[number].values.items() for row in rows)
+        assert each.doubt or all(row[number].values == each.values for row in rows)
 
 
 @given(st.lists(st.sampled_from([1, 2, LOST]), max_size=6).map(tuple))

@@ -66,6 +66,11 @@ def json_rows(**fields: object) -> Callable[[str], str]:
     return edit
 
 
+def of_port(name: str, old: str, new: str) -> Callable[[str], str]:
+    """Change the text of one interface in the outputs of a command that runs once for each."""
+    return lambda text: re.sub(rf"(?s)(==> {name} <==\n.*?){re.escape(old)}", rf"\g<1>{new}", text, count=1)
+
+
 def ports_down(answers: Answers) -> Answers:
     """Four compute rails lose their cables."""
     for number in COMPUTE[:4]:
@@ -278,6 +283,28 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("lspci -D", of_function("9a:00.0", "MaxPayload 256 bytes", "MaxPayload 128 bytes")),
         {"pcie.functions_alike"},
     ),
+    "a port with a smaller MTU": (
+        lambda a: a.files(".*/enp41s0f0np0/mtu", "1500\n"),
+        {"nic.ports_alike"},
+    ),
+    "a port without FEC": (
+        lambda a: a.command("--show-fec", of_port("enp41s0f0np0", "FEC encoding: RS", "FEC encoding: Off")),
+        {"nic.ports_alike"},
+    ),
+    "a port without PFC": (
+        lambda a: a.command("pfc show", of_port("enp41s0f0np0", "false,true", "false,false")),
+        {"nic.ports_alike"},
+    ),
+    "a port that does not trust DSCP": (
+        lambda a: a.command("app show", lambda t: re.sub(r"(?s)(==> enp41s0f0np0 <==\n).*?(\n<==)", r"\1{}\2", t)),
+        {"nic.ports_alike"},
+    ),
+    "an InfiniBand port with a smaller MTU": (
+        lambda a: a.command(
+            "ibv_devinfo", lambda t: re.sub(r"(?s)(hca_id:\s*mlx5_5\b.*?active_mtu:\s*)4096 \(5\)", r"\g<1>2048 (4)", t)
+        ),
+        {"nic.infiniband_ports_alike"},
+    ),
     "a drive on half of its lanes": (
         lambda a: a.files("/sys/bus/pci/devices/0000:2d:00.0/current_link_width", "2\n"),
         {"nvme.drives_alike"},
@@ -332,6 +359,11 @@ def narrow_slot(answers: Answers) -> Answers:
     return answers.files("/sys/bus/pci/devices/0000:2d:00.0/current_link_width", "2\n")
 
 
+def test_a_port_with_smaller_rings_is_a_finding() -> None:
+    smaller = clean().command("ethtool -g", of_port("enp41s0f0np0", "RX:\t\t1024", "RX:\t\t256"))
+    assert [v.rule for v in smaller.verdicts() if v.status is Status.FAIL] == ["nic.queues_alike"]
+
+
 SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     "the IOMMU passes through by default, without the words": (
         lambda a: a.command("withheld", lambda text: text.replace(" iommu=pt", "").replace(" intel_iommu=on", "")),
@@ -344,6 +376,18 @@ SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         {"pcie.no_redirect"},
     ),
     "a slot with fewer lanes than its drive": (narrow_slot, {"nvme.drives_alike"}),
+    "a management network with another MTU": (
+        lambda a: a.files("/sys/.*/(enp41s0f1np1|enp170s0f1np1|bond0)/mtu", "1500\n"),
+        {"nic.ports_alike"},
+    ),
+    "one port of the management network with another speed": (
+        lambda a: a.files("/sys/.*/enp41s0f1np1/speed", "100000\n"),
+        {"nic.ports_alike"},
+    ),
+    "a port without a cable": (
+        lambda a: a.files("/sys/.*/enp41s0f0np0/carrier", "0\n").files("/sys/.*/enp41s0f0np0/mtu", "1500\n"),
+        {"nic.ports_alike"},
+    ),
     "GPUs that idle": (
         lambda a: a.files("/sys/bus/pci/devices/0000:(1b|43|52):00.0/current_link_speed", "2.5 GT/s PCIe\n"),
         {"gpu.settings_alike", "pcie.functions_alike"},
