@@ -237,6 +237,10 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.files("/sys/class/powercap/intel-rapl:1/constraint_0_power_limit_uw", "250000000\n"),
         {"cpu.power_at_tdp"},
     ),
+    "a power supply of another model": (
+        lambda a: a.bodies(".*/PowerSubsystem/PowerSupplies/PSU3", lambda body: body.update(Model="02")),
+        {"psu.same_model"},
+    ),
     "a memory block is offline": (
         lambda a: a.command(
             "/sys/devices/system/memory", lambda t: t.replace("1024 online", "1023 online\n      1 offline")
