@@ -133,6 +133,36 @@ def carries(hop: Hop, links: Links) -> Reading:
     return bandwidth(expected_speed(hop, links), trained_width(hop, links))
 
 
+def lanes_kept(address: str, upstream: PcieTable, links: Links) -> Reading:
+    """Return "all", or "1 of 2" if a function's own link trained fewer lanes than both ends support."""
+    return _kept(links.width, links.max_width, address, upstream)
+
+
+def speed_kept(address: str, upstream: PcieTable, links: Links) -> Reading:
+    """Return "full", or "16 of 32 GT/s" if a function's own link runs slower than both ends support."""
+    found = _kept(links.speed, links.max_speed, address, upstream)
+    return found if not isinstance(found, str) else "full" if found == ALL else f"{found} GT/s"
+
+
+ALL = "all"
+
+
+def _kept(now: PcieTable, most: PcieTable, address: str, upstream: PcieTable) -> Reading:
+    """Return how much of what both ends of a link support it has; a function on a root bus has no other end."""
+    above, own = upstream.get(address, UNTOLD), now.get(address, UNTOLD)
+    ends = [most.get(address, UNTOLD)] if isinstance(above, Absent) else [most.get(address, UNTOLD), above]
+    if len(ends) == 2 and isinstance(above, str):
+        ends[1] = most.get(above, UNTOLD)
+    for kind in (Unknown, Absent):
+        found = next((reading for reading in (own, *ends) if isinstance(reading, kind)), None)
+        if found is not None:
+            return found
+    expected = ends[0] if len(ends) == 1 else least(*ends)
+    if not _number(own) or not _number(expected):
+        return Unknown(Reason.UNPARSABLE, f"not a link's speed or width: {own!r}, {expected!r}")
+    return ALL if own >= expected else f"{own:g} of {expected:g}"  # type: ignore[operator]  # numbers
+
+
 def narrowed(address: str, upstream: PcieTable, links: Links) -> Reading:
     """Return the links on a function's path that trained fewer lanes than both ends support; absent on a root bus."""
     way = hops(address, upstream)

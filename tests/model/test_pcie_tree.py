@@ -18,9 +18,11 @@ from rackcheck.model.pcie_tree import (
     expected_speed,
     expected_width,
     hops,
+    lanes_kept,
     narrowed,
     ports,
     slowed,
+    speed_kept,
     switch,
 )
 from rackcheck.probe.pcie_near import Near, PcieLocations, nearest, nearness
@@ -175,6 +177,15 @@ def test_a_link_is_not_slow_where_one_end_supports_no_more() -> None:
     assert slowed("gpu", UP, links(speed={"gpu": WHY}, max_speed={"low2": 2.5})) == ((), ())
 
 
+def test_what_a_functions_own_link_has_is_compared_with_what_both_ends_support() -> None:
+    assert (lanes_kept("nic", UP, links()), speed_kept("nic", UP, links())) == ("all", "full")
+    lost = links(width={"nic": 1, "root": 8}, speed={"nic": 16.0})
+    assert (lanes_kept("nic", UP, lost), speed_kept("nic", UP, lost)) == ("1 of 16", "16 of 32 GT/s")
+    assert (lanes_kept("gpu", UP, lost), lanes_kept("root", UP, lost)) == ("all", "8 of 16")
+    narrow = links(max_width={"low0": 2}, width={"nic": 2})
+    assert lanes_kept("nic", UP, narrow) == "all"
+
+
 def test_an_unreported_speed_leaves_only_the_links_above_known() -> None:
     own, above = slowed("gpu", UP, links(speed={"gpu": WHY}))
     assert (own, above) == (WHY, ())
@@ -277,6 +288,8 @@ def test_with_less_known_a_result_stays_or_becomes_unknown(data: st.DataObject) 
         stays_or_is_unknown(narrowed(name, less_tree, part), narrowed(name, tree, full))
         for reading, whole in zip(bottleneck(name, less_tree, part), bottleneck(name, tree, full), strict=True):
             stays_or_is_unknown(reading, whole)
+        stays_or_is_unknown(lanes_kept(name, less_tree, part), lanes_kept(name, tree, full))
+        stays_or_is_unknown(speed_kept(name, less_tree, part), speed_kept(name, tree, full))
         for reading, whole in zip(slowed(name, less_tree, part), slowed(name, tree, full), strict=True):
             stays_or_is_unknown(reading, whole)
         for other in names:

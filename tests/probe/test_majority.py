@@ -8,17 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
-from rackcheck.probe.majority import unlike
+from rackcheck.probe.majority import Differences, facts_of, unlike
 
 LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")
 NONE = Absent("not supported")
 
 
-def odd(*values: Reading, kinds: str = "") -> list[tuple[str, ...] | Unknown]:
-    """What each part is unlike in, by its value of one setting."""
+Found = tuple[str, ...] | Unknown
+
+
+def compared(values: tuple[Reading, ...], kinds: str = "") -> list[Differences]:
+    """How each part differs, by its value of one setting."""
     parts = dict(enumerate(values))
     settings = {"clock": {str(n): value for n, value in parts.items()}}
     return list(unlike({str(n): kinds[n : n + 1] for n in parts}, settings).values())
+
+
+def odd(*values: Reading, kinds: str = "") -> list[Found]:
+    """What each part is unlike in, by its value of one setting."""
+    return [each.doubt or tuple(each.values) for each in compared(values, kinds)]
 
 
 @pytest.mark.parametrize(
@@ -48,18 +56,69 @@ def test_a_setting_that_one_part_lacks_is_unknown_there_and_not_a_difference() -
 
 def test_a_kind_that_is_not_known_and_parts_that_are_hidden_leave_everything_unknown() -> None:
     values: Mapping[str, Mapping[str, Reading]] = {"clock": {"0": 1, "1": 1, "2": 2}}
-    assert set(unlike({"0": "a", "1": LOST, "2": "a"}, values).values()) == {LOST}
-    assert set(unlike(dict.fromkeys("012", "a"), values, LOST).values()) == {LOST}
+    nothing = dict.fromkeys("012", Differences(doubt=LOST))
+    assert unlike({"0": "a", "1": LOST, "2": "a"}, values) == nothing
+    assert unlike(dict.fromkeys("012", "a"), values, LOST) == nothing
+
+
+def test_a_known_difference_is_listed_although_another_setting_is_unknown() -> None:
+    values: Mapping[str, Mapping[str, Reading]] = {
+        "limit": {"0": 700.0, "1": 700.0, "2": 650.0},
+        "payload": dict.fromkeys("012", LOST),
+    }
+    found = unlike(dict.fromkeys("012", "a"), values)
+    assert found["2"] == Differences({"limit": "650; most: 700"}, LOST)
+    assert found["0"] == found["1"] == Differences({}, LOST)
+    assert list(facts_of("gpu", {"2": found["2"]})) == [
+        ("gpu/2.unlike", LOST),
+        ("gpu/2.unlike/limit.value", "650; most: 700"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("own", "most", "shown"),
+    [
+        (True, False, "yes; most: no"), ((), ("3",), "none; most: 3"), (4.0, 2.5, "4; most: 2.5"),
+        ("a", "b" * 200, f"a; most: {'b' * 119}…"), (("1", "2"), ("1", "2", "3"), "1, 2; most: 1, 2, 3"),
+    ],
+)  # fmt: skip
+def test_a_difference_shows_both_values(own: Reading, most: Reading, shown: str) -> None:
+    assert compared((own, most, most))[0].values == {"clock": shown}
+
+
+def test_a_part_that_may_differ_differs_in_nothing_and_makes_no_majority_of_its_own() -> None:
+    def found(values: str, apart: str) -> list[Found]:
+        rows = {"mtu": dict(enumerate(values))}
+        settings = {name: {str(n): value for n, value in row.items()} for name, row in rows.items()}
+        both = unlike({str(n): "a" for n in range(len(values))}, settings, None, apart)
+        return [each.doubt or tuple(each.values) for each in both.values()]
+
+    assert found("aaab", "3") == [()] * 4
+    assert found("aaba", "3") == [(), (), ("mtu",), ()]
+    assert found("bba", "01") == [()] * 3
 
 
 def completions(values: tuple[Reading, ...]) -> Iterator[tuple[Reading, ...]]:
     yield from product(*((1, 2, 3) if isinstance(value, Unknown) else (value,) for value in values))
 
 
+@given(st.lists(st.sampled_from([1, 2, LOST]), max_size=6).map(tuple), st.sets(st.sampled_from("012345")))
+def test_the_law_holds_with_parts_that_may_differ(values: tuple[Reading, ...], apart: set[str]) -> None:
+    def found(row: tuple[Reading, ...]) -> list[Differences]:
+        kinds = {str(n): "a" for n in range(len(row))}
+        return list(unlike(kinds, {"clock": {str(n): value for n, value in enumerate(row)}}, None, apart).values())
+
+    rows = [found(row) for row in completions(values)]
+    for number, each in enumerate(found(values)):
+        assert all(each.values.items() <= row[number].values.items() for row in rows)
+        assert each.doubt or all(row[number].values == each.values for row in rows)
+
+
 @given(st.lists(st.sampled_from([1, 2, LOST]), max_size=6).map(tuple))
 def test_a_result_is_known_only_if_every_value_of_the_unknown_settings_gives_it(values: tuple[Reading, ...]) -> None:
-    rows = [odd(*row) for row in completions(values)]
-    possible = [{row[number] for row in rows} for number in range(len(values))]
-    for found, all_of_it in zip(odd(*values), possible, strict=True):
-        assert isinstance(found, Unknown) or all_of_it == {found}
-        assert not isinstance(found, Unknown) or len(all_of_it) > 1
+    rows = [compared(row) for row in completions(values)]
+    for number, found in enumerate(compared(values)):
+        possible = [row[number].values for row in rows]
+        assert all(found.values.items() <= each.items() for each in possible)
+        assert found.doubt or all(each == found.values for each in possible)
+        assert not found.doubt or len({tuple(each) for each in possible}) > 1

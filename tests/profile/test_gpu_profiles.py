@@ -609,14 +609,14 @@ WAITING = {
     "memory.reserve net.accept_queue net.receive_buffer net.send_buffer net.nfs_requests net.neighbours",
     "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus nvme.driven gpu.none_missing gpu.near_nic "
     "gpu.path_width gpu.path_speed nic.read_request pcie.no_uncorrected pcie.no_error_status pcie.no_other_status "
-    "pcie.no_power_fault",
+    "pcie.no_power_fault pcie.functions_alike",
     "/sys/bus/pci/drivers/mlx5_core": "links.module_clean nic.outstanding_reads nic.ber nic.module_temperature "
     "nic.module_firmware_alike",
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "
     "nic.path_width nic.path_speed nic.board_rate nic.board_rate_200 nic.no_link_down nic.no_recovery "
     "nic.no_symbol_errors nic.few_receive_errors nic.few_discards links.no_downs links.few_symbol_errors "
-    "links.few_recoveries links.few_bad_packets links.few_dropped_packets links.none_full nic.full_member",
-    "/sys/class/net": "links.few_crc_errors links.few_carrier_losses planes.nic_mac planes.nic_firmware",
+    "links.few_recoveries links.few_bad_packets links.few_dropped_packets links.none_full nic.full_member nic.infiniband_ports_alike",
+    "/sys/class/net": "nic.ports_alike nic.queues_alike links.few_crc_errors links.few_carrier_losses planes.nic_mac planes.nic_firmware",
     "/proc/net/bonding": "links.bonds_steady bond.members_up bond.members_aggregated",
     "/sys/devices/system/memory": "memory.blocks_online",
     "/proc/1/stat": "os.few_stuck_processes",

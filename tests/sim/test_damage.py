@@ -11,6 +11,9 @@ from damaged import Answers, clean, loaded
 
 from rackcheck.evaluate.law import Outcome, conclude
 from rackcheck.evaluate.verdict import Status
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.question import Shell
+from rackcheck.probe.registry import registry
 
 COMPUTE = ("0", "3", "4", "5", "6", "9", "10", "11")
 """The numbers of the eight NICs next to GPUs: mlx5_0 and so on."""
@@ -64,6 +67,11 @@ def json_rows(**fields: object) -> Callable[[str], str]:
     return edit
 
 
+def of_port(name: str, old: str, new: str) -> Callable[[str], str]:
+    """Change the text of one interface in the outputs of a command that runs once for each."""
+    return lambda text: re.sub(rf"(?s)(==> {name} <==\n.*?){re.escape(old)}", rf"\g<1>{new}", text, count=1)
+
+
 def ports_down(answers: Answers) -> Answers:
     """Four compute rails lose their cables."""
     for number in COMPUTE[:4]:
@@ -97,6 +105,15 @@ def without_gid(answers: Answers) -> Answers:
     return answers.command(
         "gid_attrs", lambda text: re.sub(r"\d+\|[0-9a-f:]+ffff[0-9a-f:]+\|RoCE v2\|enp41s0f0np0\n", "", text)
     )
+
+
+def without_root(answers: Answers) -> Answers:
+    """The capture of a user without root: no command that needs root has an output."""
+    root = [probe.ask.command for probe in registry().probes if isinstance(probe.ask, Shell) and probe.ask.root]
+    denied = Unknown(Reason.DENIED, "sudo: a password is required")
+    commands = {name: denied if name in root else output for name, output in answers.host.commands.items()}
+    assert commands != answers.host.commands
+    return replace(answers, host=replace(answers.host, commands=commands))
 
 
 DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
@@ -228,6 +245,10 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.files("/sys/class/powercap/intel-rapl:1/constraint_0_power_limit_uw", "250000000\n"),
         {"cpu.power_at_tdp"},
     ),
+    "a power supply of another model": (
+        lambda a: a.bodies(".*/PowerSubsystem/PowerSupplies/PSU3", lambda body: body.update(Model="02")),
+        {"psu.same_model"},
+    ),
     "a memory block is offline": (
         lambda a: a.command(
             "/sys/devices/system/memory", lambda t: t.replace("1024 online", "1023 online\n      1 offline")
@@ -242,6 +263,14 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("lspci -D", of_function("9d:00.0", "MaxPayload 256 bytes", "MaxPayload 128 bytes")),
         {"gpu.settings_alike"},
     ),
+    "a GPU with a setting of its own, read without root": (
+        lambda a: without_root(
+            a.command(
+                "0x10de0x03", lambda t: t.replace('"addressing": {"value": "HMM"}', '"addressing": {"value": "ATS"}', 1)
+            )
+        ),
+        {"gpu.settings_alike"},
+    ),
     "traffic from a GPU to its NIC goes through the CPU": (
         lambda a: a.command("lspci -D", of_function("42:00.0", "ReqRedir-", "ReqRedir+")),
         {"gpu.nic_path_direct"},
@@ -250,8 +279,54 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("pkeys", lambda t: t.replace("mlx5_6/ports/1 0xffff", "mlx5_6/ports/1 0x7fff")),
         {"nic.full_member"},
     ),
+    "an NVSwitch that lost a lane": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:09:00.0/current_link_width", "1\n"),
+        {"pcie.functions_alike"},
+    ),
+    "a NIC of an older generation than its siblings": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:9a:00.0/(max|current)_link_speed", "16.0 GT/s PCIe\n"),
+        {"pcie.functions_alike"},
+    ),
+    "a NIC that trained a lower speed, read without root": (
+        lambda a: without_root(a.files("/sys/bus/pci/devices/0000:9a:00.0/current_link_speed", "16.0 GT/s PCIe\n")),
+        {"pcie.functions_alike"},
+    ),
+    "a NIC with smaller packets than its siblings": (
+        lambda a: a.command("lspci -D", of_function("9a:00.0", "MaxPayload 256 bytes", "MaxPayload 128 bytes")),
+        {"pcie.functions_alike"},
+    ),
+    "a port with a smaller MTU": (
+        lambda a: a.files(".*/enp41s0f0np0/mtu", "1500\n"),
+        {"nic.ports_alike"},
+    ),
+    "a port without FEC": (
+        lambda a: a.command("--show-fec", of_port("enp41s0f0np0", "FEC encoding: RS", "FEC encoding: Off")),
+        {"nic.ports_alike"},
+    ),
+    "a port without PFC": (
+        lambda a: a.command("pfc show", of_port("enp41s0f0np0", "false,true", "false,false")),
+        {"nic.ports_alike"},
+    ),
+    "a port that does not trust DSCP": (
+        lambda a: a.command("app show", lambda t: re.sub(r"(?s)(==> enp41s0f0np0 <==\n).*?(\n<==)", r"\1{}\2", t)),
+        {"nic.ports_alike"},
+    ),
+    "an InfiniBand port with a smaller MTU": (
+        lambda a: a.command(
+            "ibv_devinfo", lambda t: re.sub(r"(?s)(hca_id:\s*mlx5_5\b.*?active_mtu:\s*)4096 \(5\)", r"\g<1>2048 (4)", t)
+        ),
+        {"nic.infiniband_ports_alike"},
+    ),
+    "a drive on half of its lanes": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:2d:00.0/current_link_width", "2\n"),
+        {"nvme.drives_alike"},
+    ),
     "a drive with other firmware": (
         lambda a: a.files("/sys/class/nvme/nvme4/firmware_rev", "OPPA3B5Q\n"),
+        {"nvme.drives_alike"},
+    ),
+    "a drive with other firmware, read without root": (
+        lambda a: without_root(a.files("/sys/class/nvme/nvme4/firmware_rev", "OPPA3B5Q\n")),
         {"nvme.drives_alike"},
     ),
     "lanes lost above a GPU and its NIC": (
@@ -310,6 +385,20 @@ def memory_node(answers: Answers) -> Answers:
     return replace(answers, host=replace(answers.host, files=files))
 
 
+def narrow_slot(answers: Answers) -> Answers:
+    """The port above one drive has two lanes; the drive trained both."""
+    (above,) = [
+        str(leaf.reading) for path, leaf in answers.tree().leaves.items() if path == 'pcie/"0000:2d:00.0".upstream'
+    ]
+    answers = answers.files(f"/sys/bus/pci/devices/{above}/(max|current)_link_width", "2\n")
+    return answers.files("/sys/bus/pci/devices/0000:2d:00.0/current_link_width", "2\n")
+
+
+def test_a_port_with_smaller_rings_is_a_finding() -> None:
+    smaller = clean().command("ethtool -g", of_port("enp41s0f0np0", "RX:\t\t1024", "RX:\t\t256"))
+    assert [v.rule for v in smaller.verdicts() if v.status is Status.FAIL] == ["nic.queues_alike"]
+
+
 SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     "the IOMMU passes through by default, without the words": (
         lambda a: a.command("withheld", lambda text: text.replace(" iommu=pt", "").replace(" intel_iommu=on", "")),
@@ -320,6 +409,23 @@ SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     "a port that only validates sources": (
         lambda a: a.command("lspci -D", lambda text: re.sub(r"(ACSCtl:\s+)SrcValid-", r"\1SrcValid+", text, count=1)),
         {"pcie.no_redirect"},
+    ),
+    "a slot with fewer lanes than its drive": (narrow_slot, {"nvme.drives_alike"}),
+    "a management network with another MTU": (
+        lambda a: a.files("/sys/.*/(enp41s0f1np1|enp170s0f1np1|bond0)/mtu", "1500\n"),
+        {"nic.ports_alike"},
+    ),
+    "one port of the management network with another speed": (
+        lambda a: a.files("/sys/.*/enp41s0f1np1/speed", "100000\n"),
+        {"nic.ports_alike"},
+    ),
+    "a port without a cable": (
+        lambda a: a.files("/sys/.*/enp41s0f0np0/carrier", "0\n").files("/sys/.*/enp41s0f0np0/mtu", "1500\n"),
+        {"nic.ports_alike"},
+    ),
+    "GPUs that idle": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:(1b|43|52):00.0/current_link_speed", "2.5 GT/s PCIe\n"),
+        {"gpu.settings_alike", "pcie.functions_alike"},
     ),
     "memory on CXL": (memory_node, {"memory.balanced", "numa.two"}),
 }

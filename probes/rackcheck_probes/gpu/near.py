@@ -73,7 +73,7 @@ def gpu_near(inputs: Inputs) -> Facts:
     places = PcieLocations(upstream, inputs.table("pcie", "host_bridge"), inputs.table("pcie", "numa"))
     ends, values = links(inputs), {"gpu": inputs.table("gpu", "pci"), "nic": inputs.table("nic", "pci")}
     hidden = {kind: inputs.items(kind)[1] for kind in values}
-    on_bus = _gpus_on_bus(inputs)
+    on_bus = gpus_on_bus(inputs)
     near: dict[str, dict[str, Reading]] = {"gpu": {}, "nic": {}}
     pairs = len(values["gpu"]) * len(values["nic"])
     if pairs > PAIRS:
@@ -136,7 +136,7 @@ def _active_rate(state: Reading, rate: Reading) -> Reading:
     return state
 
 
-def _gpus_on_bus(inputs: Inputs) -> Mapping[str, Reading]:
+def gpus_on_bus(inputs: Inputs) -> Mapping[str, Reading]:
     """Map the PCI address of each GPU to itself, and the address of each device of unknown class to an Unknown."""
     classes = inputs.table("pcie", "class")
     unknown = {name: word for name, word in classes.items() if isinstance(word, Unknown)}

@@ -1,7 +1,7 @@
 """GPUs whose settings differ from those of most GPUs of the same product."""
 
-from rackcheck import Class, Facts, Inputs, join, listing, spell_key
-from rackcheck.probe.majority import of_functions, unlike
+from rackcheck import Facts, Inputs, join
+from rackcheck.probe.majority import facts_of, gives, of_functions, unlike
 
 SETTINGS = (
     "accounting", "addressing", "bar1.total", "clock.application_graphics", "clock.application_memory",
@@ -13,24 +13,20 @@ SETTINGS = (
     "vbios", "virtualization",
 )  # fmt: skip
 """Facts of a GPU that are the same on every GPU of a product, unless a setting was lost or changed on one of them."""
-OF_THE_FUNCTION = ("max_payload", "max_payload_supported")
+OF_THE_FUNCTION = ("max_payload", "max_payload_supported", "max_read_request")
 """Facts of a GPU's PCI function that are the same on every GPU of a product."""
 
 
 @join(
     needs=("gpu", "gpu/*.name", "gpu/*.pci", *(f"gpu/*.{leaf}" for leaf in SETTINGS)),
     also=tuple(f"pcie/*.{leaf}" for leaf in OF_THE_FUNCTION),
-    gives={
-        "gpu/*.unlike": listing(
-            "Settings whose value most GPUs of the same product have, but not this GPU; none with fewer than three.",
-            Class.MEASUREMENT,
-        ),
-    },
+    gives=gives(
+        "gpu/*", "Settings whose value most GPUs of the same product have, but not this GPU, if there are three."
+    ),
 )
 def gpu_unlike(inputs: Inputs) -> Facts:
     """Compare the settings of each GPU with those of the other GPUs of the node."""
     _, hidden = inputs.items("gpu")
     settings = {leaf: inputs.table("gpu", leaf) for leaf in SETTINGS}
     settings = {**settings, **of_functions(inputs, "gpu", OF_THE_FUNCTION)}
-    for name, odd in unlike(inputs.table("gpu", "name"), settings, hidden).items():
-        yield f"gpu/{spell_key(name)}.unlike", odd
+    yield from facts_of("gpu", unlike(inputs.table("gpu", "name"), settings, hidden))

@@ -1,26 +1,28 @@
 """NVMe drives whose settings differ from those of most drives of the same model."""
 
-from rackcheck import Class, Facts, Inputs, join, listing, spell_key
-from rackcheck.probe.majority import of_functions, unlike
+from rackcheck import Facts, Inputs, join
+from rackcheck.probe.majority import facts_of, gives, of_functions, unlike
+from rackcheck_probes.pcie.path import ENDS
+from rackcheck_probes.pcie.unlike import of_links
 
 SETTINGS = ("firmware", "firmware_pending", "health.spare_threshold", "size", "transport", "type")
 """Facts of a drive that are the same on every drive of a model."""
-OF_THE_FUNCTION = ("link.width", "link.max_width", "max_payload")
+OF_THE_FUNCTION = ("link.max_speed", "link.max_width", "max_payload", "max_payload_supported")
 """Facts of a drive's PCI function that are the same on every drive of a model."""
+OF_THE_LINK = ("upstream", *(f"link.{end}" for end in ENDS))
+"""Facts of a drive's link; a slot with fewer lanes than the drive is no difference."""
 
 
 @join(
     needs=("nvme", "nvme/*.model", "nvme/*.pci", "nvme/*.firmware", "nvme/*.size"),
     also=(
         *(f"nvme/*.{leaf}" for leaf in SETTINGS if leaf not in {"firmware", "size"}),
-        *(f"pcie/*.{leaf}" for leaf in OF_THE_FUNCTION),
+        *(f"pcie/*.{leaf}" for leaf in dict.fromkeys((*OF_THE_FUNCTION, *OF_THE_LINK))),
+        "pcie",
     ),
-    gives={
-        "nvme/*.unlike": listing(
-            "Settings whose value most drives of the same model have, but not this drive; none with fewer than three.",
-            Class.MEASUREMENT,
-        ),
-    },
+    gives=gives(
+        "nvme/*", "Settings whose value most drives of the same model have, but not this drive, if there are three."
+    ),
 )
 def nvme_unlike(inputs: Inputs) -> Facts:
     """Compare the firmware, the size and the link of each NVMe drive with those of the other drives of its model."""
@@ -28,5 +30,6 @@ def nvme_unlike(inputs: Inputs) -> Facts:
     read = [leaf for leaf in SETTINGS if inputs.collected(f"nvme/*.{leaf}")]
     settings = {leaf: inputs.table("nvme", leaf) for leaf in read}
     settings = {**settings, **of_functions(inputs, "nvme", OF_THE_FUNCTION)}
-    for name, odd in unlike(inputs.table("nvme", "model"), settings, hidden).items():
-        yield f"nvme/{spell_key(name)}.unlike", odd
+    if all(inputs.collected(f"pcie/*.{leaf}") for leaf in OF_THE_LINK):
+        settings |= of_links(inputs, inputs.table("nvme", "pci"))
+    yield from facts_of("nvme", unlike(inputs.table("nvme", "model"), settings, hidden))

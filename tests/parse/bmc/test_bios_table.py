@@ -84,7 +84,7 @@ EXPECTED = {
     LENOVO: """
         smt=enabled active_cores=all virtualization=enabled iommu=enabled sr_iov=enabled acs=enabled
         pcie_aspm=disabled pcie_generation=auto above_4g=auto snc=disabled node_interleave=disabled
-        memory_speed=maximum memory_refresh=1x patrol_scrub=enabled memory_encryption=disabled c_states=enabled
+        uma_clustering=hemisphere memory_speed=maximum memory_refresh=1x patrol_scrub=enabled memory_encryption=disabled c_states=enabled
         c1e=enabled monitor_mwait=enabled turbo=enabled energy_efficient_turbo=enabled p_state_control=hardware
         energy_bias_control=platform uncore_frequency_scaling=enabled upi_link_power=enabled
         power_profile=balanced-performance workload_configuration=balanced hardware_prefetcher=enabled
@@ -97,7 +97,7 @@ EXPECTED = {
         smt=enabled active_cores=all virtualization=enabled iommu=enabled preboot_dma_protection=disabled
         sr_iov=enabled acs=disabled ari=enabled ioat_relaxed_ordering=disabled pcie_aspm=disabled
         max_read_request=auto edpc=disabled above_4g=enabled resizable_bar=disabled mmio_high_base=4096_GiB
-        mmio_high_size=1024_GiB snc=auto numa=enabled memory_speed=auto memory_refresh=auto patrol_scrub=enabled
+        mmio_high_size=1024_GiB snc=auto uma_clustering=quadrant numa=enabled memory_speed=auto memory_refresh=auto patrol_scrub=enabled
         memory_encryption=disabled c_states=auto package_c_states=auto c1e=enabled monitor_mwait=auto
         turbo=enabled p_states=enabled hardware_p_states=disabled energy_bias_control=os upi_link_power=auto
         power_profile=custom x2apic=enabled hardware_prefetcher=enabled adjacent_line_prefetch=enabled
@@ -109,7 +109,7 @@ EXPECTED = {
         smt=enabled virtualization=enabled iommu=enabled preboot_dma_protection=disabled sr_iov=enabled
         ari=enabled relaxed_ordering=enabled root_port_relaxed_ordering=enabled ioat_relaxed_ordering=disabled
         ten_bit_tag=enabled extended_tag=auto max_payload=auto max_read_request=4096 edpc=fatal-and-non-fatal
-        numa=enabled virtual_numa=disabled memory_encryption=disabled c_states=enabled package_c_states=enabled
+        uma_clustering=quadrant numa=enabled virtual_numa=disabled memory_encryption=disabled c_states=enabled package_c_states=enabled
         turbo=enabled energy_bias=balanced-performance energy_bias_control=os workload_profile=auto
         workload_configuration=balanced hardware_prefetcher=enabled adjacent_line_prefetch=enabled
         dcu_streamer_prefetch=enabled dcu_ip_prefetch=enabled llc_prefetch=disabled sgx=disabled
