@@ -388,6 +388,53 @@ QUOTED: list[tuple[str, list[str], dict[str, Reading]]] = [
         },
     ),
     (
+        "log_interrupts",
+        [
+            'irq 27: nobody cared (try booting with the "irqpoll" option)',
+            "handlers:",
+            "Disabling IRQ #27",
+            "irq event 5: bogus return value 3",
+            "nvme 0000:01:00.0: Disabling IRQ #31",
+        ],
+        {"log.kernel.interrupt.unhandled": 1, "log.kernel.interrupt.disabled": 1},
+    ),
+    (
+        "log_clock",
+        [
+            "clocksource: timekeeping watchdog on CPU373: Marking clocksource 'tsc' as unstable because the skew is too large:",
+            "clocksource:                       'hpet' wd_nsec: 14523447520 wd_now: 5a749706 wd_last: 45adf1e0 mask: ffffffff",
+            "clocksource:                       Clocksource 'tsc' skewed 4687076445 ns (4687 ms) over watchdog 'acpi_pm' interval of 633206175 ns (633 ms)",
+            "tsc: Marking TSC unstable due to clocksource watchdog",
+            "tsc: Marking TSC unstable due to running on Hyper-V",
+            "clocksource: Long readout interval, skipping watchdog check: cs_nsec: 1584036171 wd_nsec: 1584036160",
+            "clocksource: Switched to clocksource tsc",
+        ],
+        {"log.kernel.clock.unstable": 3},
+    ),
+    (
+        "log_iommu",
+        [
+            "DMAR: DRHD: handling fault status reg 2",
+            "DMAR: [DMA Write NO_PASID] Request device [1b:00.0] fault addr 0xfffc0000 [fault reason 0x02] Present bit in context entry is clear",
+            "DMAR: [DMA Read NO_PASID] Request device [0x1b:0x00.0] fault addr 0xfffc0000 [fault reason 0x06] PTE Read access is not set",
+            "DMAR: [INTR-REMAP] Request device [5d:00.1] fault index 0x1c [fault reason 0x26] Blocked an interrupt request due to source-id verification failure",
+            "nvidia 0000:04:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0000 address=0x10b4c0000 flags=0x0070]",
+            "AMD-Vi: Event logged [IO_PAGE_FAULT device=0000:04:00.0 domain=0x0000 address=0x10b4a01e0 flags=0x0070]",
+            "arm-smmu-v3 arm-smmu-v3.5.auto: event 0x10 received:",
+            "arm-smmu-v3 arm-smmu-v3.5.auto:  0x0000020000000000",
+            "arm-smmu-v3 arm-smmu-v3.5.auto: event: F_TRANSLATION client: 0001:06:00.0 sid: 0x20600 ssid: 0x0 iova: 0xff9bc000 ipa: 0x0",
+            "DMAR: Intel(R) Virtualization Technology for Directed I/O",
+        ],
+        {
+            'log.kernel.iommu/"1b:00.0".faults': 2,
+            'log.kernel.iommu/"5d:00.1".interrupts': 1,
+            'log.kernel.iommu/"0000:04:00.0".faults': 2,
+            'log.kernel.iommu/"0001:06:00.0".faults': 1,
+            'log.kernel.iommu/"arm-smmu-v3.5.auto".faults': 1,
+            "log.kernel.iommu": ("0000:04:00.0", "0001:06:00.0", "1b:00.0", "5d:00.1", "arm-smmu-v3.5.auto"),
+        },
+    ),
+    (
         "log_span",
         [
             "audit: type=1400 audit(1753325024.836:58): x",
@@ -626,6 +673,23 @@ SPELLINGS = [
     # src/nvidia/src/kernel/gpu/gsp of the open kernel modules, of a GPU in MIG mode
     ("NVRM: Xid (PCI:0000:9b:00 GPU-I:05): 119, pid=7, name=a, b, Timeout after 6s of waiting for RPC response of GSP!",
      "log.kernel.nvidia.gsp_timeouts"),
+    # kernel/time/clocksource.c before 5.13 and since 7.0; drivers/iommu/intel/dmar.c to 5.13; amd/iommu.c, iommu_print_event
+    ("clocksource: Marking clocksource tsc unstable due to frequency skew", "log.kernel.clock.unstable"),
+    ("Clocksource tsc unstable (delta = -201134949 ns)", "log.kernel.clock.unstable"),
+    ("DMAR: [DMA Read] Request device [1b:00.0] PASID ffffffff fault addr 7f000000 [fault reason 06] PTE Read access",
+     'log.kernel.iommu/"1b:00.0".faults'),
+    ("pci 0000:00:00.2: AMD-Vi: Event logged [ILLEGAL_DEV_TABLE_ENTRY device=0000:41:00.0 pasid=0x00000 address=0xfe]",
+     'log.kernel.iommu/"0000:41:00.0".faults'),
+    # src/nvidia of the open kernel modules: nvstatuscodes.h, nv_gpu_ops.c
+    ("NVRM: GPU5 nvCheckOkFailedNoLog: Check failed: GPU lost from the bus [NV_ERR_GPU_IS_LOST] (0x0000000F) @ a.c:1",
+     "log.kernel.nvidia.fallen_off"),
+    ("NVRM: nvGpuOpsReportFatalError: uvm encountered global fatal error 0x60, requiring os reboot to recover.",
+     "log.kernel.nvidia.reset_required"),
+    ("NVRM: nvAssertOkFailedNoLog: Assertion failed: Nvlink Training Error [NV_ERR_NVLINK_TRAINING_ERROR] (0x00000077)",
+     "log.kernel.nvidia.nvlink_errors"),
+    ("nvidia-nvlink: nvlink_core_train: Unable to set link state to ACTIVE for link", "log.kernel.nvidia.nvlink_errors"),
+    ("NVRM: nvAssertFailedNoLog: Assertion failed: 0 @ kernel_gsp.c:1476", "log.kernel.nvidia.assertions"),
+    ("NVRM nvAssertFailedNoLog: Assertion failed: 0 @ osapi.c:1688", "log.kernel.nvidia.assertions"),
 ]  # fmt: skip
 
 

@@ -583,12 +583,13 @@ def of_dgx_h100() -> Mapping[str, Verdict]:
 WAITING = {
     "lscpu": "cpu.model cpu.sockets cpu.cores numa.balancing_off iommu.passthrough pcie.full_width "
     "pcie.no_redirect nic.ats_off memory.no_corrected nic.advanced_settings nic.write_ordering planes.cpu_count "
-    "planes.cpu_cores planes.cpu_model",
+    "planes.cpu_cores planes.cpu_model log.clock_stable",
     "dmesg": "log.no_pcie_error log.no_pcie_loss log.no_machine_check log.no_memory_error log.no_firmware_error "
     "log.no_overheating log.no_throttling log.no_disk_error log.no_filesystem_error log.no_raid_failure "
     "log.no_nvme_timeout log.no_stall log.no_kernel_fault log.no_nic_failure log.no_tx_timeout log.no_lost_lock "
     "log.no_full_table log.no_recovery_due log.no_lost_gpu log.no_lustre_error log.no_fatal_xid log.no_node_xid log.no_xid log.no_fatal_sxid log.no_sxid log.no_oom log.from_boot "
-    "log.no_neighbour_lost",
+    "log.no_neighbour_lost log.no_disabled_interrupt log.no_iommu_fault log.no_iommu_fault_of_jobs log.no_nvlink_failure "
+    "log.no_assertion",
     "systemctl": "fabric.manager fabric.manager_at_boot",
     "df": "memory.shared",
     "nvidia-ctk": "container.toolkit",
@@ -609,7 +610,7 @@ WAITING = {
     "memory.reserve net.accept_queue net.receive_buffer net.send_buffer net.nfs_requests net.neighbours",
     "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus nvme.driven gpu.none_missing gpu.near_nic "
     "gpu.path_width gpu.path_speed nic.read_request pcie.no_uncorrected pcie.no_error_status pcie.no_other_status "
-    "pcie.no_power_fault pcie.functions_alike",
+    "pcie.no_power_fault pcie.functions_alike pcie.not_limited",
     "/sys/bus/pci/drivers/mlx5_core": "links.module_clean nic.outstanding_reads nic.ber nic.module_temperature "
     "nic.module_firmware_alike",
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "

@@ -334,7 +334,55 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         {"gpu.path_width", "nic.path_width"},
     ),
     "a RoCE port without a GID for its address": (without_gid, {"nic.gid_for_addresses"}),
+    "an interrupt is disabled": (
+        lambda a: a.log('irq 27: nobody cared (try booting with the "irqpoll" option)', "Disabling IRQ #27"),
+        {"log.no_disabled_interrupt"},
+    ),
+    "the processors' clocks differ": (
+        lambda a: a.log(
+            "clocksource: timekeeping watchdog on CPU3: Marking clocksource 'tsc' as unstable because the skew is too large:"
+        ),
+        {"log.clock_stable"},
+    ),
+    "an IOMMU blocks a GPU": (
+        lambda a: a.log(
+            "DMAR: [DMA Write NO_PASID] Request device [1b:00.0] fault addr 0xfffc0000 [fault reason 0x05] PTE Write access"
+        ),
+        {"log.no_iommu_fault_of_jobs"},
+    ),
+    "a GPU is lost in the words of a failed check": (
+        lambda a: a.log(
+            "NVRM: nvCheckOkFailedNoLog: Check failed: GPU lost from the bus [NV_ERR_GPU_IS_LOST] (0x0000000F) returned"
+        ),
+        {"log.no_lost_gpu"},
+    ),
+    "an NVLink does not train": (
+        lambda a: a.log("nvidia-nvlink: nvlink_core_train: Link 3 of 0000:1b:00.0: training failed"),
+        {"log.no_nvlink_failure"},
+    ),
 }
+
+
+FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
+    "an IOMMU blocks a device that no job uses": (
+        lambda a: a.log(
+            "DMAR: [DMA Write NO_PASID] Request device [80:1f.6] fault addr 0x15fa71000 [fault reason 0x39] SM: Present bit"
+        ),
+        {"log.no_iommu_fault_of_jobs": Status.PASS, "log.no_iommu_fault": Status.FAIL},
+    ),
+    "an assertion fails": (
+        lambda a: a.log("NVRM: nvAssertFailedNoLog: Assertion failed: 0 @ mapping_cpu.c:127"),
+        {"log.no_assertion": Status.WARN, "log.no_lost_gpu": Status.PASS},
+    ),
+    "a NIC had a slow link at boot": (
+        lambda a: a.log(
+            "mlx5_core 0000:18:00.0: 252.048 Gb/s available PCIe bandwidth, limited by 16.0 GT/s PCIe x16 link at "
+            "0000:15:01.0 (capable of 504.112 Gb/s with 32.0 GT/s PCIe x16 link)"
+        ),
+        {"pcie.not_limited": Status.WARN},
+    ),
+}
+"""What is shown and does not fail the node."""
 
 
 def test_the_clean_machine_passes() -> None:
@@ -367,6 +415,14 @@ def test_a_broken_reply_is_no_pass_although_the_rule_excuses_a_missing_tool(name
     assert rules[rule_id].unknown_is_minor
     assert {v.rule: v.status for v in verdicts}[rule_id] is Status.UNKNOWN
     assert conclude(verdicts, rules).outcome is Outcome.INCOMPLETE
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_a_doubtful_sign_is_shown_and_does_not_fail_the_node(name: str) -> None:
+    edit, expected = FINDINGS[name]
+    edited = edit(clean())
+    assert edited.failing() == set()
+    assert {v.rule: v.status for v in edited.verdicts() if v.rule in expected} == expected
 
 
 def virtual_function(answers: Answers) -> Answers:

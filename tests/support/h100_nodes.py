@@ -32,7 +32,7 @@ NO_ERROR: Mapping[str, Reading] = {
     **{f"errors.{kind}": 0 for kind in ("fatal", "nonfatal")},
     **{f"errors.received.{kind}": 0 for kind in ("fatal", "nonfatal")},
     "aer.fatal": (), "aer.unmasked": (), "status.fatal": False, "status.nonfatal": False, "status.unsupported": False,
-    "slot.power_fault": False, "iommu.type": "identity",
+    "slot.power_fault": False, "iommu.type": "identity", "link.limited": 0,
 }  # fmt: skip
 """What a PCIe function without errors reports, of which the IOMMU translates nothing."""
 

@@ -2,12 +2,17 @@
 
 The patterns in NVIDIA and in AMDGPU are tried in their order; the first that matches a line counts it. AMD's lines name
 the GPU by its PCI address; most of NVIDIA's lines name no GPU.
+
+A failed assertion of NVIDIA's driver contains the name of a status of nvstatuscodes.h in brackets if a call failed: the
+status then tells more than the assertion. Other assertions are printed by sound GPUs, too. Release builds of the driver
+leave out the messages of NVLink training (NVLINK_PRINT in nvlink.h); debug builds print them after `nvidia-nvlink: `.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
 
 NVIDIA = (
     line("fallen_off", "fallen off the bus", r"NVRM: (?!Xid ).{0,200}fallen off the bus"),
+    line("fallen_off", "[NV_ERR_GPU_IS_LOST]", r"NVRM: .{0,400}\[NV_ERR_GPU_IS_LOST\]"),
     line(
         "gsp_timeouts",
         "GSP!",
@@ -16,7 +21,23 @@ NVIDIA = (
     ),
     line("gsp_timeouts", "Rate limiting GSP RPC error prints", r"NVRM: Rate limiting GSP RPC error prints"),
     line("reset_required", "[NV_ERR_RESET_REQUIRED]", r"NVRM: .{0,400}\[NV_ERR_RESET_REQUIRED\]"),
+    line(
+        "reset_required",
+        "global fatal error",
+        r"NVRM: (?:\w{1,60}: )?uvm encountered global fatal error 0x[0-9a-f]{1,8}, requiring os reboot",
+    ),
+    line(
+        "nvlink_errors",
+        "[NV_ERR_NVLINK_",
+        r"NVRM: .{0,400}\[NV_ERR_NVLINK_(?:(?:INIT|MINION|CLOCK|TRAINING|CONFIGURATION)_ERROR|FABRIC_FAILURE)\]",
+    ),
+    line(
+        "nvlink_errors",
+        "nvidia-nvlink: ",
+        r"nvidia-nvlink: .{0,200}?\b(?i:fail(?:ed|ure)?|fatal|errors?|unable|timed out)\b",
+    ),
     line("object_not_found", "[NV_ERR_OBJECT_NOT_FOUND]", r"NVRM: .{0,400}\[NV_ERR_OBJECT_NOT_FOUND\]"),
+    line("assertions", "Assertion failed: ", r"NVRM:? (?:GPU[0-9]{1,3} )?\w{1,60}: Assertion failed: "),
     line("init_failures", "RmInitAdapter failed", r"NVRM: .{0,60}RmInitAdapter failed"),
     line("mismatches", "API mismatch", r"NVRM: API mismatch: "),
     line("peermem_errors", "nvidia-peermem ", r"nvidia-peermem .{0,120}ERROR"),

@@ -12,6 +12,7 @@ from rackcheck.parse.host.kernel_log.dmesg import LinePattern, tallies
 from rackcheck.parse.host.kernel_log.dmesg_filesystem import FILESYSTEMS
 from rackcheck.parse.host.kernel_log.dmesg_gpu import AMDGPU, NVIDIA
 from rackcheck.parse.host.kernel_log.dmesg_hardware import AER, FIRMWARE_ERRORS, MACHINE_CHECKS, PCIE
+from rackcheck.parse.host.kernel_log.dmesg_iommu import IOMMU
 from rackcheck.parse.host.kernel_log.dmesg_kernel import CRASHED_PROGRAMS, FAULTS, STALLS
 from rackcheck.parse.host.kernel_log.dmesg_network import MLX5, NETDEV
 from rackcheck.parse.host.kernel_log.dmesg_storage import DISKS, NVME
@@ -23,6 +24,7 @@ TABLES = {
     "log_crash": FAULTS,
     "log_disk": DISKS,
     "log_filesystem": FILESYSTEMS,
+    "log_iommu": IOMMU,
     "log_mce": MACHINE_CHECKS,
     "log_mlx5": MLX5,
     "log_netdev": NETDEV,
@@ -66,6 +68,8 @@ KNOWN: list[tuple[tuple[LinePattern, ...], str, str, str]] = [
      "0000:5c:00.0", "module_errors"),
     (NETDEV, "igb 0000:03:00.0 enp3s0: igb: enp3s0 NIC Link is Down", "enp3s0", "down"),
     (NETDEV, "bond0: (slave enp2s0): link status definitely down, disabling slave", "enp2s0", "bond_down"),
+    (IOMMU, "DMAR: [DMA Write PASID 0x1] Request device [c1:00.0] fault addr 0x0 [fault reason 0x71] SM: Present bit",
+     "c1:00.0", "faults"),
     (NVIDIA, "NVRM: RmInitAdapter failed! (0x62:0x55:2130)", "", "init_failures"),
     (NVME, "nvme nvme3: I/O 12 QID 3 timeout, aborting", "nvme3", "timeouts"),
     (PCIE, "pcieport 0000:89:02.0: pciehp: Slot(400): Link Down", "0000:89:02.0", "link_down"),
@@ -100,6 +104,8 @@ def test_a_line_quoted_by_another_program_is_not_the_kernels(
         (PCIE, "pcieport 0000:a9:10.0: pciehp: Slot(272): Link Down/Up ignored (recovered by DPC)"),
         (PCIE, "mlx5_core 0000:18:00.0: 504.112 Gb/s available PCIe bandwidth (32.0 GT/s PCIe x16 link)"),
         (NVIDIA, "NVRM: Xid (PCI:0000:1b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."),
+        (NVIDIA, "nvidia-nvlink: Nvlink Core is being initialized, major device number 507"),
+        (NVIDIA, "NVRM: GPU at PCI:0000:1b:00: GPU-2b6f61f9-8b00-3b57-d912-b62792120662"),
         (MLX5, "mlx5_core 0000:18:00.0: Port module event: module 0, Cable plugged"),
         (AMDGPU, "amdgpu 0000:c1:00.0: amdgpu: 0 correctable hardware errors detected in umc block"),
         (FILESYSTEMS, "EXT4-fs (md0): mounted filesystem with ordered data mode. Opts: (null). Quota mode: none."),
