@@ -853,13 +853,15 @@ def test_errors_of_the_recorded_fabric_manager_are_counted_since_its_last_start(
     codes = set(re.findall(r"detected NVSwitch (?:non-)?fatal error ([0-9]+)", since))
     assert given["log.fabric_manager.sxids"] == tuple(sorted(codes, key=int))
     assert given["log.fabric_manager.fatal"] == since.count("detected NVSwitch fatal error")
+    harmless = since.count("detected NVSwitch non-fatal error")
+    assert given["log.fabric_manager.failures"] == since.count("] [ERROR] [") - harmless == 0
 
 
 STARTS = (
     "[Dec 19 2024 07:10:01] [INFO] [tid 1374] Fabric Manager version 535.161.08 is running with the following "
     "configuration options\n"
 )
-LEAVES = ("errors", "warnings", "fatal", "sxids", "last")
+LEAVES = ("errors", "warnings", "fatal", "failures", "sxids", "last")
 
 
 def test_a_fabric_manager_without_an_error_has_none_and_grep_that_finds_nothing_is_no_failure() -> None:

@@ -635,7 +635,7 @@ WAITING = {
     "journalctl -k -b -1": "log.no_fault_before log.no_fatal_xid_before",
     "journalctl -k -b -p": "log.no_fatal_xid_since_boot",
     "/sys/fs": "os.no_panic_record",
-    "fabricmanager.log": "log.no_fabric_fault",
+    "fabricmanager.log": "log.no_fabric_fault log.no_fabric_failure",
     "/sys/class/dmi": "planes.serial planes.bios_version",
     "dmidecode": "planes.memory_size planes.dimm_count planes.dimm_serials",
     "/sys/firmware": "planes.boot_order planes.secure_boot",

@@ -356,6 +356,13 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         ),
         {"log.no_lost_gpu"},
     ),
+    "the Fabric Manager fails to configure a GPU": (
+        lambda a: a.command(
+            "wc -c </var/log/fabricmanager.log",
+            lambda t: t + "[Nov 21 2026 08:12:44] [ERROR] [tid 1374] failed to train NVLink of GPU 3, port 7\n",
+        ),
+        {"log.no_fabric_failure"},
+    ),
     "an NVLink does not train": (
         lambda a: a.log("nvidia-nvlink: nvlink_core_train: Link 3 of 0000:1b:00.0: training failed"),
         {"log.no_nvlink_failure"},
@@ -369,6 +376,17 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
             "DMAR: [DMA Write NO_PASID] Request device [80:1f.6] fault addr 0x15fa71000 [fault reason 0x39] SM: Present bit"
         ),
         {"log.no_iommu_fault_of_jobs": Status.PASS, "log.no_iommu_fault": Status.FAIL},
+    ),
+    "an NVSwitch had an error that was not fatal": (
+        lambda a: a.command(
+            "wc -c </var/log/fabricmanager.log",
+            lambda t: (
+                t
+                + "[Nov 21 2026 08:12:44] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0 on NVSwitch "
+                "pci bus id 00000000:86:00.0 physical id 3 port 36\n"
+            ),
+        ),
+        {"log.no_fabric_failure": Status.PASS, "log.no_fabric_fault": Status.PASS},
     ),
     "an assertion fails": (
         lambda a: a.log("NVRM: nvAssertFailedNoLog: Assertion failed: 0 @ mapping_cpu.c:127"),

@@ -27,8 +27,11 @@ NEWEST = 4 << 20
             "Warnings that the Fabric Manager logged since its last start.", Class.COUNTER
         ),
         "log.fabric_manager.fatal": integer(
-            "Errors and warnings since the last start about a fatal error of an NVSwitch or of a GPU's NVLink.",
+            "Errors since the last start of the levels FATAL and CRITICAL, or about a fatal error of an NVSwitch or NVLink.",
             Class.COUNTER,
+        ),
+        "log.fabric_manager.failures": integer(
+            "Errors since the last start that are not logged as non-fatal errors of an NVSwitch.", Class.COUNTER
         ),
         "log.fabric_manager.sxids": listing(
             "NVSwitch errors, fatal or not, that the Fabric Manager logged since its last start, by number.",
@@ -49,6 +52,7 @@ def fabric_manager_log(answer: str) -> Facts:
     yield "log.fabric_manager.errors", value.errors if value.started else unread
     yield "log.fabric_manager.warnings", value.warnings if value.started else unread
     yield "log.fabric_manager.fatal", value.fatal if value.started else unread
+    yield "log.fabric_manager.failures", value.failures if value.started else unread
     yield "log.fabric_manager.sxids", tuple(str(code) for code in value.sxids) if value.started else unread
     yield (
         "log.fabric_manager.last",

@@ -17,6 +17,7 @@ from rackcheck.model.text.values import rows, whole
 _START = re.compile(r"\[[^\]]{1,40}\] \[[A-Z]{1,12}\] \[tid [0-9]{1,10}\] Fabric Manager version \S{1,40} is running\b")
 _BAD = re.compile(r"\[[^\]]{1,40}\] \[(?P<level>WARNING|ERROR|FATAL|CRITICAL)\] (?:\[tid [0-9]{1,10}\] )?(?P<said>.*)")
 _FATAL = re.compile(r"detected NVSwitch fatal error|Fabric Manager detected GPU NVL Fatal error")
+_HARMLESS = re.compile(r"detected NVSwitch non-fatal error")
 _SWITCH = re.compile(r"detected NVSwitch (?:non-)?fatal error (?P<code>[0-9]{1,6})\b")
 
 
@@ -25,9 +26,10 @@ class Log:
     """A log of `size` bytes: whether its lines contain a start of the daemon, and a summary of the lines after it.
 
     If the daemon started several times, the summary covers the lines after the last start; without a start, it covers
-    all lines. `fatal` counts the errors logged as fatal errors of an NVSwitch or of a GPU's NVLink; `sxids` are the
-    distinct numbers of NVSwitch errors, fatal or not; `last` is the last error or warning without its time and level,
-    empty if there is none.
+    all lines. `fatal` counts the lines of the levels FATAL and CRITICAL, and the errors logged as fatal errors of an
+    NVSwitch or of a GPU's NVLink; `failures` counts the errors that are not logged as non-fatal errors of an NVSwitch.
+    `sxids` are the distinct numbers of NVSwitch errors, fatal or not; `last` is the last error or warning without its
+    time and level, empty if there is none.
     """
 
     size: int
@@ -35,6 +37,7 @@ class Log:
     errors: int
     warnings: int
     fatal: int
+    failures: int
     sxids: tuple[int, ...]
     last: str
 
@@ -59,7 +62,8 @@ def log(answer: str) -> Log:
         started=bool(starts),
         errors=len(bad) - warnings,
         warnings=warnings,
-        fatal=sum(_FATAL.match(value) is not None for _, value in bad),
+        fatal=sum(level in {"FATAL", "CRITICAL"} or _FATAL.match(value) is not None for level, value in bad),
+        failures=sum(level != "WARNING" and _HARMLESS.match(value) is None for level, value in bad),
         sxids=tuple(sorted({int(match["code"]) for _, value in bad if (match := _SWITCH.match(value))})),
         last=clean(bad[-1][1]) if bad else "",
     )
