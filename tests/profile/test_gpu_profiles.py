@@ -594,7 +594,7 @@ WAITING = {
     "df": "memory.shared",
     "nvidia-ctk": "container.toolkit",
     "RACKCHECK_CLOCK": "time.near",
-    "/var/lib/dpkg": "os.no_unattended_upgrade",
+    "/var/lib/dpkg": "os.no_unattended_upgrade os.driver_packages_whole os.packages_whole",
     "/etc/tuned": "cpu.tuned_profile",
     "/proc/1/comm": "service.none_failed time.synchronized service.dcgm",
     "/proc/driver/nvidia/gpus/*/information": "driver.none_excluded",
@@ -622,6 +622,7 @@ WAITING = {
     "/sys/devices/system/memory": "memory.blocks_online",
     "/proc/1/stat": "os.few_stuck_processes",
     "/sys/class/powercap": "cpu.power_at_tdp",
+    "libcuda": "gpu.libraries_match",
     "chronyc": "time.chrony_close",
     "/sys/class/nvme": "nvme.drives_alike nvme.no_warning nvme.no_media_error nvme.smart_passed nvme.self_tests_passed nvme.live nvme.wear "
     "nvme.not_too_hot nvme.firmware_settled nvme.writable",
@@ -707,7 +708,12 @@ def rest() -> dict[str, Verdict]:
 def test_a_recorded_dgx_h100_fails_nothing_and_passes_all_that_its_facts_allow() -> None:
     explained = {i for ids in WAITING.values() for i in ids.split()} | set(LEFT_OUT) | set(BLOCKED) | NOT_LISTED
     explained |= {"planes.gpus", "gpu.smi_succeeds"}
-    explained |= {"gpu.settings_alike", "gpu.nic_path_direct", "nodes.addresses_unique"}  # derived facts
+    explained |= {
+        "gpu.settings_alike",
+        "gpu.nic_path_direct",
+        "nodes.addresses_unique",
+        "nodes.hostnames_unique",
+    }  # derived facts
     unset = {i for i in of_dgx_h100() if rules("h100-dgx")[i].unset}
     by_status = {status: {i for i, v in rest().items() if v.status is status} for status in Status}
     assert by_status[Status.FAIL] == set()

@@ -363,6 +363,18 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         ),
         {"log.no_fabric_failure"},
     ),
+    "the CUDA library of another driver": (
+        lambda a: a.command(
+            "libnvidia-ptxjitcompiler", lambda t: t.replace("libcuda.so.550.90.07", "libcuda.so.535.183.01")
+        ),
+        {"gpu.libraries_match"},
+    ),
+    "a driver is half installed": (
+        lambda a: a.command(
+            "dpkg-query", lambda t: t.replace("ii |nvidia-fabricmanager-550|", "iF |nvidia-fabricmanager-550|")
+        ),
+        {"os.driver_packages_whole"},
+    ),
     "an NVLink does not train": (
         lambda a: a.log("nvidia-nvlink: nvlink_core_train: Link 3 of 0000:1b:00.0: training failed"),
         {"log.no_nvlink_failure"},
@@ -387,6 +399,10 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
             ),
         ),
         {"log.no_fabric_failure": Status.PASS, "log.no_fabric_fault": Status.PASS},
+    ),
+    "a package that is no driver is half installed": (
+        lambda a: a.command("dpkg-query", lambda t: t.replace("ii |openssh-server|", "iF |openssh-server|")),
+        {"os.packages_whole": Status.FAIL, "os.driver_packages_whole": Status.PASS},
     ),
     "an assertion fails": (
         lambda a: a.log("NVRM: nvAssertFailedNoLog: Assertion failed: 0 @ mapping_cpu.c:127"),

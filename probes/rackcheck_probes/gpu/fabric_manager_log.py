@@ -27,7 +27,7 @@ NEWEST = 4 << 20
             "Warnings that the Fabric Manager logged since its last start.", Class.COUNTER
         ),
         "log.fabric_manager.fatal": integer(
-            "Errors since the last start of the levels FATAL and CRITICAL, or about a fatal error of an NVSwitch or NVLink.",
+            "Lines since the last start of levels FATAL and CRITICAL, or about fatal errors of NVSwitches or NVLinks.",
             Class.COUNTER,
         ),
         "log.fabric_manager.failures": integer(

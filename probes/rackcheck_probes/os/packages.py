@@ -1,8 +1,16 @@
 """Every installed package, and packages that are held back or broken."""
 
+import re
+
 from rackcheck import Absent, Facts, Shell, collection, listing, probe, spell_key, text, version
 from rackcheck.parse.host.os import dpkg
 from rackcheck_probes.os.hidden import THERE
+
+DRIVERS = re.compile(
+    r"(?:lib)?nvidia-|libnv|cuda-drivers|linux-(?:image|modules|objects|signatures)-|datacenter-gpu-manager|libcuda"
+    r"|mlnx-|mlx5?-|mft|kmft|doca-|ofed|rdma-core|libibverbs|ibverbs|librdmacm|amdgpu|rocm-|libdrm-amdgpu|gdrdrv|\S+-dkms$"
+)
+"""Beginnings of the names of packages with a kernel, or with drivers of GPUs and NICs and their libraries."""
 
 
 # A distribution may have the tools of both dpkg and rpm: the records that exist decide.
@@ -25,6 +33,9 @@ from rackcheck_probes.os.hidden import THERE
         "os.packages.manager": text("The package manager whose records were read: dpkg, rpm.", words=("dpkg", "rpm")),
         "os.packages.held": listing("Packages that upgrades skip; absent under rpm, which has no holds."),
         "os.packages.broken": listing("Packages whose installation by dpkg is incomplete; absent under rpm."),
+        "os.packages.broken_drivers": listing(
+            "Those of these packages that belong to the kernel, or to drivers of GPUs and NICs; absent under rpm."
+        ),
     },
 )
 def packages(answer: str) -> Facts:
@@ -35,6 +46,8 @@ def packages(answer: str) -> Facts:
     held = tuple(sorted({package.name for package in found.packages if package.held}))
     broken = tuple(sorted({package.name for package in found.packages if package.broken}))
     yield "os.packages.held", held if by_dpkg else Absent("rpm has no holds")
-    yield "os.packages.broken", broken if by_dpkg else Absent("rpm does not record incomplete installations")
+    unrecorded = Absent("rpm does not record incomplete installations")
+    yield "os.packages.broken", broken if by_dpkg else unrecorded
+    yield "os.packages.broken_drivers", tuple(filter(DRIVERS.match, broken)) if by_dpkg else unrecorded
     for key, versions in dpkg.versions(found.packages, found.native).items():
         yield f"package/{spell_key(key)}.version", " ".join(sorted(set(versions)))
