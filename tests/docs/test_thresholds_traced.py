@@ -204,7 +204,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         bmc.nic_ports_sound bmc.interfaces_sound bmc.integrity_sound bmc.tpms_sound fabric.healthy_summary
         fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
     """,
-    a_count_or_a_word: "storage.raid_whole storage.pool_members_sound",
+    a_count_or_a_word: "pcie.no_lane_error storage.raid_whole storage.pool_members_sound",
     of_the_diagnostics: """
         links.no_downs links.few_symbol_errors links.few_recoveries links.few_bad_packets links.few_dropped_packets
         links.module_clean links.few_crc_errors links.few_carrier_losses links.bonds_steady nvlink.few_errors

@@ -610,7 +610,7 @@ WAITING = {
     "memory.reserve net.accept_queue net.receive_buffer net.send_buffer net.nfs_requests net.neighbours",
     "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus nvme.driven gpu.none_missing gpu.near_nic "
     "gpu.path_width gpu.path_speed nic.read_request pcie.no_uncorrected pcie.no_error_status pcie.no_other_status "
-    "pcie.no_power_fault pcie.functions_alike pcie.not_limited",
+    "pcie.no_power_fault pcie.functions_alike pcie.not_limited pcie.no_lane_error pcie.target_speed",
     "/sys/bus/pci/drivers/mlx5_core": "links.module_clean nic.outstanding_reads nic.ber nic.module_temperature "
     "nic.module_firmware_alike",
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "

@@ -404,6 +404,16 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
         lambda a: a.command("dpkg-query", lambda t: t.replace("ii |openssh-server|", "iF |openssh-server|")),
         {"os.packages_whole": Status.FAIL, "os.driver_packages_whole": Status.PASS},
     ),
+    "a lane of a GPU had an error": (
+        lambda a: a.command("lspci -D", of_function("1b:00.0", "LaneErrStat: 0", "LaneErrStat: LaneErr at lane: 3")),
+        {"pcie.no_lane_error": Status.WARN},
+    ),
+    "a NIC is set to a lower speed": (
+        lambda a: a.command(
+            "lspci -D", of_function("18:00.0", "Target Link Speed: 32GT/s", "Target Link Speed: 16GT/s")
+        ),
+        {"pcie.target_speed": Status.WARN},
+    ),
     "an assertion fails": (
         lambda a: a.log("NVRM: nvAssertFailedNoLog: Assertion failed: 0 @ mapping_cpu.c:127"),
         {"log.no_assertion": Status.WARN, "log.no_lost_gpu": Status.PASS},
