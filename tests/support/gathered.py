@@ -104,10 +104,19 @@ def _cables(value: Reading) -> Nodes:
     return tuple(nodes)
 
 
+def _hostnames(value: Reading) -> Nodes:
+    """Three nodes with a host name each; two of them have the same name if the list is not empty."""
+    names = ("a", "b", "c" if value == () else "b")
+    return tuple(put({}, parse("node.hostname"), name) for name in names)
+
+
 REPEATED = "fleet.address.repeated is 10.0.0.2: n1 eth0, n2 eth0"
 """What a verdict states of the nodes that `_addresses` makes for any value of the list that is not empty."""
 MISPLACED = "fleet.cables.misplaced is n1 eth0 at leaf-2, on most nodes at leaf-1"
 """What a verdict states of the nodes that `_cables` makes for any value of the list that is not empty."""
+
+RENAMED = "fleet.hostname.repeated is b: n1, n2"
+"""What a verdict states of the nodes that `_hostnames` makes for any value of the list that is not empty."""
 
 
 MADE: Mapping[str, Callable[[Reading], Nodes]] = {
@@ -121,6 +130,7 @@ MADE: Mapping[str, Callable[[Reading], Nodes]] = {
     "fleet.distinct_serials": _serials,
     "fleet.address.repeated": _addresses,
     "fleet.cables.misplaced": _cables,
+    "fleet.hostname.repeated": _hostnames,
 }
 """By fact of a group: functions that make nodes for which it has a value."""
 
@@ -197,6 +207,7 @@ def proven(rule: Rule, needs: Sequence[Rule], gatherings: Sequence[Aggregate]) -
         seen.add(status)
         says = case.says.replace("fleet.address.repeated is another", REPEATED)
         says = says.replace("fleet.cables.misplaced is another", MISPLACED)
+        says = says.replace("fleet.hostname.repeated is another", RENAMED)
         yield from _wrong(hall, case.what, nodes, status, says)
     if good is None or soft not in seen:
         yield f"{rule.place}: {rule.id}: no nodes {'pass' if good is None else 'fail'} it"
@@ -245,6 +256,7 @@ OTHERS: Mapping[str, Sequence[Reading]] = {
     "firmware.bmc": ("1.2",),
     "firmware.bios": ("1.2",),
     "node.serial": ("one",),
+    "node.hostname": ("a",),
     "nic.interface/*.pci": ("0000:19:00.0",),
     "nic.interface/*.ipv4": (("10.0.0.1/24",),),
     "nic.lldp/*.switch": ("leaf-1", "leaf-2"),
