@@ -149,13 +149,19 @@ BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "sudo-denied": (
         frozenset(probe.name for probe in registry().probes if isinstance(probe.ask, Shell) and probe.ask.root),
         frozenset({"planes.dimm_serials", "planes.serial", "log.no_fatal_xid_since_boot", "nic.outstanding_reads"})
-        | {"gpu.nic_path_direct", "gpu.settings_alike", "nvme.drives_alike", "pcie.functions_alike"},
+        | {
+            "gpu.nic_path_direct",
+            "gpu.settings_alike",
+            "nvme.drives_alike",
+            "pcie.functions_alike",
+            "pcie.not_limited",
+        },
     ),
     # What a part lacks, like the bit error rate of NVLink 4, is skipped where only the driver can report that.
     "tool-missing, tool: python3": (
         frozenset({"gpu", "gpu_nvlink", "gpu_missing"}),
         frozenset({"fabric.configured", "fabric.healthy_summary", "gpu.no_page_waits", "nvlink.ber"})
-        | {"nvlink.few_errors", "nvlink.recovered", "planes.gpus", "gpu.settings_alike"}
+        | {"nvlink.few_errors", "nvlink.recovered", "planes.gpus", "gpu.settings_alike", "gpu.libraries_match"}
         | {f"planes.gpu_{fact}" for fact in ("vbios", "power", "width", "ecc", "mig")},
     ),
     # Settings of the NIC that only AMD's processors need.

@@ -8,7 +8,7 @@ from gpu_driver import driver_readings as told_by_driver
 from recordings import shared
 
 from rackcheck.model import path as paths
-from rackcheck.model.fact import Plane, Reading
+from rackcheck.model.fact import Absent, Plane, Reading
 from rackcheck.model.path import Path
 from rackcheck.model.profile import Phase, Profile
 from rackcheck.model.tree import Leaf, Tree
@@ -32,7 +32,8 @@ NO_ERROR: Mapping[str, Reading] = {
     **{f"errors.{kind}": 0 for kind in ("fatal", "nonfatal")},
     **{f"errors.received.{kind}": 0 for kind in ("fatal", "nonfatal")},
     "aer.fatal": (), "aer.unmasked": (), "status.fatal": False, "status.nonfatal": False, "status.unsupported": False,
-    "slot.power_fault": False, "iommu.type": "identity", "link.limited": 0,
+    "slot.power_fault": False, "iommu.type": "identity", "link.limited": 0, "link.lane_errors": (),
+    "link.target_speed": Absent("not shown"),
 }  # fmt: skip
 """What a PCIe function without errors reports, of which the IOMMU translates nothing."""
 
