@@ -6,6 +6,7 @@ reason that does not fit the rule is refused.
 """
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
@@ -107,6 +108,14 @@ def of_a_published_check(rule: Rule, _: tuple[str, ...]) -> bool:
     """States the figures of a maker's check, whose row in makers-checks.csv has them."""
     rows = [row.condition for row in checks() if rule.id in row.rules]
     return any(all(f"{figure:g}" in row for figure in figures(rule) if isinstance(figure, float | int)) for row in rows)
+
+
+def of_a_table_in_a_row(rule: Rule, _: tuple[str, ...]) -> bool:
+    """Lists the PCI buses whose interfaces a row names by their decimal numbers."""
+    with shared("../facts/systems.csv").open(encoding="utf-8", newline="") as opened:
+        rows = [row for row in csv.DictReader(opened) if row["area"] == "DGX H100" and "ibp" in " ".join(row.values())]
+    named = {int(bus) for row in rows for bus in re.findall(r"ibp(\d+)s0", " ".join(row.values()))}
+    return {int(bus, 16) for bus in re.findall(r"0000:(..):00\.0", str(list(figures(rule))))} == named
 
 
 def from_memory(rule: Rule, _: tuple[str, ...]) -> bool:
@@ -212,7 +221,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     of_the_xid_catalogue: "log.no_fatal_xid_since_boot log.no_fatal_xid_before",
     the_bound_of_another: "gpu.sram_kinds gpu.sram_sources gpu.dram_uncorrected",
     of_a_published_check: "gpu.power_plausible numa.all_nodes",
-    a_vote: "alike.os alike.microcode firmware.alike switch.firmware_alike",
+    a_vote: "alike.bios_settings alike.bios_settings_other alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots",
     our_own_choice: "burnin.gpu_heat_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear time.chrony_close "
     "os.few_stuck_processes",
@@ -220,6 +229,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     of_a_tuned_machine: "bios.node_interleave bios.upi_prefetch",
     by_the_params_of_another: "mount.inodes",
     of_a_part_in_a_row: "gpu.model",
+    of_a_table_in_a_row: "nic.in_place",
     from_memory: "memory.overcommit",
 }
 """Rules that no row cites, by the reason."""

@@ -18,6 +18,7 @@ from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.operator import Within
 from rackcheck.model.profile import Phase, Profile, Rule, Severity
 from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.join import derive
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 
@@ -366,7 +367,7 @@ def test_ports_of_a_connectx_8_that_carry_nothing_are_no_finding(fabric: str) ->
         at = f"nic/mlx5_0.port/{port}"
         facts |= {f"{at}.state": "ACTIVE" if up else "DOWN", f"{at}.physical": "LinkUp" if up else "Disabled"}
         facts |= {f"{at}.rate": 400.0 if up else 10.0, f"{at}.link_layer": "Ethernet", f"{at}.role": "network"}
-        facts |= {f"{at}.roce_v2_ipv4": 3 if up else Absent("no address")}
+        facts |= {f"{at}.roce_v2_ipv4": 3 if up else Absent("no address"), f"{at}.addresses_without_gid": ()}
         facts |= {f"{at}.counter.{c}": 0 for c in ("link_downed", "link_error_recovery", "symbol_error")}
         facts |= {f"{at}.counter.{c}": 0 for c in ("port_rcv_errors", "port_xmit_discards")}
     looks = [r for r in profile(fabric).own if r.look and str(r.look.collection) == "nic/*.port"]
@@ -403,10 +404,17 @@ def test_the_number_of_parts_fitted_is_a_site_value(name: str) -> None:
 # ---- recorded machines -----------------------------------------------------------------------------------------------
 
 
+@cache
+def derived(tree: str) -> Tree:
+    """The facts of a recorded BMC, with those derived from them."""
+    leaves = tree_leaves(tree)
+    return Tree({**leaves, **derive(registry().joins, Tree(leaves), "2026-01-01T00:00:00Z")})
+
+
 def of_bmc(name: str, tree: str) -> dict[str, Verdict]:
     """Verdicts of the rules about the BMC alone on a recorded one, without those that need the site's own values."""
     chosen = [r for r in profile(name).own if Plane.BMC in r.planes and r.planes <= {Plane.BMC, Plane.DERIVED}]
-    return {v.rule: v for v in judge([r for r in chosen if not (r.unset or r.across)], Tree(tree_leaves(tree)))}
+    return {v.rule: v for v in judge([r for r in chosen if not (r.unset or r.across)], derived(tree))}
 
 
 NO_LEAKS = {f"leak.{what}": ("unknown", "LeakDetectors") for what in ("detectors_healthy", "none_reported")}
@@ -448,7 +456,7 @@ OF_A_DGX = {
             },
         ),
         ("h100-dgx", DGX, OF_A_DGX),
-        ("h100-hgx", DGX, OF_A_DGX),
+        ("h100-hgx", DGX, {**OF_A_DGX, "psu.capacity_alike": ("unknown", "capacity")}),
         ("h200-dgx", DGX, OF_A_DGX),
         # This one has eight GPUs on no such board: so there is no list of the board's controller to judge.
         (
@@ -610,13 +618,14 @@ WAITING = {
     "memory.reserve net.accept_queue net.receive_buffer net.send_buffer net.nfs_requests net.neighbours",
     "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus nvme.driven gpu.none_missing gpu.near_nic "
     "gpu.path_width gpu.path_speed nic.read_request pcie.no_uncorrected pcie.no_error_status pcie.no_other_status "
-    "pcie.no_power_fault pcie.functions_alike pcie.not_limited pcie.no_lane_error pcie.target_speed",
+    "nic.in_place pcie.no_power_fault pcie.functions_alike pcie.not_limited pcie.no_lane_error pcie.target_speed",
     "/sys/bus/pci/drivers/mlx5_core": "links.module_clean nic.outstanding_reads nic.ber nic.module_temperature "
     "nic.module_firmware_alike",
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "
     "nic.path_width nic.path_speed nic.board_rate nic.board_rate_200 nic.no_link_down nic.no_recovery "
     "nic.no_symbol_errors nic.few_receive_errors nic.few_discards links.no_downs links.few_symbol_errors "
-    "links.few_recoveries links.few_bad_packets links.few_dropped_packets links.none_full nic.full_member nic.infiniband_ports_alike",
+    "links.few_recoveries links.few_bad_packets links.few_dropped_packets links.none_full nic.full_member "
+    "nic.infiniband_ports_alike nic.gid_for_addresses",
     "/sys/class/net": "nic.ports_alike nic.queues_alike links.few_crc_errors links.few_carrier_losses planes.nic_mac planes.nic_firmware",
     "/proc/net/bonding": "links.bonds_steady bond.members_up bond.members_aggregated",
     "/sys/devices/system/memory": "memory.blocks_online",
@@ -713,6 +722,8 @@ def test_a_recorded_dgx_h100_fails_nothing_and_passes_all_that_its_facts_allow()
         "gpu.nic_path_direct",
         "nodes.addresses_unique",
         "nodes.hostnames_unique",
+        "nodes.cables_in_place",
+        "psu.same_model",
     }  # derived facts
     unset = {i for i in of_dgx_h100() if rules("h100-dgx")[i].unset}
     by_status = {status: {i for i, v in rest().items() if v.status is status} for status in Status}
