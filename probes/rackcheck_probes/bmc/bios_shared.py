@@ -9,12 +9,12 @@ from rackcheck_probes.bmc.bios import TABLE
 @join(
     needs=("bios.attribute", "bios.attribute/*"),
     gives={
-        "bios.shared": collection("BIOS attributes that hold a vendor-neutral setting that affects the node's speed"),
-        "bios.shared/*": view(setting("value as the BIOS spells it")),
+        "bios.shared": collection("BIOS attributes that hold a vendor-neutral setting that affects the node's speed."),
+        "bios.shared/*": view(setting("The value as the BIOS spells it.")),
         "bios.shared_other": collection(
-            "the other BIOS attributes, without those that a node has of its own: names, addresses, serials, boot lists"
+            "Other BIOS attributes, without those that a node has of its own: names, addresses, serials, boot lists."
         ),
-        "bios.shared_other/*": view(setting("value as the BIOS spells it")),
+        "bios.shared_other/*": view(setting("The value as the BIOS spells it.")),
     },
 )
 def bios_shared(inputs: Inputs) -> Facts:

@@ -163,6 +163,7 @@ def test_every_value_that_a_recorded_registry_allows_is_read(name: str, place: s
 LEFT = {
     ("c_states", "PackageCState", "C0/C1 state"),  # a package that stays awake does not keep cores from sleeping
     ("c_states", "PackageCState_3D25", "0"),
+    ("uma_clustering", "UMA_BasedClustering_F301", "0"),
     ("power_restore", "PowerControlPolicy", "Unspecified"),
     *(
         ("workload_profile", "ApplicationProfile", profile)

@@ -50,6 +50,10 @@ def bodies(name: str) -> Bodies:
     return read(name, None, *judged()).bodies
 
 
+DERIVED = {"psu.same_model"}
+"""Rules on facts of joins, which are not computed here."""
+
+
 @cache
 def rules(name: str) -> tuple[Rule, ...]:
     """The rules of h100-dgx on a BMC's facts, with params as set by a site that qualified this machine."""
@@ -60,7 +64,8 @@ def rules(name: str) -> tuple[Rule, ...]:
         reading = facts[fact].reading
         site[value] = reading if isinstance(reading, str) else "1"
     found = library.load("h100-dgx", registered.catalogue, site).own
-    return tuple(r for r in found if in_scope(r, "compute", PLANES, frozenset({Phase.CONFIG})))
+    chosen = (r for r in found if in_scope(r, "compute", PLANES, frozenset({Phase.CONFIG})))
+    return tuple(r for r in chosen if r.across is None and r.id not in DERIVED)
 
 
 @cache
