@@ -170,7 +170,7 @@ def expected_words(clause: Clause, at: Path, machine: Machine) -> str:
     value = machine[spot(clause, at)]
     assert not isinstance(value, Unknown)
     seen = str(value) if isinstance(value, Absent) else operator.spell(value, clause.kind)
-    wanted = " and ".join(operator.expectation(test, clause.kind) for test in clause.tests)
+    wanted = " and ".join(filter(None, (_wanted(test, value, clause) for test in clause.tests)))
     if not isinstance(value, Absent) and wanted.endswith(f" {seen}"):
         seen = operator.exact(value, clause.kind) or seen  # unequal values must not be formatted as equal
     if clause.twice:
@@ -178,6 +178,19 @@ def expected_words(clause: Clause, at: Path, machine: Machine) -> str:
         assert not isinstance(second, Unknown)
         seen += f", then {second if isinstance(second, Absent) else operator.spell(second, clause.kind)} after 3600 s"
     return f"{spot(clause, at)} is {seen}, {wanted}"
+
+
+def _wanted(test: Test, value: Reading, clause: Clause) -> str:
+    """The words of a test: of a list that fails, only the members that are missing or that must not be there."""
+    lists = [each for each in clause.tests if each.op in {"includes", "excludes"}]
+    if test not in lists or not isinstance(value, tuple) or all(meets(each, value, clause.kind) for each in lists):
+        return operator.expectation(test, clause.kind)
+    assert isinstance(test.operand, tuple)
+    if test.op == "includes":
+        wrong = [str(each) for each in test.operand if each not in value]
+        return f"must include {', '.join(wrong)}" if wrong else ""
+    wrong = [str(each) for each in test.operand if each in value]
+    return f"must not include {', '.join(wrong)}" if wrong else ""
 
 
 def turned(sentence: str) -> str:
