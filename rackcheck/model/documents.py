@@ -258,7 +258,8 @@ class Documents:
             return known
         members = page.body.get("Members")
         if not isinstance(members, list):
-            raise Unreadable(f"{page.uri} has no list of Members")
+            missing = Reason.NOT_COLLECTED if members is None else Reason.UNPARSABLE  # some BMCs leave the list out
+            raise Unreadable(f"{page.uri} has no list of Members", missing)
         uris: list[str] = []
         failed: Unknown | None = None
         for member in members[: MEMBERS + 1]:

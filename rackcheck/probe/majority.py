@@ -6,7 +6,7 @@ makes it differ; if another setting may differ, the list is unknown beyond the s
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rackcheck.model.catalogue import Kind, collection, text
 from rackcheck.model.fact import Absent, Class, Facts, Reading, Reason, Unknown, Value
@@ -58,7 +58,8 @@ def gives(pattern: str, help_of_list: str, leaf: str = "unlike") -> dict[str, Ki
     """Return the facts that `facts_of` yields for a collection of parts, such as `gpu/*`."""
     value = "The value, and that of most parts of the same kind: 650; most: 700."
     return {
-        f"{pattern}.{leaf}": collection(help_of_list),
+        # A measurement: it follows the other parts, so that a part that is gone is one difference.
+        f"{pattern}.{leaf}": replace(collection(help_of_list), cls=Class.MEASUREMENT),
         f"{pattern}.{leaf}/*.value": text(value, Class.MEASUREMENT),
     }
 

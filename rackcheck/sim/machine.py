@@ -75,6 +75,7 @@ def load(folder: Path, node: str, number: int) -> SimMachine:
         "node": node,
         "n": str(number),
         "n3": f"{number:03}",
+        "x4": f"{number:04x}",
         "octets": f"{number // 100 % 100:02}:{number % 100:02}",
     }
     host = NodeCapture(commands=kind.commands.of(names), files=kind.files.of(names), refused=kind.refused.of(names))

@@ -97,7 +97,7 @@ def test_a_closed_output_is_an_error_and_no_finding(tmp_path: Path, words: str) 
 def test_a_disk_that_fills_up_costs_the_record_and_not_the_verdict(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(small)], check=False)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=384k", "tmpfs", str(small)], check=False)
     if mounted.returncode:
         pytest.skip("NO MOUNTING HERE")
     try:

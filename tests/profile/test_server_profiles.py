@@ -113,7 +113,8 @@ def test_what_captured_machines_alone_show_is_no_more_than_minor(name: str) -> N
 def test_every_rule_across_nodes_needs_three_quarters_and_is_no_blocker() -> None:
     rules = profile("nodes-alike").own
     assert {rule.across.quorum for rule in rules if rule.across is not None} == {75}
-    assert {rule.id for rule in rules if rule.across is None} == {"nodes.addresses_unique"}
+    own = {"nodes.addresses_unique", "nodes.cables_in_place", "nodes.hostnames_unique"}
+    assert {rule.id for rule in rules if rule.across is None} == own
     assert all(rule.severity is not Severity.BLOCKER for rule in rules)
     assert {"alike.mitigations", "alike.panic"} == {rule.id for rule in rules if rule.from_memory}
 

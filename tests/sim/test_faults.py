@@ -122,7 +122,7 @@ FINDINGS: Mapping[str, Verdicts] = {
         "pcie.full_width": "warn",
         "planes.gpu_width": "fail",
     },
-    "nic-missing, nic: mlx5_4": {"nic.count": "fail", "gpu.near_nic": "warn"},
+    "nic-missing, nic: mlx5_4": {"nic.count": "fail", "nic.in_place": "fail", "gpu.near_nic": "warn"},
     "nic-down, nic: mlx5_4": {"nic.rate": "fail"},
     "xid": {"log.no_fatal_xid": "fail", "log.no_xid": "warn"},
     "node-clock, seconds: 90": {"time.near": "fail", "planes.clock": "warn"},

@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rackcheck.model.catalogue import Catalogue, Type
+from rackcheck.model.fact import Plane
 from rackcheck.model.operator import WORDS
-from rackcheck.model.path import parse
+from rackcheck.model.path import Path, parse
 from rackcheck.model.profile import Phase, Rule, RuleSelection, Scope, Severity, Source
 from rackcheck.model.python_rule import Called
 from rackcheck.model.sibling_silence import siblings_of
@@ -133,11 +134,20 @@ def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
     counts_all = mode == "count" and not isinstance(where, YamlMapping)
     siblings = None if counts_all or entry.kind.final else siblings_of(ctx.catalogue, path)
     return RuleSelection(
-        mode, path, entry.plane,
+        mode, path, _plane(ctx, path, entry.plane),
         ctx.quiet(lambda: clause_of(ctx, where, path, plain_only="where")) if isinstance(where, YamlMapping) else None,
         expect, _whole(ctx, table, "allow-failing") or 0, word(table, "allow-empty") == "true",
         siblings,
     )  # fmt: skip
+
+
+def _plane(ctx: CompileContext, path: Path, own: Plane) -> Plane:
+    """Return the plane of a collection; for a derived one inside the items of another, the plane of these items.
+
+    If that plane returns nothing, the items are unknown for this reason, and so is the collection inside them.
+    """
+    outer = ctx.catalogue.find(Path((replace(path.segments[0], key=None),)))
+    return own if own is not Plane.DERIVED or outer is None else outer.plane
 
 
 def _whole(ctx: CompileContext, table: YamlMapping, key: str) -> int | None:
