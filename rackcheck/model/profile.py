@@ -188,11 +188,12 @@ class Rule:
     def excuses(self, status: Status, evidence: Iterable[Evidence]) -> bool:
         """Whether a verdict is unknown without an effect on the outcome: a machine may lack a source of the facts.
 
-        A source that exists and returns a broken, cut or late reply is not excused: the reply may hide a failure.
+        A source that exists and returns a broken, cut or late reply is not excused: the reply may hide a failure. In a
+        rule about a rack or the fleet it is excused, because the rules about its own node are unknown, too.
         """
         if not self.unknown_is_minor or status is not Status.UNKNOWN:
             return False
-        return self.excuses_all or not any(each.unusable for each in evidence)
+        return self.excuses_all or self.scope is not Scope.NODE or not any(each.unusable for each in evidence)
 
     @property
     def planes(self) -> frozenset[Plane]:

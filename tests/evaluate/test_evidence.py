@@ -19,7 +19,7 @@ from rackcheck.model.evidence import Evidence
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.fit import Match, ProfileFit, fit
 from rackcheck.model.path import parse
-from rackcheck.model.profile import FIRST, LAW, SECOND, Rule, Severity
+from rackcheck.model.profile import FIRST, LAW, SECOND, Rule, Scope, Severity
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.group import is_group
 from rackcheck.probe.registry import registry
@@ -323,6 +323,8 @@ def test_a_missing_source_may_be_excused_and_an_unusable_reply_may_not(reason: R
     assert conclude(found, rules).outcome is (Outcome.INCOMPLETE if unusable else Outcome.PASS)
     built_in = replace(rules["spare"], built_in=True, excuses_all=True)
     assert conclude(found, {**rules, "spare": built_in}).outcome is Outcome.PASS
+    of_the_fleet = replace(rules["spare"], scope=Scope.FLEET)
+    assert conclude(found, {**rules, "spare": of_the_fleet}).outcome is Outcome.PASS
     failed = [found[0], Verdict("spare", Status.FAIL, "lost", (lost,))]
     assert conclude(failed, rules).outcome is Outcome.FAIL
 
@@ -331,7 +333,7 @@ def test_earlier_laws_excuse_every_unknown_of_a_rule_whose_source_may_be_missing
     profile = library.load("h100-dgx", registry().catalogue)
     earlier = {law: profile.under(law) for law in (FIRST, SECOND)}
     lost = Evidence(Status.UNKNOWN, "nvme/nvme0.smart.passed", "", "must be true", "", Unknown(Reason.UNPARSABLE))
-    excused = [rule for rule in profile.own if rule.unknown_is_minor and rule.severity.decides]
+    excused = [r for r in profile.own if r.unknown_is_minor and r.severity.decides and r.scope is Scope.NODE]
     assert excused and all(rule.decides(Status.UNKNOWN, [lost]) for rule in excused)  # noqa: PT018
     for found in earlier.values():
         assert not any(r.decides(Status.UNKNOWN, [lost]) for r in found.own if r.unknown_is_minor)
