@@ -189,7 +189,8 @@ class Rule:
         """Whether a verdict is unknown without an effect on the outcome: a machine may lack a source of the facts.
 
         A source that exists and returns a broken, cut or late reply is not excused: the reply may hide a failure. In a
-        rule about a rack or the fleet it is excused, because the rules about its own node are unknown, too.
+        rule about a rack or the fleet it is excused: most of these replies are those of nodes that return nothing, and
+        these nodes are INCOMPLETE by their own rules.
         """
         if not self.unknown_is_minor or status is not Status.UNKNOWN:
             return False

@@ -74,6 +74,12 @@ class Member:
         names, why = self.facts.items(collection)
         return names, self.named(why)
 
+    def listed(self) -> tuple[tuple[tuple[str, str], ...], Unknown | None]:
+        """Return the pairs of texts that `distil` listed for this node, and the reason if some may be missing."""
+        assert isinstance(self.own, tuple)
+        found, why = self.own
+        return found, self.named(why)
+
     def named(self, why: Unknown | None) -> Unknown | None:
         """Return a reason with the node's name in front of the detail; None if there is no reason."""
         return None if why is None else Unknown(why.reason, f"{self.seat.name}: {why.detail}".rstrip(": "))

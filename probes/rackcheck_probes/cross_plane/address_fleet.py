@@ -49,10 +49,8 @@ def address_fleet(members: Sequence[Member]) -> Facts:
     owners: dict[str, dict[str, str]] = {}
     lost: Unknown | None = None
     for member in members:
-        own = member.own
-        assert isinstance(own, tuple)
-        found, missing = own
-        lost = lost or (None if missing is None else member.named(missing))
+        found, missing = member.listed()
+        lost = lost or missing
         for interface, address in found:
             owners.setdefault(address, {}).setdefault(member.seat.name, interface)
     repeated = tuple(

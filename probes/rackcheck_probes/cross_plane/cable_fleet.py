@@ -39,10 +39,8 @@ def cable_fleet(members: Sequence[Member]) -> Facts:
     racks: dict[str, dict[str, Mapping[str, str]]] = {}
     lost: Unknown | None = None
     for member in members:
-        own = member.own
-        assert isinstance(own, tuple)
-        found, missing = own
-        lost = lost or (None if missing is None else member.named(missing))
+        found, missing = member.listed()
+        lost = lost or missing
         racks.setdefault(member.seat.rack, {})[member.seat.name] = dict(found)
     misplaced = tuple(text for _, nodes in sorted(racks.items()) for text in _misplaced(nodes))
     yield "fleet.cables.misplaced", misplaced if misplaced or lost is None else lost
