@@ -258,7 +258,8 @@ class Documents:
             return known
         members = page.body.get("Members")
         if not isinstance(members, list):
-            missing = Reason.NOT_COLLECTED if members is None else Reason.UNPARSABLE  # some BMCs leave the list out
+            # Some BMCs leave the list out of a collection that they do not support; null is an invalid list.
+            missing = Reason.UNPARSABLE if "Members" in page.body else Reason.NOT_COLLECTED
             raise Unreadable(f"{page.uri} has no list of Members", missing)
         uris: list[str] = []
         failed: Unknown | None = None

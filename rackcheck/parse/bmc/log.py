@@ -181,9 +181,8 @@ def entries(docs: Documents, log: Resource) -> LogEntries:
 def _lying_in(page: Resource) -> Iterator[Resource]:
     members = page.body.get("Members")
     if not isinstance(members, list):
-        raise Unreadable(
-            f"{page.uri} has no list of Members", Reason.NOT_COLLECTED if members is None else Reason.UNPARSABLE
-        )
+        missing = Reason.UNPARSABLE if "Members" in page.body else Reason.NOT_COLLECTED
+        raise Unreadable(f"{page.uri} has no list of Members", missing)
     for number, member in enumerate(members):
         if not isinstance(member, Mapping):
             raise Unreadable(f"{page.uri}: a member is not an entry: {clean(repr(member))}")
