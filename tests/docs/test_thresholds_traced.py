@@ -195,7 +195,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         gpu.no_uncorrected_dram gpu.no_uncorrected_sram gpu.no_uncorrected_parity gpu.no_link_error nvlink.recovered
         gpu.no_deferred gpu.blocks_sound log.no_gpu_error
         log.no_disabled_interrupt log.clock_stable log.no_iommu_fault_of_jobs log.no_iommu_fault pcie.not_limited
-        log.no_nvlink_failure log.no_assertion log.no_fabric_failure
+        log.no_nvlink_failure log.no_assertion log.no_fabric_failure gpu.never_slowed gpu.unused
     """,
     a_word_of_its_state: """
         burnin.gpu_work_best burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat

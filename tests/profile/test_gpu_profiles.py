@@ -198,7 +198,7 @@ TABLES = {"SYS": "systems", "GPU": "gpu_state", "NET": "network", "SWF": "softwa
         ("infiniband", "ib.few_carrier_losses", 5, "NET-016", "5 IPoIB warn"),
         ("roce", "roce.few_carrier_losses", 3, "NET-016", "3 Ethernet warn"),
         ("roce", "roce.notifications", 48, "NET-035", "48 and 6"),
-        ("roce", "roce.raw_ber", 1e-3, "NET-021", "raw 1e-5"),
+        ("rdma-nic", "nic.raw_ber", 1e-3, "NET-021", "raw 1e-5"),
     ],
 )  # fmt: skip
 def test_a_figure_stands_in_the_base_of_facts(name: str, rule_id: str, wanted: object, fact: str, figure: str) -> None:
@@ -520,7 +520,7 @@ NO_SUMMARY = ("fabric.healthy_summary", "fabric.configured")
 
 NOT_REPORTED = "nvidia-smi -q -x does not report it"
 NOT_BY_SMI = {"nvlink.count", "nvlink.speed", "nvlink.no_replays", "nvlink.no_crc", "nvlink.ber", "gpu.peers",
-              "gpu.inforom_valid", "gpu.gsp_default", "gpu.no_link_error"}  # fmt: skip
+              "gpu.inforom_valid", "gpu.gsp_default", "gpu.no_link_error", "gpu.never_slowed"}  # fmt: skip
 """What NVML reports and nvidia-smi -q -x does not; on a node without Python, these are unknown."""
 
 
@@ -556,6 +556,7 @@ def test_a_recorded_a100_passes_except_for_the_gpu_count_and_values_missing_in_n
         "gpu.no_page_waits",
         "gpu.margin",
         "fabric.joined",
+        "fabric.one_domain",
         *NO_SUMMARY,
     }
 
@@ -619,7 +620,7 @@ WAITING = {
     "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus nvme.driven gpu.none_missing gpu.near_nic "
     "gpu.path_width gpu.path_speed nic.read_request pcie.no_uncorrected pcie.no_error_status pcie.no_other_status "
     "nic.in_place pcie.no_power_fault pcie.functions_alike pcie.not_limited pcie.no_lane_error pcie.target_speed",
-    "/sys/bus/pci/drivers/mlx5_core": "links.module_clean nic.outstanding_reads nic.ber nic.module_temperature "
+    "/sys/bus/pci/drivers/mlx5_core": "links.module_clean nic.outstanding_reads nic.ber nic.raw_ber nic.module_temperature "
     "nic.module_firmware_alike",
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "
     "nic.path_width nic.path_speed nic.board_rate nic.board_rate_200 nic.no_link_down nic.no_recovery "

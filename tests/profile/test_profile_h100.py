@@ -234,7 +234,9 @@ def gpus(**more: Reading) -> dict[str, Reading]:
         **{f"ecc.volatile.{part}": 0 for part in ("dram.uncorrected", "sram.uncorrected", "sram.secded", "sram.parity")},
         **{f"ecc.aggregate.{part}": 0 for part in ("dram.uncorrected", "sram.secded", "sram.parity")},
         **{f"ecc.aggregate.sram.source.{part}": 0 for part in SRAM_SOURCES},
-        "link.errors.fatal": 0, "link.errors.nonfatal": 0,
+        "link.errors.fatal": 0, "link.errors.nonfatal": 0, "processes": 0,
+        "clock.limited_for.hw_thermal": 0.0, "clock.limited_for.hw_brake": 0.0,
+        "fabric.cluster": "00000000-0000-0000-0000-000000000000", "fabric.clique": 0,
     }  # fmt: skip
     facts = {f"gpu/{n}.{fact}": reading for n in range(8) for fact, reading in one.items()}
     facts["driver.version"] = "570.86.15"
@@ -262,6 +264,25 @@ def test_an_idle_gpu_at_gen1_is_no_finding() -> None:
     assert "gpu.generation" in found
     assert "gpu.generation_under_load" not in found
     assert rule("gpu.generation_under_load").phase is Phase.BURN_IN
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "wanted", "status"),
+    [
+        ("clock__limited_for__hw_thermal", 12.0, "gpu.never_slowed", Status.FAIL),
+        ("clock__limited_for__hw_brake", 0.001, "gpu.never_slowed", Status.FAIL),
+        ("fabric__clique", 1, "fabric.one_domain", Status.FAIL),
+        ("fabric__cluster", "6f5a1b0c-0000-0000-0000-000000000001", "fabric.one_domain", Status.FAIL),
+        ("processes", 1, "gpu.unused", Status.WARN),
+    ],
+)
+def test_a_gpu_that_was_slowed_stands_apart_or_is_in_use_is_found(
+    fact: str, value: Reading, wanted: str, status: Status
+) -> None:
+    healthy = judged(gpus(), "gpu")
+    found = judged(gpus(**{fact: value}), "gpu")
+    assert {i for i, s in found.items() if s is not healthy[i]} == {wanted}
+    assert found[wanted] is status
 
 
 def test_a_gpu_whose_slot_is_held_at_gen4_is_found_even_while_idle() -> None:
