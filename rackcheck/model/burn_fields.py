@@ -67,7 +67,7 @@ _FIELDS: Mapping[Callable[[Any], float | str], str] = {
     _count: "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width xids mce "
     "nvlink_errors throttles edac_corrected edac_uncorrected bits count sm cpu seed xid up symbol_error link_downed "
     "xmit_wait tested seeds pieces rounds array sms slowest_sm length found row column pstate",
-    _flag: "blame held more",
+    _flag: "blame direct held more",
     text: "of stage test status why unit hash theirs name pattern said line want got",
     _place: "address other",
     _code: "code",

@@ -113,14 +113,17 @@ class SimLoad:
         return {"k": "about", "t": 0.4, "gpus": {g.parts.index: g.about() for g in gpus}, "troubles": list(troubles)}
 
     def _gpus(self) -> Iterator[SimGpu]:
-        names = [gpu.index for gpu in self.parts.gpus]
+        ills = {
+            gpu.index: tuple(ill for ill in self.ills if ill.of in (f"gpu/{gpu.index}", "node"))
+            for gpu in self.parts.gpus
+        }
         for place, parts in enumerate(self.parts.gpus):
             base = self._begins() + place * self.plan["step"]
             made = chip(self.seed, self.number, str(parts.about.get("pci", parts.index)))
-            mine = tuple(ill for ill in self.ills if ill.of in (f"gpu/{parts.index}", "node"))
+            peers = {index: theirs for index, theirs in ills.items() if index != parts.index}
             yield SimGpu(
-                parts, made, mine, self._slots("gpu", base), [name for name in names if name != parts.index],
-                self.plan["seed"], base, self._ends(), self.period, self._rng(f"gpu/{parts.index}"),
+                parts, made, ills[parts.index], self._slots("gpu", base), peers, self.plan["seed"], base, self._ends(),
+                self.period, self._rng(f"gpu/{parts.index}"),
             )  # fmt: skip
 
     def _port(self, port: SimPort) -> Iterator[GpuRecord]:

@@ -19,7 +19,7 @@ CYCLE = {"avx512": 16, "avx2": 8, "neon": 4}
 """FLOP per cycle of a logical processor while the other logical processor of its core also works."""
 
 REACHED = 0.96
-SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.05
+SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.45
 """Rates (B/s) of encryption by a core, memory of a NUMA node, memory test by a core; tested fraction of memory."""
 
 

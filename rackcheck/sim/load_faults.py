@@ -121,6 +121,36 @@ def _clock_stuck(_: Station, given: FaultWords) -> None:
     number(given, "mhz", 100, 10_000)
 
 
+@_fault("chip-poor", "under load a GPU at its power cap has a much lower clock than its peers", gpu=None, percent="40")
+def _chip_poor(_: Station, given: FaultWords) -> None:
+    number(given, "percent", 1, 99)
+
+
+@_fault("power-low", "under load a GPU draws much less power than its peers at the same clock", gpu=None, percent="60")
+def _power_low(_: Station, given: FaultWords) -> None:
+    number(given, "percent", 1, 99)
+
+
+@_fault("hbm-slow", "under load the memory of a GPU is slower than that of its peers", gpu=None, percent="50")
+def _hbm_slow(_: Station, given: FaultWords) -> None:
+    number(given, "percent", 1, 99)
+
+
+@_fault("pcie-slow", "under load copies between a GPU and the host are slower, with all lanes", gpu=None, percent="50")
+def _pcie_slow(_: Station, given: FaultWords) -> None:
+    number(given, "percent", 1, 99)
+
+
+@_fault(
+    "nvlink-slow", "under load copies between a GPU and the others are slower, or use host memory (direct=no)",
+    gpu=None, percent="50", direct="yes",
+)  # fmt: skip
+def _nvlink_slow(_: Station, given: FaultWords) -> None:
+    number(given, "percent", 0, 99)
+    if given["direct"] not in {"yes", "no"}:
+        raise UserError(f"`direct` must be yes or no, not {given['direct']!r}")
+
+
 @_fault("cap-low", "under load a GPU's power limit is below its default", gpu=None, watts="500")
 def _cap_low(_: Station, given: FaultWords) -> None:
     number(given, "watts", 50, 10_000)

@@ -25,7 +25,7 @@ NO_ANSWER = 5.0
 
 @dataclass
 class SimGpu:
-    """A GPU under load: `slots` are (stage, start, end) in seconds, `peers` are the indices of the other GPUs.
+    """A GPU under load: `slots` are (stage, start, end) in seconds, `peers` are the faults of the other GPUs by index.
 
     `base` is the start of the GPU's load, and `end` the end of the node's work, in seconds on the node's clock.
     """
@@ -34,7 +34,7 @@ class SimGpu:
     chip: Chip
     ills: tuple[Ill, ...]
     slots: Sequence[GpuStage]
-    peers: Sequence[str]
+    peers: Mapping[str, tuple[Ill, ...]]
     seed: int
     base: float
     end: float
@@ -185,10 +185,10 @@ class SimGpu:
         for test, unit, rate, more in tests(self.parts, self.ills, stage, seed, clock, self.chip.work, self.rng):
             yield self._stage(self.of, stage, test, unit, rate, begin, why, _mismatches(test, found), more)
         if stage == "links":
-            rate = to_peer(self.parts, self.ills)
-            for peer in self.peers:
-                of = f"peer/{self.parts.index}-{peer}"
-                yield self._stage(of, stage, "copy", "B", rate, begin, why, 0, {"seed": seed})
+            for peer, theirs in self.peers.items():
+                of, (rate, direct) = f"peer/{self.parts.index}-{peer}", to_peer(self.parts, self.ills, theirs)
+                more = {"seed": seed, "direct": direct}
+                yield self._stage(of, stage, "copy", "B", rate, begin, why, 0, more)
 
     def _stage(
         self, of: str, stage: str, test: str, unit: str, rate: float, begin: float, why: str, mismatches: int | None,

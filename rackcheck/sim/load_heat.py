@@ -72,17 +72,24 @@ class Heat:
         caps = [ill.number("watts") for ill in ills if ill.kind == "cap-low"]
         self.limit = min([float(about.get("limit") or self._usual), *caps])
         self._stuck = next((ill.number("mhz") * 1e6 for ill in ills if ill.kind == "clock-stuck"), None)
+        self._poor = 1 - sum(ill.number("percent") for ill in ills if ill.kind == "chip-poor") / 100
+        self._light = 1 - sum(ill.number("percent") for ill in ills if ill.kind == "power-low") / 100
         self._warming = [ill for ill in ills if ill.kind in {"gpu-hot", "fan-stopped"}]
 
     def drawn(self, stage: str) -> tuple[float, float, int]:
         """Return the clock (Hz), the power draw (W) and the throttle reasons; `stage` is empty if no stage runs."""
         if not stage:
             return self._parts.idle_clock, self._parts.idle, IDLE
+        clock, power, reasons = self._loaded(stage)
+        return clock, power * self._light, reasons
+
+    def _loaded(self, stage: str) -> tuple[float, float, int]:
         demand = DEMAND.get(stage, 0.5) * self._usual
         if self._stuck is not None:
             clock = min(self.highest, self._stuck)
             return clock, min(self.limit, demand * (clock / self.highest) ** STEEP), 0
         free = self.highest * (self.limit / demand) ** (1 / STEEP) * self.chip.clock * (1 - LEAK * (self.temp - 60))
+        free *= self._poor
         if free < self.highest:
             return free, self.limit, CAPPED
         return self.highest, demand, 0

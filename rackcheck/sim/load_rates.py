@@ -50,7 +50,7 @@ def tests(
         rate = PER_CLOCK[test] * part * clock * (BESIDES if stage == "together" else 1.0)
         yield test, UNITS[test], rate, {"seed": seed, "hash": hash_of(ills, test, seed), **sms}
     if stage in ("memory", "together"):
-        memory = float(parts.about.get("memory_clock_max") or 2.5e9)
+        memory = float(parts.about.get("memory_clock_max") or 2.5e9) * _left(ills, "hbm-slow")
         for test, each in PER_MEMORY_CLOCK.items():
             more: dict[str, Any] = {"coverage": COVERED, "seed": seed} if test == "verify" else {}
             yield test, "B", each * memory * (1 + rng.gauss(0, SPREAD)), more
@@ -60,16 +60,29 @@ def tests(
             yield test, "B", over_pcie(parts, ills) * ways * (1 + rng.gauss(0, SPREAD)), {"seed": seed}
 
 
-def to_peer(parts: GpuParts, ills: Sequence[Ill]) -> float:
-    """Return the rate of a copy to another GPU in B/s: over NVLink, or over PCIe if the GPU has no NVLink."""
-    return float(parts.about.get("nvlink_rate") or 0.0) * OVER_NVLINK or over_pcie(parts, ills) / 2
+def to_peer(parts: GpuParts, ills: Sequence[Ill], theirs: Sequence[Ill]) -> tuple[float, bool]:
+    """Return the rate of a copy to another GPU in B/s, and whether the driver copies directly.
+
+    The copy runs over NVLink, or over PCIe if the GPU has no NVLink; the slower end determines its rate.
+    """
+    whole = float(parts.about.get("nvlink_rate") or 0.0) * OVER_NVLINK or over_pcie(parts, ills) / 2
+    slow = [ill for ill in (of_kind(ills, "nvlink-slow"), of_kind(theirs, "nvlink-slow")) if ill]
+    left = min((1 - ill.number("percent") / 100 for ill in slow), default=1.0)
+    return whole * left, not any(ill.words["direct"] == "no" for ill in slow)
 
 
 def over_pcie(parts: GpuParts, ills: Sequence[Ill]) -> float:
     """Return the rate of a copy between host and GPU over PCIe, in B/s."""
     narrow = of_kind(ills, "link-narrow-under-load")
     lanes = narrow.number("lanes") if narrow else float(parts.lanes or parts.about.get("link_width_max") or 16)
-    return float(PER_LANE * lanes * 2 ** (int(parts.about.get("link_gen_max") or 4) - 1))
+    whole = float(PER_LANE * lanes * 2 ** (int(parts.about.get("link_gen_max") or 4) - 1))
+    return whole * _left(ills, "pcie-slow")
+
+
+def _left(ills: Sequence[Ill], kind: str) -> float:
+    """Return the fraction of a rate that remains with a fault of this kind: 1 without the fault."""
+    ill = of_kind(ills, kind)
+    return 1 - ill.number("percent") / 100 if ill else 1.0
 
 
 def of_kind(ills: Sequence[Ill], kind: str) -> Ill | None:

@@ -147,6 +147,14 @@ def test_a_healthy_gpu_does_all_stages_without_a_finding(machine: Gpu, seed: int
     assert all("mismatches" in done["gpu/0", stage, test] for stage, test in verified)
 
 
+def test_a_stage_of_all_parts_that_ran_no_memory_test_counts_as_not_tested(machine: Gpu) -> None:
+    done = stages(machine.burn("gpus=1", ("together", 0.001)))
+    assert done["gpu/0", "together", "mma"]["status"] == "done"
+    assert ("gpu/0", "together", "verify") not in done
+    row = done["gpu/0", "together", ""]
+    assert (row["status"], row["why"]) == ("not tested", "under-loaded: no time was left for verify")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_many_seeds_of_a_healthy_gpu_give_no_finding(machine: Gpu, seed: int) -> None:

@@ -21,6 +21,12 @@ def clean(seed: int) -> tuple[Tree, ...]:
     return tuple(tree(NODES, number, capture(number, 1000 + seed, chips=seed)) for number in range(1, NODES + 1))
 
 
+@cache
+def few() -> tuple[Tree, ...]:
+    """Five nodes without a fault: enough for comparisons within a node."""
+    return tuple(tree(5, number, capture(number, 1000)) for number in range(1, 6))
+
+
 def with_fault(seed: int, kind: str, **words: str) -> tuple[Seen, BurnCapture]:
     """The same rack with a fault on one node."""
     found = capture(ODD, 1000 + seed, ills(kind, **words), chips=seed)
@@ -78,6 +84,47 @@ def test_each_fault_is_found_at_its_place_and_nothing_is_found_elsewhere(name: s
             lost.append((seed, seen.failed, seen.unknown))
     print(f"{name}: {len(SEEDS) - len(lost)} of {len(SEEDS)} found and placed, nothing elsewhere")
     assert not lost
+
+
+SLOW: Mapping[str, tuple[str, Mapping[str, str], str, str]] = {
+    "memory": ("hbm-slow", {}, "burnin.gpu_memory_rate", "burnin.gpu/{}.beside.memory.copy"),
+    "host": ("pcie-slow", {}, "burnin.gpu_host_rate", "burnin.gpu/{}.beside.link.h2d"),
+    "peers": ("nvlink-slow", {}, "burnin.gpu_peer_rate", "burnin.gpu/{}.beside.peer"),
+    "clock": ("chip-poor", {}, "burnin.gpu_rate_alike", "burnin.gpu/{}.beside.tensor.rate"),
+    "power": ("power-low", {}, "burnin.gpu_power_alike", "burnin.gpu/{}.beside.tensor.power"),
+}
+"""Each rate and the power of a GPU, with the fault that lowers it, the rule that must fail, and the place it must name."""
+
+
+@pytest.mark.parametrize("nodes", [1, 4])
+@pytest.mark.parametrize("left", [50, 10])
+@pytest.mark.parametrize("name", SLOW)
+def test_a_gpu_with_half_or_a_tenth_of_a_rate_is_found_and_placed_on_one_node_and_on_four(
+    name: str, left: int, nodes: int
+) -> None:
+    kind, words, rule, place = SLOW[name]
+    hurt = {number: str(number % 8) for number in range(1, 1 + nodes)}
+    trees = list(few())
+    for number, gpu in hurt.items():
+        laid = ills(kind, gpu=gpu, percent=str(100 - left), **words)
+        trees[number - 1] = tree(len(trees), number, capture(number, 1000, laid))
+    seen = judged(trees)
+    assert set(seen.failed) == {f"n{number:02}" for number in hurt}
+    for number, gpu in hurt.items():
+        found = seen.failed[f"n{number:02}"][rule]
+        assert place.format(gpu) in found
+        assert all(of.startswith(f"burnin.gpu/{gpu}.") for of in found)
+
+
+def test_a_gpu_whose_copies_are_not_direct_is_found_in_every_pair_of_it_and_in_no_other() -> None:
+    laid = ills("nvlink-slow", gpu="3", percent="98", direct="no")
+    seen = judged((*few()[:4], tree(5, 5, capture(5, 1000, laid))))
+    pairs = {(gpu, other) for gpu in range(8) for other in range(8) if gpu != other and 3 in (gpu, other)}
+    assert set(seen.failed) == {"n05"}
+    found = seen.failed["n05"]
+    assert set(found["burnin.gpu_pair_direct"]) == {f"burnin.gpu/{a}.peer/{b}.direct" for a, b in pairs}
+    assert found["burnin.gpu_peer_rate"] == ("burnin.gpu/3.beside.peer",)
+    assert "burnin.gpu_pair_rate" not in found
 
 
 SILENT = {"gpu-lost", "gpu-hang", "cuda-sticky", "802", "fan-stopped"}

@@ -331,6 +331,15 @@ def test_a_gpu_is_hot_once_and_two_degrees_below_its_slowdown(node: Node) -> Non
     assert node.errors("hot") == [{"of": "gpu/1", "name": "hot", "temp": 87, "limit": 87}]
 
 
+def test_a_gpu_whose_memory_is_hot_ends_its_load_although_the_chip_is_cool(node: Node) -> None:
+    calls: list[tuple[int, float, float]] = []
+    state = numbered(1) + "*.temperature_memory_max=95\n0.temperature_memory=92\n@0.2\n0.temperature_memory=93\n"
+    node.play(node.sampler(state, on_hot=lambda *hot: calls.append(hot)), 4)
+    assert calls == [(0, 93, 93)]
+    said = "the temperature of the memory"
+    assert node.errors("hot") == [{"of": "gpu/0", "name": "hot", "temp": 93, "limit": 93, "said": said}]
+
+
 @pytest.mark.parametrize(("beyond", "hot"), [("", 2), ("*.margin_slowdown=-2\n", 0)])
 def test_a_gpu_that_reports_only_a_margin_is_hot_by_it(beyond: str, hot: int, node: Node) -> None:
     state = numbered(1).replace("*.temperature_slowdown=89\n", beyond)

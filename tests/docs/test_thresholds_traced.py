@@ -176,7 +176,11 @@ BOUND = {
 
 
 WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
-    parts_two_states: "burnin.gpu_work_alike burnin.gpu_clock",
+    parts_two_states: """
+        burnin.gpu_work_alike burnin.gpu_clock burnin.gpu_memory_rate burnin.gpu_memory_limit burnin.gpu_host_rate
+        burnin.gpu_host_limit burnin.gpu_peer_rate burnin.gpu_pair_rate burnin.gpu_pair_limit burnin.gpu_rate_alike
+        burnin.gpu_power_alike
+    """,
     none_of_it: """
         kernel.no_machine_check kernel.no_oops kernel.no_lockup cpu.all_online memory.none_broken memory.no_uncorrected
         memory.no_corrected gpu.present log.no_fatal_sxid log.no_sxid log.no_oom nvme.no_warning nvme.no_media_error
@@ -224,7 +228,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     a_vote: "alike.bios_settings alike.bios_settings_other alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots",
     our_own_choice: "burnin.gpu_heat_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear time.chrony_close "
-    "os.few_stuck_processes",
+    "os.few_stuck_processes burnin.gpu_loaded burnin.memory_covered",
     of_an_example: "memory.swappiness mount.space nvme.count storage.read_ahead",
     of_a_tuned_machine: "bios.node_interleave bios.upi_prefetch",
     by_the_params_of_another: "mount.inodes",

@@ -79,7 +79,7 @@ class Seen:
     trees: Mapping[str, Tree]
 
     def fact(self, node: str, path: str) -> Reading:
-        plane = Plane.DERIVED if ".among." in path else Plane.BURNIN
+        plane = Plane.DERIVED if ".among." in path or ".beside" in path else Plane.BURNIN
         return self.trees[node].reading(parse(path), plane)
 
 

@@ -1,6 +1,20 @@
 """GPUs under load: wrong results, rates of memory, tensor cores and links, and error counters that increased."""
 
-from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
+from rackcheck import (
+    Absent,
+    Class,
+    Facts,
+    Load,
+    Reason,
+    Unknown,
+    collection,
+    flag,
+    integer,
+    listing,
+    probe,
+    quantity,
+    text,
+)
 from rackcheck.model.burn_record import Burn, Stage
 from rackcheck.model.fact import Reading, Sourced
 from rackcheck.parse.burnin.readings import (
@@ -95,6 +109,10 @@ MOST = 64
         "burnin.gpu/*.link.max_width": integer("Maximum PCIe lanes in the GPU's slot"),
         "burnin.gpu/*.peer": collection("GPUs of the same node that this GPU copied to"),
         "burnin.gpu/*.peer/*.rate": quantity("GB/s", "Rate of copies to that GPU", MEASURED),
+        "burnin.gpu/*.peer/*.direct": flag("Whether the driver copies to that GPU without using host memory", MEASURED),
+        "burnin.gpu/*.peer/*.of_nvlink": quantity(
+            "%", "Rate as a share of the total rate of the GPU's NVLinks; absent without NVLinks", MEASURED
+        ),
         "burnin.gpu/*.temperature": quantity("C", "Highest temperature", MEASURED),
         "burnin.gpu/*.memory_temperature": quantity("C", "Highest memory temperature", MEASURED),
         "burnin.gpu/*.throttled": listing("Reasons for a lower clock, other than the power cap", MEASURED),
@@ -245,8 +263,18 @@ class _Gpu:
             values = column(found, name)
             yield f"link.{fact}", int(min(values)) if values else self._untested("links")
         for pair in self.pairs:
-            rate, key = figure(self.burn, self.burn.work_of(pair), "rate"), pair.partition("-")[2]
+            copies, key = self.burn.work_of(pair), pair.partition("-")[2]
+            rate = figure(self.burn, copies, "rate")
             yield f"peer/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
+            direct = figure(self.burn, copies, "direct", "lowest")
+            yield f"peer/{key}.direct", bool(direct) if isinstance(direct, float) else direct
+            most = self.about.get("nvlink_rate")
+            if not isinstance(rate, float):
+                yield f"peer/{key}.of_nvlink", rate
+            elif isinstance(most, int | float) and most > 0:
+                yield f"peer/{key}.of_nvlink", rate / most * 100
+            else:
+                yield f"peer/{key}.of_nvlink", Absent("the driver reports no rate of this GPU's NVLinks")
 
     def _clock(self, work: list[Stage]) -> Reading:
         """Return the mean SM clock during `work`: the GPU kernel's measurement, or else the mean of the samples."""

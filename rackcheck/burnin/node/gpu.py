@@ -19,6 +19,9 @@ GPU_HANG, GPU_SLOW = 5.0, 60.0
 GPU_TOGETHER = 0.6
 """Share of the free memory that the stage `together`, which runs all kinds of work in parallel, allocates."""
 
+GPU_NEEDED = {"memory": ("verify",), "tensor": ("mma",), "links": ("h2d",), "together": ("verify", "mma", "h2d")}
+"""The tests without which a stage counts as not tested, by stage."""
+
 GPU_HOST_SHARE = 0.4
 """Fraction of the duration of the stage `links` that is used for the link to the host, if there are peer GPUs."""
 
@@ -171,8 +174,11 @@ class GpuRun:
             tally.emit(self.emit, "hang")
             raise
         tally.emit(self.emit, "stopped" if self.stop.is_set() else "")
+        missing = [test for test in GPU_NEEDED.get(name, ()) if test not in tally.tests]
         if not tally.tests:
             self._untested(self.of, name, "stopped" if self.stop.is_set() else "under-loaded: time limit reached")
+        elif missing and not self.stop.is_set():
+            self._untested(self.of, name, "under-loaded: no time was left for %s" % ", ".join(missing))
 
     def _memory(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         memory = GpuMemory(bench.driver)

@@ -40,6 +40,9 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
     slowdown = ask(nvml.nvmlDeviceGetTemperatureThreshold, nvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
     if slowdown:
         gpus.slowdown[index] = slowdown
+    hottest = ask(nvml.nvmlDeviceGetTemperatureThreshold, nvml.NVML_TEMPERATURE_THRESHOLD_MEM_MAX)
+    if hottest:
+        gpus.memory_slowdown[index] = hottest
     margin = (nvml.NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT, 0)
     gpus.slowdown_margin[index] = gpus.fields(index, [margin]).get(margin, 0)
     links, rate = _nvml_links(gpus, index)

@@ -36,6 +36,7 @@ class Gpus:
         self.lost: Any = {}
         self.places: Any = {}
         self.slowdown: Any = {}
+        self.memory_slowdown: Any = {}
         self.slowdown_margin: Any = {}
         self.links_counted: Any = {}
         self.troubles: Any = []

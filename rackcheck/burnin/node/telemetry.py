@@ -14,7 +14,7 @@ SAMPLE_PERIOD = 0.1
 XIDS_MOST = 64
 """Maximum number of kernel log lines that are reported about one GPU."""
 HOT_BELOW = 2
-"""The load must end when a GPU is only this many degrees C below its slowdown temperature."""
+"""The load must end when a GPU or its memory is only this many degrees C below its slowdown temperature."""
 HANGS_AFTER = 5.0
 """Seconds without an answer to a query after which NVML counts as hanging."""
 THROTTLES = (0x8, 0x20, 0x40, 0x80)
@@ -26,9 +26,9 @@ class Sampler(threading.Thread):
     """Samples GPUs every 0.1 s and the node every second until `stop` is set; the last sample has all counters.
 
     The counters of the first sample are from before the load, and those of the last sample from after it.
-    `on_hot(index, temp, limit)` is called once when a GPU is within 2 C of its slowdown temperature. `on_reasons(index,
-    bits)` is called when a GPU has a kind of hardware slowdown for the first time. Call hello() of `gpus` before the
-    sampler starts. `skipped` is the number of samples that were left out because an earlier sample took too long.
+    `on_hot(index, temp, limit)` is called once when a GPU or its memory is within 2 C of its slowdown temperature; NVML
+    reports no temperature of the hottest spot of the chip. `on_reasons(index, bits)` is called when a GPU has a kind of
+    hardware slowdown for the first time. Call hello() of `gpus` before the sampler starts. `skipped` is the number of samples that were left out because an earlier sample took too long.
     """
 
     def __init__(
@@ -81,13 +81,19 @@ class Sampler(threading.Thread):
 
     def _judge(self, index: "int", value: "Any") -> "None":
         """Report a hot or throttled GPU, and call the callbacks."""
-        below = value.get("below")
-        if below is not None and below <= HOT_BELOW and ("hot", index) not in self._reported:
+        most, memory = self.gpus.memory_slowdown.get(index), value.get("memory_temp")
+        margin = None if most is None or memory is None else most - memory
+        for temp, below, more in (
+            (value.get("temp"), value.get("below"), {}),
+            (memory, margin, {"said": "the temperature of the memory"}),
+        ):
+            if below is None or below > HOT_BELOW or ("hot", index) in self._reported:
+                continue
             self._reported.add(("hot", index))
-            limit = value["temp"] + below - HOT_BELOW
-            self.gpus.error(index, "hot", temp=value["temp"], limit=limit)
+            limit = temp + below - HOT_BELOW
+            self.gpus.error(index, "hot", temp=temp, limit=limit, **more)
             if self._on_hot:
-                self._on_hot(index, value["temp"], limit)
+                self._on_hot(index, temp, limit)
         new = [bit for bit in THROTTLES if value.get("reasons", 0) & bit and (bit, index) not in self._reported]
         for bit in new:
             self._reported.add((bit, index))
