@@ -264,6 +264,24 @@ def test_an_error_that_is_a_fault_stays_one_and_names_the_gpu_alone(node: Node, 
     assert seen.done() == {"gpu/0"}
 
 
+@pytest.mark.parametrize("code", [101, 999])
+def test_a_cuda_that_does_not_start_is_one_fault_of_the_node_and_of_no_gpu(node: Node, code: int) -> None:
+    seen = burnt(replace(node, gpus=3), nvml="0.mig=1", cuda=f"init={code}")
+    assert [(fault.of, fault.name) for fault in seen.burn.faults] == [("node", "cuda")]
+    assert seen.status("burnin.no_crash") is Status.FAIL
+    assert seen.why("gpu/1").startswith(f"no driver: cuInit: code {code}, ")
+    assert seen.leaves["burnin.gpu/2.faults"].reading == ()
+
+
+@pytest.mark.parametrize("code", [100, 304, 800, 803, 804])
+def test_a_driver_that_cannot_start_cuda_is_no_fault(node: Node, code: int) -> None:
+    seen = burnt(node, cuda=f"init={code}")
+    assert (seen.faults(), seen.done()) == (set(), set())
+    assert f"cuInit: code {code}, " in seen.why("gpu/1")
+    assert seen.status("burnin.no_crash") is Status.PASS
+    assert seen.status("burnin.gpu_correct") is Status.UNKNOWN
+
+
 # -- a slow start ------------------------------------------------------------------------------------------------------
 
 listing = joined("node_files", "nvml_driver", "gpu_listing")

@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 CUDA_NOT_READY = 600
 CUDA_NO_MEMORY = 2
 CUDA_ECC = 214
+CUDA_FABRIC = 802
 
 CUDA_WORDS = {
     "I": ctypes.c_uint,
@@ -47,7 +48,7 @@ The return codes are those of cuda.h of CUDA 12. 34 is a stub library, 46 a GPU 
 fit the driver or the GPU; 805 to 810 are errors of MPS.
 """
 
-CUDA_BROKEN = (101, 802, 999)
+CUDA_BROKEN = (101, CUDA_FABRIC, 999)
 """Return codes of CUDA_WHY that are a fault also before any work: the GPUs exist, and nobody can use them.
 
 Any other code of CUDA_WHY means that this GPU or this driver cannot run the test now; it is no fault of a part.

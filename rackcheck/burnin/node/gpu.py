@@ -6,7 +6,14 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.cuda import CUDA_NO_MEMORY, CUDA_SLOW, CudaDriver, CudaTrouble, cuda_described
+    from rackcheck.burnin.node.cuda import (
+        CUDA_FABRIC,
+        CUDA_NO_MEMORY,
+        CUDA_SLOW,
+        CudaDriver,
+        CudaTrouble,
+        cuda_described,
+    )
     from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuRecordWriter, GpuTally
     from rackcheck.burnin.node.gpu_links import gpu_host_work, gpu_peer_work
     from rackcheck.burnin.node.gpu_memory import GpuMemory, gpu_memory_work
@@ -100,7 +107,7 @@ class GpuRun:
         except CudaTrouble as trouble:
             self._not_tested(trouble.why())
             if trouble.faulty():
-                self.writer.error("", "", "cuda", (trouble.code,), code=trouble.code, said=str(trouble))
+                self._no_start(trouble)
             return
         try:
             while self.left and not self.stop.wait(max(0.0, self.left[0]["from"] - self.clock())):
@@ -122,9 +129,20 @@ class GpuRun:
         except GpuHang as hang:
             self._hung(str(hang))
 
+    def _first(self) -> bool:
+        """Return whether this process is that of the first GPU under test, which reports about the whole node."""
+        return self.index == min([n for n, part in self.parts.items() if not part.get("refused")] or [self.index])
+
+    def _no_start(self, trouble: "CudaTrouble") -> None:
+        """Report a fault at the start: of the node if CUDA does not start, because any GPU may be the cause."""
+        of = "node" if trouble.call == "cuInit" and trouble.code != CUDA_FABRIC else self.of
+        if of == self.of or self._first():
+            writer = GpuRecordWriter(of, self.emit)
+            writer.error("", "", "cuda", (trouble.code,), code=trouble.code, said=str(trouble))
+
     def _report_extra(self) -> None:
-        """Report GPUs that CUDA lists and NVML does not, once for the node: from the process of the first GPU."""
-        if self.devices.extra and self.index == min(n for n, part in self.parts.items() if not part.get("refused")):
+        """Report GPUs that CUDA lists and NVML does not."""
+        if self.devices.extra and self._first():
             why = "not identified: CUDA lists a GPU that NVML does not list: %s" % ", ".join(self.devices.extra)
             self.emit("about", troubles=[{"of": "node", "why": why}])
 
