@@ -303,6 +303,14 @@ def test_the_time_to_start_grows_with_the_gpus_on_the_bus_up_to_a_limit(tmp_path
     assert START_MOST == START + START_GPU * START_GPUS
 
 
+def test_a_late_list_moves_the_deadline_by_its_delay_and_an_early_one_does_not() -> None:
+    plan = {**document(Tier.SMOKE, seed=7), "ready_gpu": 0.0}
+    for listed_at, more in ((1.0, 0.0), (START + 12.0, 12.0)):
+        found = listing.GpuListing(plan, lambda at=listed_at: at)
+        found.done()
+        assert found.deadline == plan["deadline"] + more
+
+
 def test_a_driver_that_starts_slowly_is_waited_for_as_the_number_of_gpus_needs(node: Node) -> None:
     late: dict[str, Any] = {"nvml": "slow_init=2", "ready": 0.4, "ready_gpu": 2.0, "ready_most": 9.0, "deadline": 1.8}
     seen = burnt(node, files=on_bus(2), **late)
