@@ -126,6 +126,18 @@ def test_a_bad_copy_is_found_between_the_gpus_that_it_connects(node: Node, name:
     assert {of for of, name in seen.faults() if name == "mismatch"} == {f"peer/{indices[last]}-{indices[first]}"}
 
 
+def test_beside_a_gpu_that_is_on_the_bus_alone_a_wrong_gpu_still_fails_and_is_named(node: Node) -> None:
+    seen = burnt(
+        replace(node, gpus=4, numbers=(0, 2, 3)), files=on_bus(4), cuda="order=0,2,3 wrong=3:-1:fp32:2", ready_gpu=0.0
+    )
+    assert seen.faults() == {("gpu/2", "mismatch")}
+    status, reason = seen.rules["burnin.gpu_correct"]
+    assert status is Status.FAIL
+    assert "gpu/2" in reason
+    assert "gpu/1" not in reason
+    assert "4 NVIDIA GPUs on the PCI bus, NVML reports 3" in seen_reason(seen, "burnin.gpu").detail
+
+
 def test_with_the_healthy_gpus_renumbered_nothing_is_found(node: Node) -> None:
     seen = burnt(replace(node, gpus=4, numbers=(3, 1, 0)), "memory", "scalar", cuda="order=1,0,3")
     assert seen.faults() == set()
