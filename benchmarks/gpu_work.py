@@ -86,7 +86,8 @@ class Work:
 
     def bench(self, driver: Any) -> Any:
         """Open the GPU in this process."""
-        return self.node.GpuBench(driver, self.gpu, blobs(), self.clock, self.stop, self.node.GPU_REPORT, self.hang)
+        device, report = driver.whole("cuDeviceGet", self.gpu), self.node.GPU_REPORT
+        return self.node.GpuBench(driver, self.gpu, device, blobs(), self.clock, self.stop, report, self.hang)
 
     def meter(self) -> Meter:
         """Return the GPU's meter; raises NoMeter."""

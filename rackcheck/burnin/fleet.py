@@ -18,7 +18,7 @@ from rackcheck.model.fact import Plane, Reason, Unknown, clean
 from rackcheck.model.secret import scrub_text
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.model.tree import Tree
-from rackcheck.parse.burnin.plan import Tier, document, starts
+from rackcheck.parse.burnin.plan import START, START_MOST, Tier, document, starts
 from rackcheck.run.event import Answered, Burning, Event, NodeRequested, RunDone
 from rackcheck.run.job import Job, now
 from rackcheck.run.judging import Judging, tree_of
@@ -126,7 +126,8 @@ class _Task:
         looker = threading.Thread(target=self._look, args=(talk, over), daemon=True, name=f"beside-{name}")
         looker.start()
         try:
-            reply = self._reach(pack.command(len(text)), ShellLimits(deadline=plan["deadline"] + LATE), talk)
+            limits = ShellLimits(deadline=plan["deadline"] + START_MOST - START + LATE)
+            reply = self._reach(pack.command(len(text)), limits, talk)
         finally:
             over.set()
         looker.join(EVERY)

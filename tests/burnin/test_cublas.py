@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from burn_nodes import WORDS, libraries
+from burn_nvml import uuid
 from places import TESTS
 
 from rackcheck.burnin.node import cublas as products
@@ -21,7 +22,7 @@ from rackcheck.parse.burnin.tools import every
 
 HERE = TESTS
 NODE = HERE.parent / "rackcheck" / "burnin" / "node"
-FILES = ("cuda", "cublas_library", "cublas", "child", "cublas_tool")
+FILES = ("cuda", "gpu_parts", "cublas_library", "cublas", "child", "cublas_tool")
 
 CHILD = """
 import json, sys, threading, time
@@ -36,7 +37,8 @@ given = json.loads(sys.argv[1])
 stop = threading.Event()
 if given["stop"]:
     threading.Timer(given["stop"], stop.set).start()
-run_cublas(tell, clock, stop, given["until"], given["refused"], given["folders"], given["seconds"], 48, given["library"])
+parts = given["parts"] if not given["parts"] else {int(index): part for index, part in given["parts"].items()}
+run_cublas(tell, clock, stop, given["until"], parts, given["folders"], given["seconds"], 48, given["library"])
 sys.stdout.write(json.dumps({"left": os.listdir("/proc/self/task"), "ended": clock()}) + "\\n")
 """
 
@@ -70,9 +72,9 @@ class Machine:
         self.ended = self.wall = 0.0
 
     def tool(self, *folders: Path, state: str = "gpus=2", stop: float = 0.0, until: float = 60.0, seconds: float = 0.2,
-             refused: Mapping[str, str] | None = None, python: str = sys.executable, **env: str) -> list[Record]:  # fmt: skip
+             parts: Mapping[str, Mapping[str, str]] | None = None, python: str = sys.executable, **env: str) -> list[Record]:  # fmt: skip
         (self.folder / "state").write_text(state.replace(" ", "\n") + "\n")
-        given = {"stop": stop, "until": until, "refused": refused, "folders": [str(each) for each in folders],
+        given = {"stop": stop, "until": until, "parts": parts, "folders": [str(each) for each in folders],
                  "seconds": seconds, "library": str(self.library)}  # fmt: skip
         begun = time.monotonic()
         done = subprocess.run(
@@ -164,9 +166,33 @@ def test_an_unmeasurable_value_is_not_tested_and_has_a_reason(machine: Machine, 
 
 
 def test_a_gpu_that_others_use_is_left_alone_and_the_other_is_measured(machine: Machine, toolkit: Path) -> None:
-    first, second = machine.tool(toolkit, refused={"0": "foreign process: python3"})
+    first, second = machine.tool(toolkit, parts=listed(0, 1, refused="foreign process: python3"))
     assert (first["status"], first["why"]) == (None, "foreign process: python3")
     assert second["status"] == 0
+
+
+def listed(*numbers: int, refused: str = "") -> dict[str, dict[str, str]]:
+    """What NVML reports about these GPUs, in its order; the first is refused, if a reason is given."""
+    found = {str(n): {"uuid": uuid(gpu), "pci": f"0000:{0x17 + 16 * gpu:02x}:00.0"} for n, gpu in enumerate(numbers)}
+    found["0"]["refused"] = refused
+    return found
+
+
+def test_a_rate_is_that_of_the_gpu_with_the_uuid_and_not_of_the_one_with_the_index(
+    machine: Machine, toolkit: Path
+) -> None:
+    state = "gpus=4 order=3,0,2 context=2:46"
+    records = machine.tool(toolkit, state=state, parts=listed(0, 2, 3, 1))
+    assert [(each["of"], each["status"]) for each in records] == [
+        ("gpu/0", 0), ("gpu/1", None), ("gpu/2", 0), ("gpu/3", None),
+    ]  # fmt: skip
+    assert records[1]["why"].startswith("foreign process: ")
+    assert records[3]["why"] == f"not listed: CUDA lists no GPU with the UUID {uuid(1)}"
+
+
+def test_without_a_gpu_that_nvml_lists_none_is_measured(machine: Machine, toolkit: Path) -> None:
+    (record,) = machine.tool(toolkit, parts={})
+    assert (record["of"], record["status"], record["why"]) == ("node", None, "no driver: NVML lists no GPU")
 
 
 def test_a_gpu_that_fails_does_not_lose_the_other(machine: Machine, toolkit: Path) -> None:

@@ -138,7 +138,9 @@ def test_a_counter_that_went_back_is_no_zero() -> None:
 
 def test_a_finding_states_place_actual_expected_and_how_to_reproduce() -> None:
     leaf = tree(1, 1, WRONG).leaves["burnin.gpu/5.mismatches"]
-    assert leaf.source.startswith("burn-in: gpu/5 mismatch, in memory, at 0x1000")
+    assert leaf.source.startswith(
+        "burn-in: gpu/5 (serial number 1650001000006 0000:c3:00.0) mismatch, in memory, at 0x1000"
+    )
     assert leaf.source.endswith("; --seed 7 repeats it")
 
 

@@ -24,7 +24,7 @@ from rackcheck.burnin.node.gpu_units import report_gpu_tensor
 
 HERE = TESTS
 NODE = HERE.parent / "rackcheck" / "burnin" / "node"
-FILES = ("cuda", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu")
+FILES = ("cuda", "gpu_parts", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu")
 
 CHILD = """
 import json, sys, threading, time
@@ -263,20 +263,23 @@ def test_what_never_comes_back_ends_the_child_and_nothing_passes(machine: Gpu, w
 
 
 @pytest.mark.parametrize(
-    ("state", "why"),
+    ("state", "why", "faults"),
     [
-        ("init=802", "fabric manager down"), ("init=803", "no driver"), ("init=999", "no driver"), ("gpus=0", "no driver"),
-        ("context=0:46", "foreign process"), ("context=0:2", "no memory"), ("init=800", "denied"),
+        ("init=802", "fabric manager down", ["cuda"]), ("init=999", "no driver", ["cuda"]), ("init=803", "no driver", []),
+        ("gpus=0", "no driver", []), ("context=0:46", "foreign process", []), ("context=0:2", "no memory", []),
+        ("init=800", "denied", []), ("cc=70", "unsupported", []),
     ],
 )  # fmt: skip
-def test_an_unavailable_gpu_is_not_tested_and_the_reason_is_stated(machine: Gpu, state: str, why: str) -> None:
+def test_an_unavailable_gpu_is_not_tested_and_the_reason_is_stated(
+    machine: Gpu, state: str, why: str, faults: list[str]
+) -> None:
     rows = machine.burn(state, ("memory", 0.3), ("tensor", 0.3))
     assert [(r["stage"], r["status"]) for r in rows if r["k"] == "stage"] == [
         ("memory", "not tested"),
         ("tensor", "not tested"),
     ]
     assert all(r["why"].startswith(f"{why}: ") for r in rows if r["k"] == "stage")
-    assert [e["name"] for e in errors(rows)] == ["cuda"]
+    assert [e["name"] for e in errors(rows)] == faults
 
 
 def test_a_node_without_the_library_is_not_tested(machine: Gpu) -> None:
@@ -379,7 +382,7 @@ def test_gpus_report_their_properties(machine: Gpu) -> None:
     value = machine.describe("gpus=2 memory=8388608 sms=4 cc=90")
     assert set(value) == {"0", "1"}
     assert value["1"] == {
-        "uuid": "GPU-a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1", "pci": "0000:02:00.0", "model": "Fake GPU",
+        "uuid": "GPU-a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1", "pci": "0000:27:00.0", "model": "Fake GPU",
         "memory": 8388608, "sms": 4, "cc": "9.0",
     }  # fmt: skip
     assert machine.describe("init=802")["trouble"].startswith("fabric manager down: ")

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from burn_nvml import numbered, travelling
+from burn_nvml import numbered, travelling, uuid
 from fake_driver import library
 from joined import NODE, TELEMETRY, joined, source
 from recordings import shared, shared_text
@@ -157,7 +157,7 @@ def test_hello_reports_each_gpu_in_si_units(node: Node) -> None:
     node.on_bus(2)
     gpus = node.gpus(numbered(2) + "1.link.3.state=0\n")
     assert gpus.hello()["0"] == {
-        "uuid": "GPU-0", "serial": "1650000000000", "pci": "0000:17:00.0", "model": "NVIDIA H200",
+        "uuid": uuid(0), "serial": "1650000000000", "module": 1, "pci": "0000:17:00.0", "model": "NVIDIA H200",
         "memory": 150754820096, "cc": "9.0", "limit": 700.0, "limit_default": 700.0, "limit_max": 700.0,
         "clock_max": 1.98e9, "memory_clock_max": 3.201e9, "memory_width": 6144, "link_gen_max": 5,
         "link_width_max": 16, "nvlinks": 18, "nvlink_rate": 18 * 26562e6, "driver": "580.95.05", "mig": False,
@@ -204,7 +204,7 @@ def test_an_unloaded_driver_is_not_queried_and_no_trouble_without_a_gpu(node: No
     (node.place / "root/proc/driver/nvidia/version").unlink()
     node.on_bus(0)
     gpus = node.gpus(numbered(2))
-    assert (gpus.hello(), gpus.order(), gpus.foreign(set()), gpus.troubles) == ({}, {}, {}, [])
+    assert (gpus.hello(), gpus.foreign(set()), gpus.troubles) == ({}, {}, [])
 
 
 @pytest.mark.parametrize(
@@ -249,18 +249,6 @@ def test_without_pynvml_nothing_is_queried(node: Node) -> None:
     gpus = Gpus(None, node.emit, node.clock, node.root)
     assert gpus.hello() == {}
     assert gpus.troubles[0]["why"].startswith("tool missing")
-
-
-def test_the_order_is_that_of_the_addresses(node: Node) -> None:
-    gpus = node.gpus("0.pci=00000000:B7:00.0\n1.pci=00000000:17:00.0\n" + numbered(3))
-    gpus.hello()
-    assert gpus.order() == {"0": 1, "1": 2, "2": 0}
-
-
-def test_the_order_is_unknown_where_an_address_is(node: Node) -> None:
-    gpus = node.gpus("1.pci=!4\n" + numbered(3))
-    gpus.hello()
-    assert gpus.order() == {}
 
 
 def test_who_else_computes_is_named_and_who_is_ours_is_not(node: Node) -> None:

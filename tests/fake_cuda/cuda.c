@@ -1,7 +1,10 @@
 /* A driver's library for machines without a GPU: it runs the kernels of gpu.cu on the CPU, each launch within its call.
  *
  * FAKE_CUDA_STATE names a file of `key=value` lines, read anew at each launch. The machine: gpus, memory (bytes of
- * each), sms, threads (of a block), cc (90), init, driver. Its faults, GPU first: flip=GPU:OFFSET:MASK (a bit of a line,
+ * each), sms, threads (of a block), cc (90), init, driver, order=2,0,3 (the GPUs that CUDA lists, in its order; else each
+ * by its number, which its UUID, its address and the faults name), older=GPU:CC, at=GPU:BUS (another PCI address),
+ * twin=GPU:OTHER (the UUID of the other), slice=GPU (a MIG slice: a UUID of its own), blank=GPU:CODE (no UUID), slow_init
+ * (seconds). Its faults, GPU first: flip=GPU:OFFSET:MASK (a bit of a line,
  * once, after it is filled), burst=GPU:OFFSET:MASK (32 lines from there on), stuck=GPU:OFFSET:MASK (bits that read as
  * 1), alias=GPU:BIT (an address line that is dead), wrong=GPU:SM:UNIT:MASK (SM -1 is each), nan=GPU:SM,
  * slow=GPU:SM:PERCENT, hang=GPU:LAUNCH (its event never comes), stall=GPU:LAUNCH (the call never returns),
@@ -32,7 +35,7 @@ typedef struct { device *of; int hung; } stream;
 typedef struct { device *of; double at; int never; } event;
 
 static device devices[DEVICES];
-static int count = -1;
+static int count = -1, order[DEVICES];
 static u32 sms = 4;
 static char state[8192];
 static __thread device *current;
@@ -85,30 +88,54 @@ static double now(void) {
 int cuInit(unsigned flags) {
     (void)flags;
     read_state();
+    if (number("slow_init", 0)) sleep((unsigned)number("slow_init", 0));
     if (number("init", 0)) return (int)number("init", 0);
     count = (int)number("gpus", 1);
     sms = (u32)number("sms", 4);
+    for (int i = 0; i < DEVICES; i++) order[i] = i;
     for (int i = 0; i < count; i++) {
         devices[i].number = i;
         devices[i].size = number("memory", 8 << 20);
         devices[i].memory = mmap(NULL, devices[i].size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
+    const char *at = value("order");
+    if (at)
+        for (count = 0; count < DEVICES && *at >= '0' && *at <= '9'; at += *at == ',') order[count++] = (int)strtol(at, (char **)&at, 10);
     return count ? 0 : 100;
 }
 int cuDriverGetVersion(int *version) { *version = (int)number("driver", 12020); return 0; }
 int cuDeviceGetCount(int *n) { *n = count; return count < 0 ? 3 : 0; }
-int cuDeviceGet(int *d, int ordinal) { *d = ordinal; return ordinal < count ? 0 : 101; }
+int cuDeviceGet(int *d, int ordinal) {
+    if (ordinal < 0 || ordinal >= count) return 101;
+    *d = order[ordinal];
+    return 0;
+}
 int cuDeviceGetName(char *name, int size, int d) { (void)d; snprintf(name, (size_t)size, "Fake GPU"); return 0; }
-int cuDeviceGetUuid(unsigned char *uuid, int d) { memset(uuid, 0xa0 + d, 16); return 0; }
-int cuDeviceGetPCIBusId(char *id, int size, int d) { snprintf(id, (size_t)size, "0000:%02X:00.0", d + 1); return 0; }
+int cuDeviceGetUuid(unsigned char *uuid, int d) {
+    long long n[4];
+    if (fault("blank", &devices[d], n)) return (int)n[0];
+    memset(uuid, 0xa0 + (fault("twin", &devices[d], n) ? (int)n[0] : d), 16);
+    return 0;
+}
+int cuDeviceGetUuid_v2(unsigned char *uuid, int d) {
+    int code = cuDeviceGetUuid(uuid, d);
+    if (value("slice") && (int)number("slice", 0) == d) memset(uuid, 0x30 + d, 16);
+    return code;
+}
+int cuDeviceGetPCIBusId(char *id, int size, int d) {
+    long long n[4];
+    snprintf(id, (size_t)size, "0000:%02X:00.0", fault("at", &devices[d], n) ? (unsigned)n[0] : 0x17u + 16u * (unsigned)d);
+    return 0;
+}
 int cuDeviceTotalMem_v2(size_t *size, int d) { *size = devices[d].size; return 0; }
 int cuDeviceGetAttribute(int *v, int what, int d) {
-    (void)d;
+    long long n[4];
+    int cc = fault("older", &devices[d], n) ? (int)n[0] : (int)number("cc", 90);
     switch (what) {
     case 1: *v = (int)number("threads", 32); return 0;
     case 16: *v = (int)sms; return 0;
-    case 75: *v = (int)number("cc", 90) / 10; return 0;
-    case 76: *v = (int)number("cc", 90) % 10; return 0;
+    case 75: *v = cc / 10; return 0;
+    case 76: *v = cc % 10; return 0;
     default: return 1;
     }
 }

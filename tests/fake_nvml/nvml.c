@@ -7,7 +7,8 @@
  *
  * The file may be a script in time: lines below `@2.5` hold from 2.5 s after the start on; times rise, and the last lines
  * that name a key win. 40~80/5 rises from 40 to 80 within 5 s of its section's beginning. `0.lost=15` answers every question about GPU 0
- * with that code, `0.late.temperature=1.7` answers that one after 1.7 s. The time is the machine's, or that of a hand
+ * with that code, `0.late.temperature=1.7` answers that one after 1.7 s, `0.late.handle=3` opens the GPU in 3 s,
+ * `slow_init=3` the driver. The time is the machine's, or that of a hand
  * that `fake_clock` is given: then a late answer moves the hand, and nobody waits.
  */
 #include <stdio.h>
@@ -135,13 +136,14 @@ static int of(void *gpu) { return (int)(long)gpu - 1; }
 #define LINK(name, key) int name(void *g, u link, u *v) { return small(of(g), (int)link, key, v); }
 
 static int start(void) {
-    ull code = 0;
+    ull code = 0, slow = 0;
     FILE *file = fopen(getenv("FAKE_NVML_STATE") ? getenv("FAKE_NVML_STATE") : "", "r");
     if (!file) return 999;
     state[fread(state, 1, sizeof state - 1, file)] = 0;
     fclose(file);
     losing = strstr(state, "lost=") != NULL, tardy = strstr(state, "late.") != NULL;
     started = 0, started = now();
+    number(-1, -1, "slow_init", &slow), sleep((u)slow);
     number(-1, -1, "init", &code);
     return (int)code;
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import fake_driver
-from burn_nvml import numbered
+from burn_nvml import listed
 from payloads import Running, plan, start
 from places import TESTS
 
@@ -28,11 +28,15 @@ def libraries(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Node:
-    """A node with several GPUs; `folder` is its own, `built` that of the libraries."""
+    """A node with several GPUs; `folder` is its own, `built` that of the libraries.
+
+    `numbers` are the GPUs that NVML lists, in its order, if not all.
+    """
 
     built: Path
     folder: Path
     gpus: int = 2
+    numbers: tuple[int, ...] = ()
 
     def burn(self, cuda: str = "", nvml: str = "", seconds: float = 0.8, **more: Any) -> Running:
         """Start a payload on it; `cuda` and `nvml` are lines of the fakes' state."""
@@ -41,7 +45,7 @@ class Node:
             (self.folder / "root" / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / "root" / name).write_text(text)
         (self.folder / "cuda").write_text(f"gpus={self.gpus}\n" + cuda.replace(" ", "\n") + "\n")
-        (self.folder / "nvml").write_text(nvml.replace(" ", "\n") + "\n" + numbered(self.gpus))
+        (self.folder / "nvml").write_text(nvml.replace(" ", "\n") + "\n" + listed(*(self.numbers or range(self.gpus))))
         given = {"of": ("cpu", "gpu"), "root": str(self.folder / "root"), "cool": 0.2, **more}
         return start(self.plan(seconds, given), **self.env)
 

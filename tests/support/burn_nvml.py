@@ -12,7 +12,6 @@ from rackcheck.probe.tree_shaking import needed
 H200 = """\
 driver=580.95.05
 *.name=NVIDIA H200
-*.serial=1650000000000
 *.memory=150754820096
 *.memory_used=0
 *.memory_width=6144
@@ -64,10 +63,25 @@ driver=580.95.05
 """
 
 
+def uuid(number: int) -> str:
+    """The UUID of a GPU, the same in both fake drivers."""
+    two = f"{0xA0 + number:02x}"
+    return f"GPU-{two * 4}-{two * 2}-{two * 2}-{two * 2}-{two * 6}"
+
+
 def numbered(count: int) -> str:
-    """A state of the fake driver with this many idle H200s, equal except for uuid and address."""
-    each = (f"{n}.uuid=GPU-{n}\n{n}.pci=00000000:{0x17 + 16 * n:02X}:00.0\n" for n in range(count))
-    return f"count={count}\n{''.join(each)}{H200}"
+    """A state of the fake driver with this many idle H200s, equal except for what identifies them."""
+    return listed(*range(count))
+
+
+def listed(*numbers: int) -> str:
+    """A state of the fake driver that lists the GPUs with these numbers, in this order."""
+    each = (
+        f"{index}.uuid={uuid(n)}\n{index}.pci=00000000:{0x17 + 16 * n:02X}:00.0\n{index}.serial={1650000000000 + n}\n"
+        f"{index}.module_id={n + 1}\n"
+        for index, n in enumerate(numbers)
+    )
+    return f"count={len(numbers)}\n{''.join(each)}{H200}"
 
 
 def travelling() -> ModuleType:

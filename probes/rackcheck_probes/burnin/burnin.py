@@ -46,7 +46,7 @@ def burnin(burn: Burn) -> Facts:
     for name, faults in where.items():
         at = f"burnin.fault/{name.replace(' ', '_')}"
         more = f"; and {len(faults) - 1} more" if len(faults) > 1 else ""
-        message = f"burn-in: {described(faults[0])}{more}"
+        message = f"burn-in: {described(faults[0], burn)}{more}"
         yield f"{at}.name", Sourced(name, message)
         yield f"{at}.count", len(faults)
         yield f"{at}.where", Sourced(", ".join(sorted({fault.of for fault in faults})[:MOST]), message)

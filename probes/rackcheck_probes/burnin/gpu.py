@@ -66,6 +66,8 @@ MOST = 64
         "burnin.gpu/*.model": text("Model, as the driver names it", Class.IDENTITY),
         "burnin.gpu/*.uuid": text("UUID, as the driver reports it", Class.IDENTITY),
         "burnin.gpu/*.serial": text("Serial number on the GPU's label", Class.IDENTITY),
+        "burnin.gpu/*.pci": text("PCI address: domain, bus, device, function"),
+        "burnin.gpu/*.module": integer("Number of the GPU's module on its baseboard, as the driver reports it"),
         "burnin.gpu/*.faults": listing("Faults that were found, by name", MEASURED),
         "burnin.gpu/*.mismatches": integer("Wrong results of any test", Class.COUNTER),
         "burnin.gpu/*.again": text(
@@ -128,17 +130,18 @@ def burnin_gpu(burn: Burn) -> Facts:
     """Return a burn-in's measurements of each GPU."""
     unseen = next((why for of, why in burn.troubles if of == "node"), "")
     if "gpus" not in burn.hello:
-        yield "burnin.gpu", untested(burn, ())
+        yield "burnin.gpu", Unknown(Reason.NOT_TESTED, unseen) if unseen else untested(burn, ())
     else:
         yield "burnin.gpu", Unknown(Reason.NOT_TESTED, unseen) if unseen else tuple(burn.gpus)
     for index, about in burn.gpus.items():
-        for name in ("model", "uuid", "serial"):
+        for name in ("model", "uuid", "serial", "pci"):
             if isinstance(about.get(name), str):
                 yield f"burnin.gpu/{index}.{name}", about[name]
         for name in ("limit", "limit_default"):
             if isinstance(about.get(name), int | float):
                 yield f"burnin.gpu/{index}.{name}", about[name]
-        for name, key in (("link.max_generation", "link_gen_max"), ("link.max_width", "link_width_max")):
+        known = (("module", "module"), ("link.max_generation", "link_gen_max"), ("link.max_width", "link_width_max"))
+        for name, key in known:
             if isinstance(about.get(key), int):
                 yield f"burnin.gpu/{index}.{name}", about[key]
         for name, reading in _Gpu(burn, index).facts():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cublas import CUBLAS_SIDE, cublas_rate
     from rackcheck.burnin.node.cublas_library import CublasTrouble, find_cublas, open_cublas
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
+    from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable
 
 CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 8.0, 60.0
 """Seconds of products per GPU; seconds that must be left to start a GPU; seconds after which a GPU counts as hanging.
@@ -27,37 +28,47 @@ CUBLAS_GRACE = 0.3
 
 def run_cublas(
     emit: Callable[..., None], clock: Callable[[], float], stop: Any, until: float,
-    refused: Optional[Mapping[str, str]] = None, folders: Optional[Sequence[str]] = None,
+    parts: Optional[Mapping[int, "GpuPart"]] = None, folders: Optional[Sequence[str]] = None,
     seconds: float = CUBLAS_SECONDS, side: int = 0, library: str = "libcuda.so.1",
 ) -> None:  # fmt: skip
     """Measure one GPU after the other until `until`, or until `stop` is set; write a `tool` record for each GPU.
 
     If too little time is left for the next GPU, its record has the reason, and the GPUs after it have no record.
-    `refused` maps the indices of GPUs that must not be measured to the reason. If `side` is 0, CUBLAS_SIDE is used.
+    `parts` has the GPUs that NVML lists, by index, each with the reason if it must not be measured; without `parts`,
+    the GPUs that CUDA lists are measured. If `side` is 0, CUBLAS_SIDE is used.
     """
     copies = find_cublas(folders)
     if not copies:
         emit("tool", **_cublas_record("node", why="tool missing: no libcublasLt was found"))
         return
-    index, count = 0, 1
-    while index < count:
+    if parts is not None and not parts:
+        emit("tool", **_cublas_record("node", why="no driver: NVML lists no GPU"))
+        return
+    known, count, indices = parts or {}, 1, sorted(parts or [0])
+    while indices:
+        index = indices.pop(0)
         began, of = clock(), "gpu/%d" % index
-        left = until - began
+        left, why = until - began, known.get(index, {}).get("refused", "")
+        if why:
+            emit("tool", **_cublas_record(of, why=why))
+            continue
         if stop.is_set() or left < CUBLAS_LEAST:
             why = "stopped" if stop.is_set() else "stopped: only %.0f s were left" % max(left, 0.0)
             emit("tool", **_cublas_record(of, why=why))
             return
-        why = (refused or {}).get(str(index), "")
 
-        def work(ending: Any, index: int = index, why: str = why) -> Dict[str, Any]:
-            return _cublas_gpu(index, why, copies, clock, ending, seconds, side or CUBLAS_SIDE, library)
+        def work(ending: Any, index: int = index) -> Dict[str, Any]:
+            return _cublas_gpu(index, known, copies, clock, ending, seconds, side or CUBLAS_SIDE, library)
 
         values = _cublas_apart(work, clock, stop, min(until, began + CUBLAS_MOST))
         count = values.pop("gpus", count)
+        if parts is None and index + 1 < count:
+            indices.append(index + 1)
         # Without a driver, or a copy of the library for the driver, the record is about the whole node.
-        values["seconds"] = round(clock() - began, 3)
-        emit("tool", **_cublas_record("node" if values.pop("all", False) else of, **values))
-        index += 1
+        values["seconds"], whole = round(clock() - began, 3), values.pop("all", False)
+        emit("tool", **_cublas_record("node" if whole else of, **values))
+        if whole:
+            return
 
 
 def _cublas_record(of: str, **value: Any) -> Dict[str, Any]:
@@ -68,8 +79,8 @@ def _cublas_record(of: str, **value: Any) -> Dict[str, Any]:
 
 
 def _cublas_gpu(
-    index: int, why: str, copies: Sequence[Tuple[int, str]], clock: Callable[[], float], stop: Any, seconds: float,
-    side: int, library: str,
+    index: int, parts: Mapping[int, "GpuPart"], copies: Sequence[Tuple[int, str]], clock: Callable[[], float],
+    stop: Any, seconds: float, side: int, library: str,
 ) -> Dict[str, Any]:  # fmt: skip
     """Measure one GPU in this process; return the fields of its record, and the number of GPUs as `gpus`."""
     os.environ["CUDA_CACHE_DISABLE"] = "1"
@@ -78,14 +89,14 @@ def _cublas_gpu(
     try:
         driver = CudaDriver(library, clock)
         values["gpus"] = driver.start()
-        if why:
-            return dict(values, why=why)
+        device = GpuDevices(driver, values["gpus"], parts).device(index)
         cublas = open_cublas(copies, driver)
         values["argv"], values["version"] = [cublas.path], cublas.version
-        device = driver.whole("cuDeviceGet", index)
         driver.call("cuCtxSetCurrent", driver.handle("cuDevicePrimaryCtxRetain", device))
         found = cublas_rate(driver, cublas, clock, stop, seconds, side)
         driver.call("cuDevicePrimaryCtxRelease_v2", device)
+    except GpuUnable as unable:
+        return dict(values, why=str(unable))
     except CudaTrouble as trouble:
         return dict(values, why=trouble.why(), all="gpus" not in values)
     except CublasTrouble as trouble:

@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 CUDA_NOT_READY = 600
 CUDA_NO_MEMORY = 2
 CUDA_ECC = 214
+CUDA_FABRIC = 802
 
 CUDA_WORDS = {
     "I": ctypes.c_uint,
@@ -18,9 +19,10 @@ CUDA_WORDS = {
 }
 CUDA_CALLS = {
     "cuInit": "I", "cuDriverGetVersion": "p", "cuDeviceGetCount": "p", "cuDeviceGet": "pi", "cuDeviceGetName": "pii",
-    "cuDeviceGetUuid": "pi", "cuDeviceGetPCIBusId": "pii", "cuDeviceTotalMem_v2": "pi", "cuDeviceGetAttribute": "pii",
-    "cuDevicePrimaryCtxRetain": "pi", "cuDevicePrimaryCtxRelease_v2": "i", "cuCtxSetCurrent": "p",
-    "cuMemGetInfo_v2": "pp", "cuMemAlloc_v2": "pz", "cuMemFree_v2": "d", "cuMemHostAlloc": "pzI", "cuMemFreeHost": "p",
+    "cuDeviceGetUuid": "pi", "cuDeviceGetUuid_v2": "pi", "cuDeviceGetPCIBusId": "pii", "cuDeviceTotalMem_v2": "pi",
+    "cuDeviceGetAttribute": "pii", "cuDevicePrimaryCtxRetain": "pi", "cuDevicePrimaryCtxRelease_v2": "i",
+    "cuCtxSetCurrent": "p", "cuMemGetInfo_v2": "pp",
+    "cuMemAlloc_v2": "pz", "cuMemFree_v2": "d", "cuMemHostAlloc": "pzI", "cuMemFreeHost": "p",
     "cuMemcpyHtoDAsync_v2": "dpzp", "cuMemcpyDtoHAsync_v2": "pdzp", "cuMemcpyPeerAsync": "dpdpzp",
     "cuMemsetD8Async": "dizp", "cuStreamCreate": "pI", "cuStreamDestroy_v2": "p", "cuStreamWaitEvent": "ppI",
     "cuEventCreate": "pI", "cuEventDestroy_v2": "p", "cuEventRecord": "pp", "cuEventQuery": "p",
@@ -33,13 +35,23 @@ CUDA_SLOW = ("cuInit", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2
 """Driver functions that may take long without a fault: they may start the driver, compile PTX or pin memory."""
 
 CUDA_WHY = {
-    2: "no memory", 46: "foreign process", 100: "no driver", 101: "no driver", 200: "unsupported", 209: "unsupported",
-    218: "unsupported", 222: "unsupported", 223: "unsupported", 304: "denied", 500: "unsupported", 800: "denied",
-    801: "unsupported", 802: "fabric manager down", 803: "no driver", 804: "no driver", 999: "no driver",
+    2: "no memory", 34: "no driver", 46: "foreign process", 100: "no driver", 101: "no driver", 102: "unsupported",
+    200: "unsupported", 209: "unsupported", 218: "unsupported", 221: "unsupported", 222: "unsupported",
+    223: "unsupported", 225: "unsupported", 304: "denied", 500: "unsupported", 800: "denied", 801: "unsupported",
+    802: "fabric manager down", 803: "no driver", 804: "no driver", 805: "foreign process", 806: "foreign process",
+    807: "foreign process", 808: "foreign process", 809: "foreign process", 810: "foreign process", 999: "no driver",
 }  # fmt: skip
 """Reasons why nothing was tested, by the return code (CUresult) of a driver call that failed before any work was done.
 
-The return codes are those of CUDA 12.
+The return codes are those of cuda.h of CUDA 12. 34 is a stub library, 46 a GPU that is in use, or in an exclusive mode.
+200 to 225 mean that the driver cannot load or compile the kernels for this GPU; 803 and 804 are a library that does not
+fit the driver or the GPU; 805 to 810 are errors of MPS.
+"""
+
+CUDA_BROKEN = (101, CUDA_FABRIC, 999)
+"""Return codes of CUDA_WHY that are a fault also before any work: the GPUs exist, and nobody can use them.
+
+Any other code of CUDA_WHY means that this GPU or this driver cannot run the test now; it is no fault of a part.
 """
 
 CUDA_GONE = (46, 100, 101, 999)
@@ -56,6 +68,10 @@ class CudaTrouble(Exception):
     def why(self) -> str:
         """Return why nothing was tested, beginning with a word that the controller parses, such as `no driver`."""
         return "%s: %s" % (CUDA_WHY.get(self.code, "no driver" if not self.code else "lost"), self)
+
+    def faulty(self) -> bool:
+        """Return whether the error is a fault if it occurs before any work was done."""
+        return bool(self.code) and (self.code not in CUDA_WHY or self.code in CUDA_BROKEN)
 
     def name(self) -> str:
         """Return the name of the finding for an error that occurred under load."""
@@ -157,15 +173,25 @@ class CudaDriver:
         return self.call("cuEventQuery", event, well=(0, CUDA_NOT_READY)) == 0
 
 
+def cuda_uuid(driver: CudaDriver, device: int) -> str:
+    """Return a device's UUID, in NVML's form; of a MIG slice its own, if the driver is one of CUDA 11.4 or newer."""
+    uuid = ctypes.create_string_buffer(16)
+    try:
+        driver.call("cuDeviceGetUuid_v2", uuid, device)
+    except CudaTrouble as trouble:
+        if trouble.code:
+            raise
+        driver.call("cuDeviceGetUuid", uuid, device)
+    digits = uuid.raw.hex()
+    return "GPU-" + "-".join([digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]])
+
+
 def cuda_described(driver: CudaDriver, device: int) -> Dict[str, Any]:
     """Return a GPU's uuid, PCI address, model, memory in bytes, number of SMs and compute capability."""
-    uuid, size = ctypes.create_string_buffer(16), ctypes.c_size_t()
-    driver.call("cuDeviceGetUuid", uuid, device)
+    size = ctypes.c_size_t()
     driver.call("cuDeviceTotalMem_v2", ctypes.byref(size), device)
-    digits = uuid.raw.hex()
-    cuts = [digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]]
     return {
-        "uuid": "GPU-" + "-".join(cuts),
+        "uuid": cuda_uuid(driver, device),
         "pci": driver.text("cuDeviceGetPCIBusId", device).lower(),
         "model": driver.text("cuDeviceGetName", device),
         "memory": size.value,

@@ -3,18 +3,29 @@
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, List
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.cuda import CUDA_NO_MEMORY, CUDA_SLOW, CudaDriver, CudaTrouble, cuda_described
+    from rackcheck.burnin.node.cuda import (
+        CUDA_FABRIC,
+        CUDA_NO_MEMORY,
+        CUDA_SLOW,
+        CudaDriver,
+        CudaTrouble,
+        cuda_described,
+    )
     from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuRecordWriter, GpuTally
     from rackcheck.burnin.node.gpu_links import gpu_host_work, gpu_peer_work
     from rackcheck.burnin.node.gpu_memory import GpuMemory, gpu_memory_work
+    from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable
     from rackcheck.burnin.node.gpu_truth import GPU_MASK, GPU_REPORT, gpu_mix, gpu_pairs, gpu_slots
     from rackcheck.burnin.node.gpu_units import gpu_scalar_work, gpu_tensor_work
 
 GPU_HANG, GPU_SLOW = 5.0, 60.0
-"""Seconds after which a launch or driver call counts as hanging; the second value is for the functions in CUDA_SLOW."""
+"""Seconds after which a launch or driver call counts as hanging; the second value is for the functions in CUDA_SLOW.
+
+The functions in CUDA_SLOW have at least the time in which the driver must list the node's GPUs (the plan's `ready`).
+"""
 
 GPU_TOGETHER = 0.6
 """Share of the free memory that the stage `together`, which runs all kinds of work in parallel, allocates."""
@@ -69,8 +80,9 @@ class GpuRun:
 
     def __init__(
         self, plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float],
-        stop: threading.Event, blobs: Dict[str, bytes],
+        stop: threading.Event, blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"],
     ) -> None:  # fmt: skip
+        self.parts = parts
         self.plan, self.index, self.emit, self.clock, self.stop, self.blobs = plan, index, emit, clock, stop, blobs
         self.of = self.at = "gpu/%d" % index
         self.hang = float(plan.get("hang", GPU_HANG))
@@ -89,12 +101,16 @@ class GpuRun:
         try:
             driver = CudaDriver(library, self.clock)
             threading.Thread(target=self._watch, args=(driver,), daemon=True).start()
-            self.count = driver.start()
+            self.devices = GpuDevices(driver, driver.start(), self.parts)
+            self._report_extra()
             bench = self._bench(driver, self.index)
+        except GpuUnable as unable:
+            self._not_tested(str(unable))
+            return
         except CudaTrouble as trouble:
             self._not_tested(trouble.why())
-            if trouble.code:
-                self.writer.error("", "", "cuda", (trouble.code,), code=trouble.code, said=str(trouble))
+            if trouble.faulty():
+                self._no_start(trouble)
             return
         try:
             while self.left and not self.stop.wait(max(0.0, self.left[0]["from"] - self.clock())):
@@ -115,6 +131,23 @@ class GpuRun:
             self._not_tested("lost: %s" % trouble)
         except GpuHang as hang:
             self._hung(str(hang))
+
+    def _first(self) -> bool:
+        """Return whether this process is that of the first GPU under test, which reports about the whole node."""
+        return self.index == min([n for n, part in self.parts.items() if not part.get("refused")] or [self.index])
+
+    def _no_start(self, trouble: "CudaTrouble") -> None:
+        """Report a fault at the start: of the node if CUDA does not start, because any GPU may be the cause."""
+        of = "node" if trouble.call == "cuInit" and trouble.code != CUDA_FABRIC else self.of
+        if of == self.of or self._first():
+            writer = GpuRecordWriter(of, self.emit)
+            writer.error("", "", "cuda", (trouble.code,), code=trouble.code, said=str(trouble))
+
+    def _report_extra(self) -> None:
+        """Report GPUs that CUDA lists and NVML does not."""
+        if self.devices.extra and self._first():
+            why = "not identified: CUDA lists a GPU that NVML does not list: %s" % ", ".join(self.devices.extra)
+            self.emit("about", troubles=[{"of": "node", "why": why}])
 
     def _again(self, bench: "GpuBench") -> None:
         """Repeat the stages that had wrong results, first while hot, then after cooling down."""
@@ -144,9 +177,8 @@ class GpuRun:
         self.writer = writer
 
     def _bench(self, driver: "CudaDriver", index: int) -> "GpuBench":
-        return GpuBench(
-            driver, index, self.blobs, self.clock, self.stop, GPU_REPORT, self.hang, self.plan.get("inject")
-        )
+        device, inject = self.devices.device(index), self.plan.get("inject")
+        return GpuBench(driver, index, device, self.blobs, self.clock, self.stop, GPU_REPORT, self.hang, inject)
 
     def _seed(self, stage: str) -> int:
         """Return a stage's seed, which is equal on all GPUs of all nodes of a plan, so that hashes can be compared."""
@@ -192,16 +224,18 @@ class GpuRun:
         bench.work([gpu_scalar_work(bench, tally, self.writer, seed, until)])
 
     def _links(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
-        begun, slots = self.clock(), gpu_slots(self.count)
+        peers = self.devices.peers
+        begun, slots = self.clock(), gpu_slots(len(peers))
         host_until = begun + (until - begun) * GPU_HOST_SHARE if slots else until
         if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until)]):
             return
         bench.tidy()
         for slot in range(slots):
             ends = host_until + (until - host_until) * (slot + 1) / slots
-            for pair in gpu_pairs(self.count, slot):
-                if self.index in pair and not self.stop.is_set():
-                    self._peer(bench, pair[0] + pair[1] - self.index, seed, ends)
+            for pair in gpu_pairs(len(peers), slot):
+                first, second = [peers[place] for place in pair]
+                if self.index in (first, second) and not self.stop.is_set():
+                    self._peer(bench, second if first == self.index else first, seed, ends)
             self.stop.wait(max(0.0, ends - self.clock()))
 
     def _peer(self, bench: "GpuBench", other: int, seed: int, until: float) -> None:
@@ -215,8 +249,11 @@ class GpuRun:
                 peer.tidy()
                 peer.leave()
                 bench.tidy()
+        except GpuUnable as unable:
+            self._untested(of, "links", str(unable))
+            return
         except CudaTrouble as trouble:
-            if trouble.code not in (CUDA_NO_MEMORY, 46):
+            if trouble.faulty():
                 writer.error("links", "copy", trouble.name(), (trouble.code,), code=trouble.code, said=str(trouble))
                 tally.emit(self.emit, "lost: %s" % trouble)
                 self._untested(of, "links", "lost: %s" % trouble)
@@ -261,22 +298,27 @@ class GpuRun:
         while True:
             inside = driver.inside
             if inside is not None:
-                limit = max(GPU_SLOW, self.hang) if inside[0] in CUDA_SLOW else self.hang
-                if self.clock() - inside[1] > limit:
+                slow = max(self.plan.get("slow", GPU_SLOW), self.plan.get("ready", 0.0), self.hang)
+                limit = slow if inside[0] in CUDA_SLOW else self.hang
+                if self.clock() - inside[1] > limit and inside[0] == "cuInit":  # it initialises every GPU of the node
+                    self._not_tested("slow start: cuInit did not complete within %g s" % limit)
+                    os._exit(3)
+                elif self.clock() - inside[1] > limit:
                     self._hung("%s did not complete within %g s" % (inside[0], limit))
             threading.Event().wait(0.2)
 
 
 def gpu_child(
     plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
-    blobs: Dict[str, bytes], library: str = "libcuda.so.1",
+    blobs: Dict[str, bytes], library: str = "libcuda.so.1", parts: Optional[Mapping[int, "GpuPart"]] = None,
 ) -> None:  # fmt: skip
     """Run a plan's GPU stages on one GPU; call this in a separate process, which is killed if the driver hangs.
 
-    `index` is the GPU's index in PCI bus order; `blobs` has `ptx`, `sm_80` and `sm_90`, built by kernels/build_gpu.py.
+    `index` is the GPU's NVML index, and `parts` has every GPU that NVML lists; without `parts`, `index` is the index in
+    CUDA's list, in PCI bus order. `blobs` has `ptx`, `sm_80` and `sm_90`, built by kernels/build_gpu.py.
     The start and end times of stages are in seconds, as `clock` returns them. Each GPU starts later than the previous
     one by the plan's `step`, in seconds. A plan may have `inject`, to inject faults in tests on real GPUs: `place` is
     the index of a 16-byte word of GPU memory, and `flip` are the bits that are flipped in it after the first fill. `sm`
     is the SM that computes wrong results, and `bits` are the bits that are flipped in these results.
     """
-    GpuRun(plan, index, emit, clock, stop, blobs).run(library)
+    GpuRun(plan, index, emit, clock, stop, blobs, parts or {}).run(library)

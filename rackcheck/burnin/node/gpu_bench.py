@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from threading import Event
 
     from rackcheck.burnin.node.cuda import CudaDriver
+    from rackcheck.burnin.node.gpu_parts import GpuUnable
 
 GPU_SLICE = 0.02
 """Target duration of a launch, in seconds: with more than 50 ms, a stop would take too long."""
 
 GPU_ERRORS = 64
 """Maximum number of error records with one name; one more record, with `more`, then says that there are more errors."""
+
+GPU_OLDEST = (8, 0)
+"""The oldest compute capability for which the kernels are built (kernels/build_gpu.py): bf16 products need it."""
 
 GPU_KERNELS = ("fill", "verify", "march", "copy", "checksum", "flip_bits", "tensor", "fp64", "fp32", "int32", "sfu")
 
@@ -94,24 +98,29 @@ class GpuSlot:
 
 
 class GpuBench:
-    """A GPU on which this process runs tests. Raises CudaTrouble if the GPU is not available."""
+    """A GPU on which this process runs tests: its name in the records is `gpu/INDEX`, `device` is its CUDA device.
+
+    Raises CudaTrouble if the GPU is not available, and GpuUnable if it is too old for the kernels.
+    """
 
     def __init__(
-        self, driver: "CudaDriver", index: int, blobs: Dict[str, bytes], clock: Callable[[], float], stop: "Event",
-        report: int, hang: float, inject: Optional[Dict[str, int]] = None,
+        self, driver: "CudaDriver", index: int, device: int, blobs: Dict[str, bytes], clock: Callable[[], float],
+        stop: "Event", report: int, hang: float, inject: Optional[Dict[str, int]] = None,
     ) -> None:  # fmt: skip
         self.driver, self.index, self.clock, self.stop = driver, index, clock, stop
         self._report, self._hang = report, hang
         self._owned: List[Tuple[str, Any]] = []
         self.inject = inject or {}
         self.of = "gpu/%d" % index
-        self.device = driver.whole("cuDeviceGet", index)
+        self.device = device
+        cc = (driver.whole("cuDeviceGetAttribute", 75, device), driver.whole("cuDeviceGetAttribute", 76, device))
+        if cc < GPU_OLDEST:
+            raise GpuUnable("unsupported: compute capability %d.%d; the kernels need %d.%d" % (cc + GPU_OLDEST))
         self.context = driver.handle("cuDevicePrimaryCtxRetain", self.device)
         driver.call("cuCtxSetCurrent", self.context)
         self.sms = driver.whole("cuDeviceGetAttribute", 16, self.device)
         self.threads = min(256, driver.whole("cuDeviceGetAttribute", 1, self.device))
-        major = driver.whole("cuDeviceGetAttribute", 75, self.device)
-        self.module, self.code = self._load(blobs, major)
+        self.module, self.code = self._load(blobs, cc[0])
         self.kernels = {
             name: driver.handle("cuModuleGetFunction", self.module, name.encode("ascii")) for name in GPU_KERNELS
         }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.nvml_gpus import Gpus
+    from rackcheck.burnin.node.nvml_refusal import nvml_refused
     from rackcheck.burnin.node.supervisor import PlanDict, Supervisor
     from rackcheck.burnin.node.telemetry import Sampler
 
@@ -17,22 +18,17 @@ LAST = 0.5
 
 
 def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: str = "") -> None:
-    """Run the sampler: describe the GPUs, refuse GPUs that other processes use, then take samples."""
+    """Run the sampler: describe the GPUs, refuse GPUs that must not be tested, then take samples."""
     nvml: Optional[Any] = None
     if source:
         nvml = types.ModuleType("pynvml")
         sys.modules["pynvml"] = nvml
         exec(source, vars(nvml))  # noqa: S102  it is part of the payload
-    gpus = Gpus(nvml, line.emit, line.clock, root)
+    gpus = Gpus(nvml, line.emit, line.clock, root, lambda doing, index: line.ask(doing=doing, index=index))
     found = gpus.hello()
-    foreign = gpus.foreign(set()) if found and wanted else {}
+    refused = nvml_refused(gpus, found) if wanted else {}
     line.emit("about", gpus=found, troubles=gpus.troubles)
-    refused = {str(index): f"foreign process: {who}" for index, who in foreign.items()}
-    for trouble in gpus.troubles:  # a GPU whose processes are unknown may be in use
-        kind, _, index = trouble["of"].partition("/")
-        if kind == "gpu" and index in found:
-            refused.setdefault(index, trouble["why"])
-    line.ask(gpus=sorted(found), refused=refused)
+    line.ask(gpus=found, refused=refused)
     sampler = Sampler(gpus, line.emit, line.clock, stop, lambda index, _temp, _limit: line.ask(hot=str(index)))
     sampler.start()
     while not stop.wait(0.1) and sampler.is_alive():

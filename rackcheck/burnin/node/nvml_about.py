@@ -49,6 +49,7 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
     values = {
         "uuid": ask(nvml.nvmlDeviceGetUUID),
         "serial": ask(nvml.nvmlDeviceGetSerial),
+        "module": ask(nvml.nvmlDeviceGetModuleId),
         "pci": "{:04x}:{:02x}:{:02x}.0".format(*place) if place else None,
         "model": ask(nvml.nvmlDeviceGetName),
         "memory": memory.total if memory else None,

@@ -26,11 +26,12 @@ class Gpus:
 
     `nvml` is pynvml, or None; `root` is prepended to the paths /proc, /sys and /dev. `troubles` lists the reasons why
     values of the node or of a GPU are missing. `asking` is the query in progress, as (index, name of the function,
-    start).
+    start). `progress(doing, index)` is called before a GPU is opened or described.
     """
 
-    def __init__(self, nvml: "Any", emit: "Any", clock: "Any", root: "str" = "") -> "None":
+    def __init__(self, nvml: "Any", emit: "Any", clock: "Any", root: "str" = "", progress: "Any" = None) -> "None":
         self.nvml, self.root = nvml, root
+        self._progress = progress or (lambda _doing, _index: None)
         self._emit, self._clock = emit, clock
         self.handles: Any = {}
         self.lost: Any = {}
@@ -66,6 +67,7 @@ class Gpus:
             why = f"no driver: {on_bus} NVIDIA GPUs on the PCI bus, NVML reports {count}"
             self.troubles.append({"of": "node", "why": why})
         for index in range(min(count, GPUS_MOST)):
+            self._progress("open", index)
             try:
                 self.handles[index] = nvml.nvmlDeviceGetHandleByIndex(index)
             except nvml.NVMLError as error:
@@ -162,19 +164,12 @@ class Gpus:
 
     def hello(self) -> "Any":
         """Return a description of each GPU, by its NVML index as text; lost GPUs are only listed in `troubles`."""
-        found = {str(index): nvml_about(self, index) for index in self.alive()}
+        found = {}
+        for index in self.alive():
+            self._progress("describe", index)
+            found[str(index)] = nvml_about(self, index)
+        self._progress("", 0)
         return {str(index): found[str(index)] for index in self.alive()}
-
-    def order(self) -> "Any":
-        """Return each GPU's NVML index by its position in PCI order, which is CUDA's order with PCI_BUS_ID.
-
-        The keys of the returned dictionary are positions in PCI order, as text. If the PCI address of a GPU is unknown,
-        the dictionary is empty, because the order of the GPUs is then unknown. Call hello() first.
-        """
-        alive = self.alive()
-        if any(index not in self.places for index in alive):
-            return {}
-        return {str(place): index for place, index in enumerate(sorted(alive, key=lambda each: self.places[each]))}
 
     def foreign(self, mine: "Any") -> "Any":
         """Return the other processes on each GPU in use: {0: "pid 123 (python3)"}; processes in `mine` are left out.
@@ -184,6 +179,7 @@ class Gpus:
         """
         nvml, found = self.nvml, {}
         for index in self.alive():
+            self._progress("describe", index)
             running = self.ask(index, nvml.nvmlDeviceGetComputeRunningProcesses_v3)
             if running is None:
                 running = self.ask(index, nvml.nvmlDeviceGetComputeRunningProcesses_v2)
@@ -194,6 +190,7 @@ class Gpus:
                 who = [self._process(pid) for pid in sorted({each.pid for each in running} - set(mine))]
                 if who:
                     found[index] = ", ".join(who[:4]) + (f" and {len(who) - 4} more" if len(who) > 4 else "")
+        self._progress("", 0)
         return found
 
     def _process(self, pid: "int") -> "str":

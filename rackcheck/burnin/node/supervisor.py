@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cpu import Cpu
     from rackcheck.burnin.node.disk import DiskWork
     from rackcheck.burnin.node.gpu import gpu_child
+    from rackcheck.burnin.node.gpu_listing import GpuListing
+    from rackcheck.burnin.node.gpu_parts import gpu_parts
     from rackcheck.burnin.node.main import sample
     from rackcheck.burnin.node.tools import run_tools
     from rackcheck.burnin.node.wire import RecordStream
@@ -50,8 +52,9 @@ class Supervisor:
         self.backlog = b""
         self.last = self.heard = time.monotonic()
         self.ending = ""
-        self.known = False
-        self.refused: Dict[str, str] = {}
+        self.known, self.slow = False, ""
+        self.listing = GpuListing(plan, self.clock)
+        self.parts: Dict[int, Dict[str, str]] = {}
         self.tools = list(plan["tools"])
         self.base = plan["start"]
         self.woken, self.waker = os.pipe()
@@ -153,21 +156,24 @@ class Supervisor:
                 self.obey(json.loads(line[1:].decode("ascii")))
 
     def obey(self, word: Dict[str, Any]) -> None:
-        """Handle a message of the sampler: the list of GPUs, or a GPU that is too hot and must stop."""
-        if "gpus" in word:
+        """Handle a message of the sampler: progress, the list of GPUs, or a GPU that is too hot and must stop."""
+        if "doing" in word:
+            self.listing.progress(word["doing"], word["index"])
+        elif "gpus" in word:
             self.known = True
-            alone = "not used: the plan has no work for GPUs" if not self.stages("gpu") else ""
-            for index, why in sorted({**dict.fromkeys(word["gpus"], alone), **word["refused"]}.items()):
+            self.listing.done()
+            alone = self.slow or ("" if self.stages("gpu") else "not used: the plan has no work for GPUs")
+            self.parts = gpu_parts(word["gpus"], dict.fromkeys(word["gpus"], alone) if alone else word["refused"])
+            for index in sorted(self.parts):
+                why = self.parts[index]["refused"]
                 if why:
-                    self.refused[index] = why
                     self.refuse(index, why)
-            for index in sorted(set(word["gpus"]) - set(word["refused"]), key=int):
-                if self.stages("gpu") and not self.ending:
-                    self.start(f"gpu/{index}", self.gpu_work(int(index)))
+                elif not self.ending:
+                    self.start(f"gpu/{index}", self.gpu_work(index))
         elif "hot" in word and f"gpu/{word['hot']}" in self.children:
             self.children[f"gpu/{word['hot']}"].stop()
 
-    def refuse(self, index: str, why: str) -> None:
+    def refuse(self, index: int, why: str) -> None:
         """Report every stage of a refused GPU as not tested."""
         for stage in self.stages("gpu") or [{"stage": name} for name in ("memory", "tensor", "scalar", "links")]:
             self.emit("stage", of=f"gpu/{index}", stage=stage["stage"], test="", status="not tested", why=why)
@@ -178,11 +184,12 @@ class Supervisor:
 
     def gpu_work(self, index: int) -> Work:
         """Return the function that the child of one GPU runs."""
-        plan, carried, base = self.plan, self.carried, self.base
+        carried, base, parts = self.carried, self.base, self.parts
+        plan = dict(self.plan, deadline=self.listing.deadline, ready=self.listing.ready)
 
         def work(line: Any, stop: threading.Event) -> None:
             late = shifted(plan, max(base, line.clock()))
-            gpu_child(late, index, line.emit, line.clock, stop, carried["gpu"])
+            gpu_child(late, index, line.emit, line.clock, stop, carried["gpu"], parts=parts)
 
         return work
 
@@ -268,22 +275,30 @@ class Supervisor:
         return not self.ending
 
     def go_on(self) -> None:
-        """Report a hang if the GPUs are not listed in time; run the tools after the load, and then stop the sampler."""
-        if not self.known and (self.clock() > self.plan["ready"] or "telemetry" not in self.children):
+        """Handle GPUs that are not listed in time; run the tools after the load, and then stop the sampler."""
+        if not self.known and (self.listing.late() or "telemetry" not in self.children):
             self.known = True
             if self.stages("gpu"):
-                message = f"the driver did not list the GPUs within {self.plan['ready']:g} s"
-                self.emit("error", of="node", stage="", name="hang", said=message)
+                self.unlisted()
         if not self.known or set(self.children) - {"telemetry"}:
             return
         if self.tools and not self.ending:
-            names, until, refused = self.tools, self.plan["deadline"], self.refused
+            names, until, parts = self.tools, self.listing.deadline, self.parts
             self.tools = []
-            self.start(
-                "tools", lambda line, stop: run_tools(names, line.emit, line.clock, stop, until, refused=refused)
-            )
+            self.start("tools", lambda line, stop: run_tools(names, line.emit, line.clock, stop, until, parts=parts))
         elif "telemetry" in self.children:
             self.children["telemetry"].stop()
+
+    def unlisted(self) -> None:
+        """Report why the GPUs are not tested: the driver starts slowly, or hangs at one GPU, or the sampler ended."""
+        of, self.slow = self.listing.why()
+        if self.ending:
+            self.slow = f"stopped: {self.ending}"
+        elif "telemetry" not in self.children:
+            self.slow = "lost: the process that lists the GPUs ended"
+        elif of:
+            self.emit("error", of=of, stage="", name="hang", said=self.slow.partition(": ")[2])
+        self.emit("about", troubles=[{"of": "node", "why": self.slow}])
 
     def look(self, lifeline: bool) -> None:
         """Check all time limits: keep-alives, the connection, the deadline, and children that must end."""
@@ -292,13 +307,13 @@ class Supervisor:
             self.emit("beat")
         if lifeline and now - self.heard > self.plan["pulse"]:
             self.abort("the connection is silent")
-        if self.clock() > self.plan["deadline"]:
+        if self.clock() > self.listing.deadline:
             self.abort("its time limit was reached")
         for child in list(self.children.values()):
             if child.terminated_at and now - child.terminated_at > GRACE and not child.killed:
                 child.killed = True
                 child.kill()
-                if not self.ending:
+                if not self.ending and (child.name != "telemetry" or self.listing.listed):
                     self.emit("error", of=child.name, stage="", name="hang", said="it did not end when requested")
 
 

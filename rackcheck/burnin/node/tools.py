@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.cublas_tool import run_cublas
+    from rackcheck.burnin.node.gpu_parts import GpuPart
     from rackcheck.burnin.node.tool_run import tool_run
     from rackcheck.burnin.node.tool_server import tool_with_server
     from rackcheck.burnin.node.tool_words import TOOLS, ToolNode
@@ -35,16 +36,17 @@ def run_tools(
     until: float,
     root: str = "/",
     folders: Optional[Sequence[str]] = None,
-    refused: Optional[Mapping[str, str]] = None,
+    parts: Optional[Mapping[int, "GpuPart"]] = None,
 ) -> None:
     """Run tools one after the other, and write a `tool` record for each command; ends by `until`, or soon after `stop`.
 
-    `refused` maps the indices of GPUs that must not be used to the reason; only the tool `cublas` skips these GPUs. The
-    calling thread must live until this function returns: the kernel ends a tool when the thread that started it ends.
+    `parts` has the GPUs that NVML lists, each with the reason if it must not be used; only the tool `cublas` reads it.
+    The calling thread must live until this function returns: the kernel ends a tool when the thread that started it
+    ends.
     """
     for name in dict.fromkeys(names):
         if name == "cublas":
-            run_cublas(emit, clock, stop, until, refused)
+            run_cublas(emit, clock, stop, until, parts)
             continue
         tool = TOOLS.get(name)
         if tool is None:

@@ -62,7 +62,18 @@ RAMP = 10.0
 """Maximum time, in seconds, from the start of the first node of a run to the start of its last node."""
 
 START = 8.0
-"""Seconds in which a node's driver must list the GPUs before the load; if it takes longer, the node reports a hang."""
+"""Seconds in which a node's driver must list the GPUs before the load, without the time for each GPU (START_GPU)."""
+
+START_GPU, START_GPUS = 5.0, 16
+"""Seconds that START is longer for each NVIDIA GPU on the node's PCI bus, for at most this many GPUs.
+
+Without persistence mode the driver initialises each GPU when it is opened, which takes 1 to 3 seconds (NVIDIA, Driver
+Persistence, Overview). 5 seconds is our choice: NVIDIA's upper figure and a reserve. If the GPUs are not listed then,
+they are not tested (`slow start`). A slow start is not a fault.
+"""
+
+START_MOST = START + START_GPU * START_GPUS
+"""Maximum number of seconds in which a node's driver must list the GPUs."""
 
 AGAIN = 25.0
 """Seconds in the plan's deadline for repeating failed work, first while the part is hot, then after it has cooled."""
@@ -106,7 +117,8 @@ def document(
 
     If `line` is `stdin`, the node ends the load when the controller closes the standard input of the node's program, or
     sends nothing for `PULSE` seconds. `scratch` is the path of a file, which must not exist yet, with which the node
-    tests a disk by writing and reading. If `scratch` is empty, no disk is tested.
+    tests a disk by writing and reading. If `scratch` is empty, no disk is tested. If the GPUs are listed later than
+    START, the node adds the delay to `deadline`.
     """
     stages = [
         {"of": slot.of, "stage": slot.stage, "from": slot.begin, "until": slot.until}
@@ -116,6 +128,7 @@ def document(
     end = start + tier.seconds + START + 5.0 + AGAIN + sum(TOOLS[tool] for tool in tools)
     return {
         "wire": WIRE, "tier": tier.value, "seed": seed, "start": start, "stages": stages, "tools": list(tools),
-        "step": STEP, "ready": START, "deadline": end, "line": line, "pulse": PULSE,
+        "step": STEP, "ready": START, "ready_gpu": START_GPU, "ready_most": START_MOST, "deadline": end, "line": line,
+        "pulse": PULSE,
         **({"scratch": {"path": scratch, "size": SCRATCH}} if scratch else {}),
     }  # fmt: skip

@@ -129,9 +129,28 @@ def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -
     return int(values[-1] - values[0]) or why or 0
 
 
-def described(fault: Fault) -> str:
-    """Describe a fault in one line: the part, the test, the address, the expected and the actual value."""
-    parts = [f"{fault.of} {fault.name}"]
+def named(burn: Burn, of: str) -> str:
+    """Return the name of a part, with what identifies the physical GPU: its serial number or UUID, place and module.
+
+    A GPU's index may change from one start of the node to the next. `peer/0-1` names both GPUs.
+    """
+    kind, _, key = of.partition("/")
+    known = []
+    for index in key.split("-") if kind in ("gpu", "peer") else ():
+        about = burn.gpus.get(index, {})
+        serial, uuid = about.get("serial"), about.get("uuid")
+        words = [f"serial number {serial}" if serial else str(uuid or ""), str(about.get("pci") or "")]
+        words += [f"module {about['module']}"] if "module" in about else []
+        known.append(" ".join(filter(None, words)))
+    return f"{of} ({'; '.join(known)})" if any(known) else of
+
+
+def described(fault: Fault, burn: Burn | None = None) -> str:
+    """Describe a fault in one line: the part, the test, the address, the expected and the actual value.
+
+    With `burn`, the name of a GPU includes what identifies the physical part.
+    """
+    parts = [f"{named(burn, fault.of) if burn else fault.of} {fault.name}"]
     test = " ".join(dict.fromkeys(word for word in (fault.word("stage"), fault.word("test")) if word))
     parts += [f"in {test}"] if test else []
     address, want, got = (fault.word(name) for name in ("address", "want", "got"))
@@ -174,7 +193,7 @@ def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") 
     more = f"; --seed {seed} repeats it" if isinstance(seed, int) else ""
     came = again(burn, found[0].of)
     more += f"; recurrence when repeated at once and after cooling: {came}" if isinstance(came, str) else ""
-    return Sourced(reading, f"burn-in: {described(found[0])}{more}")
+    return Sourced(reading, f"burn-in: {described(found[0], burn)}{more}")
 
 
 def mean(values: Sequence[float]) -> Reading:
