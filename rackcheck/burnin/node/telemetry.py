@@ -28,7 +28,8 @@ class Sampler(threading.Thread):
     The counters of the first sample are from before the load, and those of the last sample from after it.
     `on_hot(index, temp, limit)` is called once when a GPU or its memory is within 2 C of its slowdown temperature; NVML
     reports no temperature of the hottest spot of the chip. `on_reasons(index, bits)` is called when a GPU has a kind of
-    hardware slowdown for the first time. Call hello() of `gpus` before the sampler starts. `skipped` is the number of samples that were left out because an earlier sample took too long.
+    hardware slowdown for the first time. Call hello() of `gpus` before the sampler starts. `skipped` is the number of
+    samples that were left out because an earlier sample took too long.
     """
 
     def __init__(
