@@ -124,8 +124,7 @@ class _Task:
         except Exception as error:  # noqa: BLE001  a bug of rackcheck affects one node only
             why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
             answered = Answered(name, Plane.BURNIN, now(), why)
-        finally:
-            self.gate.over(name)
+        self.gate.over(name, whole=answered.trouble is None)
         self.events.put(answered)
 
     def _burn(self) -> Answered:

@@ -5,9 +5,13 @@ import time
 from collections.abc import Iterable
 
 from rackcheck.burnin.ramp import Limits, NodeLoad, Ramp
+from rackcheck.parse.burnin.plan import PULSE
 
 POLL = 0.1
 """Maximum time, in seconds, until the gate notices that the run was stopped."""
+
+LINGER = PULSE + 1.0
+"""Seconds for which a node that was lost under load keeps its power: it ends its load after PULSE, within a second."""
 
 
 class Gate:
@@ -26,6 +30,7 @@ class Gate:
         self._start = {load.name: threading.Event() for load in self._ramp.loads}
         self.patience = self._ramp.patience
         self.began: dict[str, float] = {}
+        self._lingers: dict[str, float] = {}
 
     def open(self) -> None:
         """Begin to let nodes connect and start in their turn, in a new thread that ends when the run ends."""
@@ -44,11 +49,17 @@ class Gate:
         self._start[name].wait()
         return None if self._stop.is_set() else self.began.get(name)
 
-    def over(self, name: str) -> None:
-        """Release the power of a node whose burn-in has ended, or did not start."""
+    def over(self, name: str, *, whole: bool) -> None:
+        """Release the power of a node whose burn-in has ended, or did not start.
+
+        If the node has not reported the end of its load (`whole`), its power is released LINGER seconds later.
+        """
         with self._changed:
-            self._ramp = self._ramp.over(name)
-            self._changed.notify()
+            if whole or name not in self.began:
+                self._ramp = self._ramp.over(name)
+                self._changed.notify()
+            else:
+                self._lingers[name] = time.monotonic() + LINGER
 
     def _run(self) -> None:
         try:
@@ -61,6 +72,9 @@ class Gate:
 
     def _turn(self) -> float:
         """Let the nodes whose turn it is go on; return the time (s) until the next turn."""
+        for name in [name for name, until in self._lingers.items() if until <= time.monotonic()]:
+            del self._lingers[name]
+            self._ramp = self._ramp.over(name)
         now = int((time.monotonic() - self._zero) * 1000)
         turn = self._ramp.turn(now)
         self._ramp = turn.ramp

@@ -24,7 +24,7 @@ PERIOD = 1000
 AHEAD = 64
 """Maximum number of nodes that connect, or are connected and wait for their turn."""
 
-CONNECTING = 60.0
+CONNECTING = 180.0
 """With `in_step`, the maximum time in seconds that a connected node waits for the slowest connection."""
 
 
