@@ -20,6 +20,7 @@ from rackcheck.burnin.watts import ASSUMED, SHARE, estimate
 from rackcheck.inventory import Node
 from rackcheck.model.capture import BurnCapture
 from rackcheck.model.profile import Profile
+from rackcheck.parse.burnin.plan import START
 from rackcheck.profile import library
 from rackcheck.run import store
 from rackcheck.session.registry_loading import known
@@ -135,8 +136,8 @@ def rack(tmp_path: Path) -> Iterator[WatchedRack]:
         yield up
 
 
-def burnt(rack: WatchedRack, *words: str) -> tuple[int, list[float]]:
-    """Run a burn-in; return the most nodes that were under load together, and the start of each node."""
+def burnt(rack: WatchedRack, *words: str) -> tuple[int, list[float], float]:
+    """Run a burn-in; return the most nodes that were under load together, the start of each node, and of the stages."""
     most, over = 0, threading.Event()
 
     def look() -> None:
@@ -155,20 +156,23 @@ def burnt(rack: WatchedRack, *words: str) -> tuple[int, list[float]]:
         looker.join()
     assert done.status == 0, done.err
     captures = [answer.capture for answer in store.find("last").answers()]
-    began = [float(capture.records[0]["began"]) for capture in captures if isinstance(capture, BurnCapture)]
-    return most, sorted(began)
+    whole = [capture for capture in captures if isinstance(capture, BurnCapture)]
+    begins = [stage.number("from") or 0.0 for capture in whole for stage in capture.burn.stages]
+    return most, sorted(float(capture.records[0]["began"]) for capture in whole), min(begins)
 
 
 def test_under_a_budget_only_as_many_nodes_are_loaded_as_it_allows_and_all_are_tested(rack: WatchedRack) -> None:
-    most, began = burnt(rack, "--power-budget", "30")
+    most, began, _ = burnt(rack, "--power-budget", "30")
     assert most == 2
     assert len(began) == 4
     assert began[2] > 1.5, "the third node starts when the first has ended"
 
 
 def test_nodes_start_half_a_second_apart_or_in_step(rack: WatchedRack) -> None:
-    most, began = burnt(rack, "--in-step")
+    most, began, stages = burnt(rack, "--in-step")
+    assert stages >= START, "a node does not begin before slow drivers are ready"
     assert began == [0.0] * 4
     assert most == 4
-    _, began = burnt(rack)
+    _, began, stages = burnt(rack)
+    assert stages < START
     assert all(b - a >= 0.5 for a, b in pairwise(began))
