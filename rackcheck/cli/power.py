@@ -39,7 +39,7 @@ def power_options(command: F) -> F:
     )
     ramp = "Maximum power that is added in a second; the maximum number of nodes is always 10."
     step = "Start all nodes, and change their stages, together, as a test of the supply; --power-ramp does not apply."
-    sure = "Do not ask before a load of more than 10 nodes or 100 kW at once."
+    sure = "Start a load of more than 10 nodes or 100 kW at once without a question."
     given: dict[str, Any] = {"metavar": "KW", "type": KILOWATTS}
     for option in (
         click.option("--yes", is_flag=True, help=sure),
