@@ -1,4 +1,4 @@
-"""Runs a burn-in on nodes and yields events: one thread per node, since all nodes are under load together."""
+"""Runs a burn-in on nodes and yields events: one thread per node, which starts when the schedule allows it."""
 
 import math
 import queue
@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rackcheck.burnin import pack
+from rackcheck.burnin.gate import Gate
 from rackcheck.burnin.node_stream import Talk
+from rackcheck.burnin.ramp import Limits
+from rackcheck.burnin.watts import estimate
 from rackcheck.evaluate.verdict import Outcome, worst
 from rackcheck.inventory import Node
 from rackcheck.model.capture import BurnCapture
@@ -18,7 +21,7 @@ from rackcheck.model.fact import Plane, Reason, Unknown, clean
 from rackcheck.model.secret import scrub_text
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.model.tree import Tree
-from rackcheck.parse.burnin.plan import START, START_MOST, Tier, document, starts
+from rackcheck.parse.burnin.plan import START, START_MOST, Tier, document
 from rackcheck.run.event import Answered, Burning, Event, NodeRequested, RunDone
 from rackcheck.run.job import Job, now
 from rackcheck.run.judging import Judging, tree_of
@@ -28,7 +31,7 @@ MOST = 1024
 """Maximum number of nodes that one controller puts under load together, since each node needs a thread."""
 
 LATE = 10.0
-"""A node that is still not finished this many seconds after its plan's deadline is abandoned."""
+"""A node that is not finished this many seconds after its plan's deadline, and its wait for a turn, is abandoned."""
 
 LEFT = 5.0
 """Time, in seconds, that nodes have to send their last records after an interrupt."""
@@ -42,13 +45,17 @@ Beside = Callable[[Node, threading.Event], Mapping[str, Any] | None]
 
 @dataclass(frozen=True)
 class Burnin:
-    """The parameters of a burn-in: tier, seed, tools to run if they are installed, and whether GPUs take part."""
+    """The parameters of a burn-in: tier, seed, tools to run if they are installed, and whether GPUs take part.
+
+    `limits` bound the power of all nodes together.
+    """
 
     tier: Tier
     seed: int
     tools: tuple[str, ...] = ()
     gpus: bool = True
     scratch: str = ""
+    limits: Limits = field(default_factory=Limits)
     beside: Beside | None = field(default=None, compare=False)
 
 
@@ -58,13 +65,17 @@ def new_seed() -> int:
 
 
 def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
-    """Run a burn-in on all nodes at once and judge it; `stop` ends the load within a second and keeps the records."""
+    """Run a burn-in on all nodes and judge it; `stop` ends the load within a second and keeps the records.
+
+    Nodes start one after the other, and within the limits of power. Raises ValueError if a node can never start.
+    """
+    here = [node for node in job.nodes if node.host]
+    gate = Gate(estimate(here, job.profile).loads, what.limits, stop)
     yield job.started()
     events: queue.Queue[Event] = queue.Queue()
-    begins = starts([node.name for node in job.nodes])
-    here = [node for node in job.nodes if node.host]
+    gate.open()
     for node in here:
-        task = _Task(node, job, what, begins[node.name], events, stop)
+        task = _Task(node, job, what, gate, events, stop)
         threading.Thread(target=task.run, daemon=True, name=f"burn-{node.name}").start()
     nodes = {node.name: node for node in here}
     trees: dict[str, Tree] = {}
@@ -100,7 +111,7 @@ class _Task:
     node: Node
     job: Job
     what: Burnin
-    begin: float
+    gate: Gate
     events: "queue.Queue[Event]"
     stop: threading.Event
 
@@ -113,20 +124,26 @@ class _Task:
         except Exception as error:  # noqa: BLE001  a bug of rackcheck affects one node only
             why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
             answered = Answered(name, Plane.BURNIN, now(), why)
+        self.gate.over(name, whole=answered.trouble is None)
         self.events.put(answered)
 
     def _burn(self) -> Answered:
         what, name = self.what, self.node.name
-        plan = document(
-            what.tier, seed=what.seed, start=self.begin, tools=what.tools, gpus=what.gpus, scratch=what.scratch
-        )
+        if not self.gate.may_connect(name):
+            return Answered(name, Plane.BURNIN, now(), Unknown(Reason.NOT_COLLECTED, "the run was interrupted"))
+        # In step, all nodes wait for the slowest driver; otherwise a node's load begins as soon as it is ready.
+        start = START if what.limits.in_step else 0.0
+        plan = document(what.tier, seed=what.seed, start=start, tools=what.tools, gpus=what.gpus, scratch=what.scratch)
         text = pack.payload(plan).encode()
-        talk = Talk(text, self.stop, lambda records: self.events.put(Burning(name, records)))
+        talk = Talk(
+            text, self.stop, lambda records: self.events.put(Burning(name, records)),
+            turn=lambda: self.gate.may_start(name),
+        )  # fmt: skip
         over = threading.Event()
         looker = threading.Thread(target=self._look, args=(talk, over), daemon=True, name=f"beside-{name}")
         looker.start()
+        limits = ShellLimits(deadline=plan["deadline"] + START_MOST - START + LATE + self.gate.patience)
         try:
-            limits = ShellLimits(deadline=plan["deadline"] + START_MOST - START + LATE)
             reply = self._reach(pack.command(len(text)), limits, talk)
         finally:
             over.set()

@@ -42,7 +42,11 @@ Hear = Callable[[tuple[Mapping[str, Any], ...]], None]
 
 @dataclass
 class Talk:
-    """One burn-in on its stream; other threads may read `records` while the burn-in runs."""
+    """One burn-in on its stream; other threads may read `records` while the burn-in runs.
+
+    `turn` waits until the node may start, and returns the seconds since the first node's start; None means that the
+    run was stopped, and then nothing is sent. The record `hello` receives these seconds as `began`.
+    """
 
     text: bytes
     stop: Event
@@ -52,6 +56,8 @@ class Talk:
     records: list[Mapping[str, Any]] = field(default_factory=list)
     offset: float | None = None
     ended: bool = False
+    began: float = 0.0
+    turn: Callable[[], float | None] = lambda: 0.0
     _lock: Lock = field(default_factory=Lock)
     _rest: bytes = b""
     _size: int = 0
@@ -60,6 +66,10 @@ class Talk:
     def __call__(self, line: CommandStream) -> Unknown:
         """Run the burn-in to its end; return why the stream has ended."""
         try:
+            began = self.turn()
+            if began is None:
+                return Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
+            self.began = began
             line.send(self.text, 30.0)
             return self._listen(line)
         except OSError as error:
@@ -146,7 +156,7 @@ class Talk:
             offset = time.monotonic() - t
             self.offset = offset if self.offset is None else min(self.offset, offset)
         self.ended = self.ended or record.get("k") == "verdict"
-        return record
+        return {**record, "began": round(self.began, 3)} if record.get("k") == "hello" else record
 
 
 def _deep(record: Mapping[str, Any]) -> bool:

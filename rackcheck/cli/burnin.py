@@ -11,7 +11,8 @@ from rackcheck import __version__
 from rackcheck.base.user_error import UserError
 from rackcheck.burnin import bmc_watch, fleet
 from rackcheck.burnin.fleet import Burnin
-from rackcheck.cli import options
+from rackcheck.burnin.watts import estimate
+from rackcheck.cli import options, power
 from rackcheck.cli.audit import show
 from rackcheck.cli.burning import watching
 from rackcheck.cli.interrupt import stopped_by_ctrl_c
@@ -52,6 +53,10 @@ class BurninOptions:
     quiet: bool
     screens: bool
     as_json: bool
+    power_budget: float | None
+    power_ramp: float
+    in_step: bool
+    yes: bool
 
 
 @click.command(epilog="Exit: 0 pass, 1 fail, 2 usage error, 3 something was not tested, 130 interrupted.")
@@ -83,6 +88,7 @@ class BurninOptions:
     "--scratch", default="", metavar="FILE",
     help="Test only the disk on which FILE is created: FILE must not exist yet; it is written, read back and removed.",
 )  # fmt: skip
+@power.power_options
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
@@ -92,14 +98,16 @@ class BurninOptions:
 def burnin(given: BurninOptions) -> int:
     """Put nodes under load, and check their results.
 
-    All nodes run at the same time. They need only python3 and the driver; nothing is installed or left on them. GPUs in
-    use by other processes are skipped. Parts that were not tested are unknown, never a pass. Ctrl-C ends the load
-    within a second.
+    Nodes start one after the other, at most 10 nodes and 100 kW in a second, and then run at the same time. They need
+    only python3 and the driver; nothing is installed or left on them. GPUs in use by other processes are skipped. Parts
+    that were not tested are unknown, never a pass. Ctrl-C ends the load within a second.
 
     \b
     rackcheck burnin                                 this machine, 15 s
     rackcheck burnin 'dgx[01-08]' -i pod7.yaml --tier validate
     rackcheck burnin -i pod7.yaml -p h100-dgx        also by a profile's rules
+    rackcheck burnin -i pod7.yaml --power-budget 60  at most 60 kW; the other nodes wait
+    rackcheck burnin -i pod7.yaml --yes              from a script: more than 100 kW without a question
     rackcheck burnin --rack sim:dgx-h100             a simulated rack
     rackcheck burnin --rack sim:dgx-h100 --screens   watched in the TUI
     """  # noqa: D301  \b is click's mark for lines that stay as they are
@@ -114,14 +122,19 @@ def burnin(given: BurninOptions) -> int:
     job = ready.job
     if len(job.nodes) > fleet.MOST:
         raise UserError(f"{len(job.nodes)} nodes selected; the maximum for one burn-in is {fleet.MOST}")
+    found = estimate(job.nodes, ready.profile)
+    bound = power.limits(given.power_budget, given.power_ramp, ready.racks, ready.pdus, in_step=given.in_step)
+    load = power.agreed(found, bound, real=given.rack is None, yes=given.yes)
     looks = bmc_watch.looking(known())
     what = Burnin(
-        Tier(given.tier), given.seed or fleet.new_seed(), given.tools, not given.no_gpu, given.scratch,
+        Tier(given.tier), given.seed or fleet.new_seed(), given.tools, not given.no_gpu, given.scratch, bound,
         lambda node, over: bmc_watch.look(looks, job, node, over),
     )  # fmt: skip
     if not given.quiet:
         by = f"profile {ready.profile.name}, seed {what.seed}"
         note(f"rackcheck {__version__}: {job.targets}, burn-in {given.tier}, {by}")
+        if len(found.loads) > 1:
+            note(f"Power: {load}")
     stop = threading.Event()
 
     def driven(job: Job, stop: threading.Event) -> Iterator[Event]:

@@ -27,6 +27,7 @@ class _Seen:
     tier: Tier
     nodes: int
     t: float = 0.0
+    started: int = 0
     stage: str = ""
     done: int = 0
     verified: int = 0
@@ -44,6 +45,7 @@ class _Seen:
         match record.get("k"):
             case "hello":
                 self.real = record.get("simulated") is not True
+                self.started += 1
             case "about":
                 self.gpus = self.gpus or bool(record.get("gpus"))
             case "stage":
@@ -63,6 +65,8 @@ class _Seen:
         """Describe the progress in one line."""
         done = several(self.verified, "test")
         parts = [f"{min(self.t, self.tier.seconds):.0f} s of {self.tier.seconds:.0f}", self.stage, f"{done} done"]
+        if self.started < self.nodes:
+            parts.insert(1, f"{self.started} of {several(self.nodes, 'node')} started")
         if self.power:
             parts.append(f"{sum(self.power.values()) / 1000:.1f} kW in {several(len(self.power), 'GPU')}")
         if self.temp:

@@ -44,9 +44,11 @@ class BmcAccess:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node: how to reach its planes, and its position.
+    """One node: how to reach its planes, its position, and its supply.
 
     `u` is the lowest rack unit of the node, counted from 1 at the bottom, or 0 if it is not set; `height` is in units.
+    `pdu` is the PDU, or the redundant pair of PDUs, that supplies the node; `power` is the highest power that it draws,
+    in watts, or 0 if it is not set.
     """
 
     name: str
@@ -58,6 +60,8 @@ class Node:
     u: int = 0
     height: int = 1
     slot: str = ""
+    pdu: str = ""
+    power: int = 0
 
     @property
     def is_local(self) -> bool:
@@ -91,13 +95,17 @@ class RackSlot:
 
 @dataclass(frozen=True)
 class Rack:
-    """A rack; `height` is in units, 0 if the rack has no type; `title` is the description of the type."""
+    """A rack; `height` is in units, 0 if the rack has no type; `title` is the description of the type.
+
+    `budget` is the power that a burn-in may draw in the rack, in watts, or 0 if it is not set.
+    """
 
     name: str
     row: str = ""
     title: str = ""
     height: int = 0
     slots: Mapping[str, RackSlot] = field(default_factory=dict)
+    budget: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,7 @@ class Inventory:
     """All nodes by name, in the order of the file; `origin` describes where they come from.
 
     `groups` are the groups of the file. `racks` are the racks that the file declares; if it declares none, nodes can
-    still name racks.
+    still name racks. `pdus` are the power budgets (W) of the PDUs that the file declares, 0 where it sets none.
     """
 
     nodes: Mapping[str, Node]
@@ -113,3 +121,4 @@ class Inventory:
     racks: Mapping[str, Rack] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     name: str = ""
+    pdus: Mapping[str, int] = field(default_factory=dict)

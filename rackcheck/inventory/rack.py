@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rackcheck.base.user_error import UserError
+from rackcheck.inventory import supply
 from rackcheck.inventory.merge import NodeVars
 from rackcheck.inventory.node import Node, Rack, RackSlot
 from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping, read
@@ -90,7 +91,7 @@ def racks(tables: Mapping[str, YamlMapping], beside: Path, problems: list[Proble
                 problems += error.problems
             except UserError as error:
                 problems.append(Problem(value.place, str(error)))
-        found[name] = replace(shape, name=name, row=word(table, "row"))
+        found[name] = replace(shape, name=name, row=word(table, "row"), budget=supply.budget(table))
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from rackcheck.inventory import merge, rack, unreachable
+from rackcheck.inventory import merge, rack, supply, unreachable
 from rackcheck.inventory.merge import NodesEntry, NodeVars
 from rackcheck.inventory.node import BmcAccess, Inventory, Node, Ssh
 from rackcheck.inventory.nodeset import NODES
@@ -46,10 +46,13 @@ def parse(text: str, origin: str, beside: Path) -> Inventory:
     declared = tuple(listed.items) if isinstance(listed, YamlMapping) else ()
     racks = rack.racks(file.entries("racks"), beside, problems)
     nodes = rack.placed(builder.nodes, whole, racks, declared, problems)
+    listed = file.table.get("pdus")
+    supply.wrong_pdus(nodes, whole, listed.items if isinstance(listed, YamlMapping) else {}, problems)
+    pdus = {name: supply.budget(table) for name, table in file.entries("pdus").items()}
     if problems:
         raise BadFile(problems)
     members = {group.name: group.nodes for group in groups.values()}
-    return Inventory(nodes, origin, racks, members, word(file.table, "inventory"))
+    return Inventory(nodes, origin, racks, members, word(file.table, "inventory"), pdus)
 
 
 def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[NodesEntry], frozenset[str]]:
@@ -107,6 +110,8 @@ class _Builder:
             int(texts.get("u", "0")),
             int(texts.get("height", "1")),
             texts.get("slot", ""),
+            texts.get("pdu", ""),
+            supply.watts(texts.get("power", "")),
         )
         half = next((scalar for key, scalar in own.items() if key.startswith("bmc.")), None)
         if node.bmc is None and half is not None and "bmc.url" not in words:

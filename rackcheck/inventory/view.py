@@ -84,5 +84,6 @@ def document(inventory: Inventory, nodes: Sequence[Node]) -> dict[str, Any]:
         "origin": inventory.origin,
         "nodes": [asdict(node) for node in nodes],
         "racks": {name: asdict(rack) for name, rack in inventory.racks.items()},
+        "pdus": dict(inventory.pdus),
         "groups": {name: [n for n in names if n in shown] for name, names in inventory.groups.items()},
     }

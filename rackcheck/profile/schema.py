@@ -25,6 +25,11 @@ NUMBER: Schema = {
     "pattern": r"^\d{1,9}$",
     "description": "a whole number of at most 9 digits",
 }
+KILOWATTS: Schema = {
+    "type": ["string", "number"],
+    "pattern": r"^(?!0+(\.0*)?$)\d{1,6}(\.\d{1,3})?$",
+    "description": "a power in kilowatts, more than 0, of at most 6 digits and 3 decimals",
+}
 PORT: Schema = {
     "type": ["string", "integer"],
     "minimum": 1,
@@ -212,8 +217,10 @@ def inventory() -> Schema:
             "width": WIDTH, "expand": TRUTH,
         }
     )  # fmt: skip
-    ways: Schema = {"role": ROLE, "ssh": ssh, "bmc": bmc}
-    places: Schema = {"rack": TEXT, "height": NUMBER}
+    ways: Schema = {"role": ROLE, "ssh": ssh, "bmc": bmc, "power": KILOWATTS}
+    places: Schema = {"rack": TEXT, "height": NUMBER, "pdu": TEXT}
+    budget: Schema = {"power-budget": KILOWATTS}
+    shelf = table({"row": TEXT, "type": IDENTIFIER, **budget})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rackcheck inventory, format 1",
@@ -222,7 +229,8 @@ def inventory() -> Schema:
                 "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
                 "inventory": TEXT,
                 "defaults": table(ways | places),
-                "racks": {"type": "object", "additionalProperties": table({"row": TEXT, "type": IDENTIFIER})},
+                "racks": {"type": "object", "additionalProperties": shelf},
+                "pdus": {"type": "object", "additionalProperties": table(budget)},
                 "groups": _named(LABEL, table({"nodes": ONE_OR_MORE, **ways}, required=("nodes",))),
                 "nodes": {
                     "type": "object",

@@ -4,7 +4,7 @@ import getpass
 import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ class Prepared:
     own: tuple[File, ...]
     racks: Mapping[str, Rack]
     again_of: str = ""
+    pdus: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def profile(self) -> Profile:
@@ -123,7 +124,7 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
     folder = output or store.runs_folder() / job.id
     if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
         raise UserError(f"{output} contains other files; choose a new or empty folder")
-    return Prepared(job, folder, given, request.files, own, chosen.racks)
+    return Prepared(job, folder, given, request.files, own, chosen.racks, pdus=chosen.pdus)
 
 
 def _secret_planes(planes: frozenset[Plane]) -> frozenset[Plane]:

@@ -24,12 +24,13 @@ LONGEST_WAIT = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The nodes of a command, a description of their origin, and all nodes and racks of the inventory."""
+    """The nodes of a command, a description of their origin, and all nodes, racks and PDUs of the inventory."""
 
     nodes: tuple[Node, ...]
     words: str
     expected: tuple[Node, ...]
     racks: Mapping[str, Rack] = field(default_factory=dict)
+    pdus: Mapping[str, int] = field(default_factory=dict)
 
 
 def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chosen:
@@ -41,7 +42,7 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
         if held is None:
             return Chosen(nodes, words, nodes)
         whole = inventory.load(held)
-        return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks)
+        return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks, whole.pdus)
     # Messages show the rack's name, since its inventory is in a folder that is removed before the user reads them.
     up = replace(inventory.load(given), origin=rack)
     wanted = tuple(targets)
@@ -49,7 +50,7 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
         raise UserError(f"which node of {rack}? it has {fold(up.nodes)}")
     nodes = narrowed(wanted, up)
     words = f"{len(nodes)} of {len(up.nodes)} nodes of {rack}" if wanted else f"all {len(nodes)} nodes of {rack}"
-    return Chosen(nodes, words, tuple(up.nodes.values()), up.racks)
+    return Chosen(nodes, words, tuple(up.nodes.values()), up.racks, up.pdus)
 
 
 def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -38,9 +38,13 @@ _PLAN = re.compile(rb"^PLAN = json\.loads\((.{2,%d})\)$" % LONGEST, re.MULTILINE
 
 @dataclass(frozen=True)
 class SimBurnin:
-    """The node on which a burn-in is simulated; its parts are read on first use."""
+    """The node on which a burn-in is simulated; its parts are read on first use.
+
+    `running` has the start of each load that is on the node now, in seconds of the monotonic clock.
+    """
 
     station: Station
+    running: list[float] = field(default_factory=list, compare=False)
 
     @cached_property
     def parts(self) -> LoadableParts:
@@ -101,7 +105,12 @@ def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Outp
         return Output(2, "", f"this simulated node found no valid plan in the payload: {error}\n")
     station = burning.station
     load = SimLoad(burning.parts, plan, station.ills, station.number, station.node.load_seed, time=time.time())
-    return Output(0 if _paced(channel, load, station.node.load_pace) else 1, "")
+    begun = time.monotonic()
+    burning.running.append(begun)
+    try:
+        return Output(0 if _paced(channel, load, station.node.load_pace) else 1, "")
+    finally:
+        burning.running.remove(begun)
 
 
 def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
@@ -110,6 +119,8 @@ def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
     began = time.monotonic()
     for rows in _due(load.records(), began, pace):
         channel.sendall("".join(rows).encode("ascii"))
+        if rows and json.loads(rows[-1])["k"] == "verdict":  # no second verdict, whatever the connection does now
+            return True
         why = line.cut()
         if why:
             last = load.stopped((time.monotonic() - began) * pace, why)

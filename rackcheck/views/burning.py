@@ -29,7 +29,8 @@ class LoadedNode:
     """One node under load: its parts, measurements of its BMC during the load, and how the burn-in ended on the node.
 
     Once the load is over, `ended` is `whole` if the load ran to its end, or `stopped`; `trouble` is the reason why data
-    is missing. `numbers` maps the name of a GPU in facts to its name in records, such as `gpu/module-3` to `gpu/5`.
+    is missing. `began` is the start of the node's burn-in after the start of the first node (s). `numbers` maps the
+    name of a GPU in facts to its name in records, such as `gpu/module-3` to `gpu/5`.
     """
 
     node: str
@@ -39,6 +40,7 @@ class LoadedNode:
     hello: dict[str, Any] = field(default_factory=dict)
     air: dict[str, float] = field(default_factory=dict)
     t: float = 0.0
+    began: float = 0.0
     ended: str = ""
     why: str = ""
     over: bool = False
@@ -106,19 +108,20 @@ class Burns:
 
     @property
     def t(self) -> float:
-        """The elapsed time (s) of the node with the longest burn-in so far."""
-        return max((bench.t for bench in self.benches.values()), default=0.0)
+        """The time (s) from the start of the first node to the latest record of any node."""
+        return max((bench.began + bench.t for bench in self.benches.values()), default=0.0)
 
     @property
     def length(self) -> float | None:
-        """The estimated duration (s), from the start of the first node to the end of the last.
+        """The estimated duration (s), from the start of the first node to the end of the last that has started.
 
         The duration is None until a node reports the tier of the burn-in.
         """
         if self.tier is None:
             return None
         gpus = max((len(bench.gpus) for bench in self.benches.values()), default=0)
-        return self.tier.seconds + max(starts(self.nodes).values(), default=0.0) + STEP * max(gpus - 1, 0) + 1.0
+        last = max([*starts(self.nodes).values(), *(bench.began for bench in self.benches.values())], default=0.0)
+        return self.tier.seconds + last + STEP * max(gpus - 1, 0) + 1.0
 
     @property
     def power(self) -> float | None:
@@ -183,7 +186,10 @@ class Burns:
         if not burn.hello:
             return
         values = burn.hello
-        bench.hello |= {key: value for key, value in values.items() if key not in {"gpus", "k", "t", "of"}}
+        began = values.get("began")
+        if isinstance(began, int | float) and not isinstance(began, bool) and 0 <= began < LATEST:
+            bench.began = float(began)
+        bench.hello |= {key: value for key, value in values.items() if key not in {"gpus", "k", "t", "of", "began"}}
         self.simulated = self.simulated or values.get("simulated") is True
         if self.tier is None and values.get("tier") in list(Tier):
             self.tier = Tier(values["tier"])
@@ -207,7 +213,7 @@ class Burns:
             part.sample(row)
             watts = row.number("power")
             if watts is not None and watts < WILD and part.of != HOST:
-                self._add(part, row.t, watts)
+                self._add(part, bench.began + row.t, watts)
 
     def _add(self, part: LoadedPart, t: float, watts: float) -> None:
         """When a GPU reports a later interval, add the GPU's last power draw to the total of its previous interval."""

@@ -137,7 +137,8 @@ def test_a_line_that_breaks_ends_the_load_on_the_node(tmp_path: Path, server: Se
     gone = time.monotonic()
     while loads(daemon(server)) and time.monotonic() < gone + 15:
         time.sleep(0.02)
-    assert time.monotonic() - gone < 10  # of 15
+    gone = time.monotonic() - gone
+    assert gone < 1.5, f"{gone:.2f} s"
     assert of_session(process.pid) == []
 
 

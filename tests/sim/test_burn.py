@@ -323,6 +323,17 @@ def test_the_load_ends_without_signs_of_life(tmp_path: Path) -> None:
         spoken(up, speak, pack.payload(plan).encode())
 
 
+def test_a_node_has_one_verdict_even_if_the_line_is_silent_at_its_end(tmp_path: Path) -> None:
+    def speak(line: CommandStream) -> None:
+        rows = heard(line, lambda _: False)
+        assert sum(row["k"] == "verdict" for row in rows) == 1
+        assert rows[-1]["k"] == "verdict"
+
+    plan = document(Tier.SMOKE, seed=3) | {"pulse": 0.03, "step": 0.0, "stages": []}
+    with rack(tmp_path, pace=100) as up:
+        spoken(up, speak, pack.payload(plan).encode())
+
+
 def test_a_wrong_payload_is_refused_with_words_and_never_run(tmp_path: Path) -> None:
     def speak(line: CommandStream) -> None:
         assert heard(line, lambda _: False) == []

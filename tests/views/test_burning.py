@@ -65,6 +65,26 @@ def test_a_stored_run_whose_nodes_come_one_after_the_other_draws_as_much_as_it_d
     assert max(watts for _, watts in live.total()) > 24 * 600, "24 GPUs at once, not one node's eight"
 
 
+def test_nodes_that_the_controller_started_one_after_the_other_are_not_added_up_as_if_together() -> None:
+    """Each node has its own clock, which begins with its burn-in; `began` is its start after the first node's."""
+
+    def shown(*began: float | str | bool) -> Burns:
+        found = Burns()
+        for number, start in enumerate(began):
+            hello = {"k": "hello", "t": 0.0, "wire": 1, "tier": "smoke", "seed": 1, "began": start}
+            rows = [sample(float(t), power=700.0) for t in range(15)]
+            found.take(Burning(f"n{number}", (hello, *rows)))
+        return found
+
+    together, apart = shown(0.0, 0.0), shown(0.0, 20.0)
+    assert max(watts for _, watts in together.total()) == 1400.0
+    assert max(watts for _, watts in apart.total()) == 700.0
+    assert (together.t, apart.t) == (14.0, 34.0)
+    assert apart.length == pytest.approx(15 + 20.0 + 1.0)
+    for wrong in ("soon", True, -1.0, 1e30, float("nan")):
+        assert shown(0.0, wrong).t == 14.0
+
+
 def test_under_load_the_head_shows_tier_seconds_power_the_hottest_and_the_faults() -> None:
     found = burns(three(), until=9.0)
     assert found.running

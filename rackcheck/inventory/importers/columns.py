@@ -15,7 +15,7 @@ _WORDS = {
     "host": "host", "hostname": "host", "address": "host", "ip": "host", "ip_address": "host", "mgmt_ip": "host",
     "role": "role", "rack": "rack", "rack_name": "rack",
     "u": "u", "unit": "u", "rack_unit": "u", "ru": "u", "position": "u", "rack_position": "u",
-    "height": "height", "u_height": "height", "slot": "slot",
+    "height": "height", "u_height": "height", "slot": "slot", "pdu": "pdu", "power": "power",
     "user": "ssh.user", "ssh_user": "ssh.user", "port": "ssh.port", "ssh_port": "ssh.port",
     "key": "ssh.key", "ssh_key": "ssh.key", "password": "ssh.password", "ssh_password": "ssh.password",
     "bmc": "bmc.url", "bmc_url": "bmc.url", "bmc_ip": "bmc.url", "bmc_host": "bmc.url", "bmc_hostname": "bmc.url",

@@ -27,6 +27,7 @@ BMC_PASSWORD = "env:RACKCHECK_BMC_PASSWORD"
 
 _ROLE = re.compile(r"[a-z][a-z0-9-]*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_POWER = re.compile(r"(?!0+(\.0*)?$)[0-9]{1,6}(\.[0-9]{1,3})?")
 _PORT = re.compile(PORT["pattern"])
 _CHECKS: Mapping[str, Callable[[str], str]] = {"host": unreachable.host, "bmc.fingerprint": unreachable.fingerprint}
 """Maps a key to the function that returns why a value is invalid for it."""
@@ -69,7 +70,7 @@ class ImportedNodes:
     def set(self, name: str, key: str, value: object) -> None:
         """Set one value, if an inventory can contain it."""
         text = _text(value)
-        shape = {"role": _ROLE, "u": _NUMBER, "height": _NUMBER, "ssh.port": _PORT}.get(key)
+        shape = {"role": _ROLE, "u": _NUMBER, "height": _NUMBER, "power": _POWER, "ssh.port": _PORT}.get(key)
         check = _CHECKS.get(key)
         if text is None or (shape is not None and not shape.fullmatch(text)) or (check is not None and check(text)):
             self.note(f"`{key}` left out: its value is not valid", name)

@@ -14,7 +14,7 @@ KEY = 900
 _PLAIN = re.compile(r"[A-Za-z0-9_~/.](?:[A-Za-z0-9_./@+-]|:(?=[A-Za-z0-9_./]))*")
 _SET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,\[\]-]*")
 _SHARED = ("ssh.user", "ssh.port", "ssh.key", "ssh.password", "bmc.user", "bmc.password", "bmc.ca")
-_ORDER = ("role", "rack", "u", "height", "slot", "host")
+_ORDER = ("role", "rack", "u", "height", "slot", "pdu", "power", "host")
 
 NodeWords = Mapping[str, str]
 

@@ -59,7 +59,10 @@ STEP = 0.15
 """Seconds by which each GPU of a node starts and ends after the previous GPU, so that a rack's load changes slowly."""
 
 RAMP = 10.0
-"""Maximum time, in seconds, from the start of the first node of a run to the start of its last node."""
+"""Time, in seconds, over which the starts of up to 100 nodes are spread."""
+
+CLOSEST, WIDEST = 0.1, 0.5
+"""The least and the greatest time, in seconds, between the starts of two nodes; ten nodes start in a second."""
 
 START = 8.0
 """Seconds in which a node's driver must list the GPUs before the load, without the time for each GPU (START_GPU)."""
@@ -103,9 +106,14 @@ def slots(tier: Tier) -> Iterator[StageSlot]:
                 at += seconds
 
 
+def apart(nodes: int) -> float:
+    """Return the least time (s) between the starts of two of so many nodes; their stages change as far apart."""
+    return max(CLOSEST, min(WIDEST, RAMP / max(1, nodes - 1)))
+
+
 def starts(nodes: Sequence[str]) -> dict[str, float]:
-    """Return each node's start in seconds after the first node: in equal steps of at most 0.5 s, all within RAMP."""
-    step = min(0.5, RAMP / max(1, len(nodes) - 1))
+    """Return the earliest start of each node in seconds after the first node, if power and connections allow it."""
+    step = apart(len(nodes))
     return {name: round(number * step, 3) for number, name in enumerate(nodes)}
 
 
