@@ -1,5 +1,7 @@
 """The GPU that a record names is the GPU that was tested: NVML and CUDA are bound by UUID, whatever their order is."""
 
+import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +13,7 @@ from burn_nvml import uuid
 from burn_racks import job, tree
 from joined import joined
 
+from rackcheck.burnin.node.gpu_parts import gpu_stay_near
 from rackcheck.evaluate.verdict import judge
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.capture import BurnCapture
@@ -358,3 +361,23 @@ def test_a_slow_start_of_cuda_is_not_tested_and_no_gpu_hangs(node: Node) -> None
     assert (seen.done(), seen.faults()) == (set(), set())
     for index in range(2):
         assert seen.why(f"gpu/{index}") == "slow start: cuInit did not complete within 3 s"
+
+
+@pytest.mark.parametrize(("text", "near"), [("0", {0}), ("0-0,9999", {0}), ("9999", None), ("x", None), ("", None)])
+def test_a_gpus_process_runs_on_the_processors_near_it_or_where_it_may(
+    text: str, near: set[int] | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "sys/bus/pci/devices/0000:17:00.0/local_cpulist"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"{text}\n")
+    found: list[set[int]] = []
+
+    def run() -> None:  # the processors are a property of the thread
+        gpu_stay_near("0000:17:00.0", str(tmp_path))
+        found.append(os.sched_getaffinity(0))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    everywhere = os.sched_getaffinity(0)
+    assert found == [everywhere if near is None else near & everywhere]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuRecordWriter, GpuTally
     from rackcheck.burnin.node.gpu_links import gpu_host_work, gpu_peer_work
     from rackcheck.burnin.node.gpu_memory import GpuMemory, gpu_memory_work
-    from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable
+    from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable, gpu_stay_near
     from rackcheck.burnin.node.gpu_truth import GPU_MASK, GPU_REPORT, gpu_mix, gpu_pairs, gpu_slots
     from rackcheck.burnin.node.gpu_units import gpu_scalar_work, gpu_tensor_work
 
@@ -98,6 +98,7 @@ class GpuRun:
     def run(self, library: str) -> None:
         """Run all stages; a stage that cannot run is reported as not tested."""
         _gpu_environment()
+        gpu_stay_near(self.parts.get(self.index, {}).get("pci", ""), self.plan.get("root", ""))
         try:
             driver = CudaDriver(library, self.clock)
             threading.Thread(target=self._watch, args=(driver,), daemon=True).start()

@@ -6,7 +6,10 @@ other: NVML keeps the index of a lost GPU, CUDA does not list it, so every later
 is tested only if exactly one CUDA device has its UUID, and if NVML and CUDA report the same PCI address for it.
 """
 
+import contextlib
+import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Tuple, Union
 
 if TYPE_CHECKING:
@@ -100,3 +103,20 @@ def gpu_parts(listed: Mapping[str, Mapping[str, Any]], refused: Mapping[str, str
         part = {name: about[name] for name in ("uuid", "pci") if isinstance(about.get(name), str)}
         found[int(index)] = dict(part, refused=refused.get(index, ""))
     return found
+
+
+def gpu_stay_near(pci: str, root: str = "") -> None:
+    """Run the calling thread, and all threads that it starts later, on the processors nearest to a GPU.
+
+    Memory that these threads pin is then on the GPU's NUMA node. Nothing changes if the kernel does not report the
+    processors, or if this process may not run on them. `pci` is the GPU's PCI address, `root` is prepended to /sys.
+    """
+    path = Path("%s/sys/bus/pci/devices/%s/local_cpulist" % (root, pci.lower()))
+    with contextlib.suppress(OSError, ValueError):
+        near: "set[int]" = set()
+        for part in path.read_text("ascii").strip().split(","):
+            first, _, last = part.partition("-")
+            near.update(range(int(first), int(last or first) + 1))
+        allowed = near & os.sched_getaffinity(0)
+        if allowed:
+            os.sched_setaffinity(0, allowed)
