@@ -8,6 +8,7 @@ import types
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
 if TYPE_CHECKING:
+    from rackcheck.burnin.node.node_accelerators import node_accelerators
     from rackcheck.burnin.node.nvml_gpus import Gpus
     from rackcheck.burnin.node.supervisor import PlanDict, Supervisor
     from rackcheck.burnin.node.telemetry import Sampler
@@ -17,7 +18,7 @@ LAST = 0.5
 
 
 def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: str = "") -> None:
-    """Run the sampler: describe the GPUs, refuse GPUs that other processes use, then take samples."""
+    """Run the sampler: describe the accelerators, refuse GPUs that other processes use, then take samples."""
     nvml: Optional[Any] = None
     if source:
         nvml = types.ModuleType("pynvml")
@@ -26,7 +27,7 @@ def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: 
     gpus = Gpus(nvml, line.emit, line.clock, root)
     found = gpus.hello()
     foreign = gpus.foreign(set()) if found and wanted else {}
-    line.emit("about", gpus=found, troubles=gpus.troubles)
+    line.emit("about", gpus=found, troubles=gpus.troubles, accelerators=node_accelerators(root))
     refused = {str(index): f"foreign process: {who}" for index, who in foreign.items()}
     for trouble in gpus.troubles:  # a GPU whose processes are unknown may be in use
         kind, _, index = trouble["of"].partition("/")
