@@ -21,7 +21,7 @@ SOURCES = (
     "node_files", "node_accelerators", "node_reader", "kernel_log",
     "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "telemetry",
     "cublas_library", "cublas", "cublas_tool",
-    "tool_words", "tool_run", "tool_server", "tools",
+    "tool_accelerators", "tool_words", "tool_run", "tool_server", "tools",
     "disk", "child", "supervisor", "main",
 )  # fmt: skip
 """The node-side files in the order in which they are joined; main comes last."""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from burn_racks import capture, job, tree
 from joined import joined
+from tool_answers import GOOD, record
 
 from rackcheck.evaluate.verdict import judge
 from rackcheck.model.capture import BurnCapture
@@ -115,3 +116,44 @@ def test_a_bus_that_was_not_reported_is_unknown(unread: object) -> None:
 def test_a_burn_in_that_does_not_report_its_bus_is_unknown() -> None:
     found = [{key: value for key, value in each.items() if key != "accelerators"} for each in CLEAN.records]
     assert verdict(found) is Status.UNKNOWN
+
+
+RVS = {"k": "tool", "t": 20.0, **GOOD["rvs"]}
+TWO = dict(list(EIGHT.items())[:2])
+
+
+def test_gpus_on_which_rvs_gave_a_verdict_are_tested() -> None:
+    assert verdict(records(TWO, RVS)) is Status.PASS
+    failed = RVS["out"].replace("met: TRUE", "met: FALSE").replace("GFLOPS 16", "GFLOPS 6")
+    found = records(TWO, {**RVS, "out": failed})
+    assert readings(found)['burnin.accelerator/"0000:01:00.0".tested'] is True  # tested, with a bad result
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {**RVS, "status": None, "why": "tool missing", "out": ""},
+        {**RVS, "status": 1},
+        {**RVS, "out": RVS["out"] + "[ERROR ] [1102134.1] hip error\n"},
+        {**RVS, "asked": [*RVS["asked"], "gst-2nd"]},
+        {"k": "tool", "t": 20.0, **GOOD["hl_qual"]},
+        {"k": "tool", "t": 20.0, **GOOD["rocblas-bench"]},
+    ],
+)
+def test_a_tool_without_a_verdict_on_the_gpus_leaves_them_untested(more: Mapping[str, Any]) -> None:
+    assert verdict(records(TWO, more)) is Status.UNKNOWN
+
+
+def test_a_gpu_that_rvs_does_not_name_leaves_all_untested() -> None:
+    found = records(dict(list(EIGHT.items())[:3]), RVS)
+    assert verdict(found) is Status.UNKNOWN
+    tested = readings(found)['burnin.accelerator/"0000:00:00.0".tested']
+    assert isinstance(tested, Unknown)
+    assert tested.detail == "rvs gave a verdict on 2 GPUs, the PCI bus has 3"
+
+
+@pytest.mark.parametrize(("word", "status"), [("PASSED", Status.PASS), ("FAILED", Status.PASS), ("", Status.UNKNOWN)])
+def test_gaudi_with_a_verdict_of_hl_qual_are_tested(word: str, status: Status) -> None:
+    gaudi = {"0000:05:00.0": {"maker": "Intel Gaudi", "device": "0x1020"}}
+    more = record("hl_qual", f"==== hl qual report ====\n{word}\n")
+    assert verdict(records(gaudi, more)) is status
