@@ -163,6 +163,34 @@ def test_a_missing_tool_is_not_tested(name: str, tmp_path: Path) -> None:
     assert found["why"] == "tool missing"
 
 
+@pytest.mark.parametrize(("file", "text"), [("queues/0/size", "4096"), ("vram_28851", "1048576")])
+@pytest.mark.parametrize("name", ["rvs", "transferbench", "rocblas-bench"])
+def test_gpus_that_another_process_computes_on_are_not_loaded(name: str, file: str, text: str, tmp_path: Path) -> None:
+    exe = put(tmp_path / "rocm/bin" / tools.TOOLS[name].command, f"[ $# -gt 1 ] && touch {tmp_path}/ran")
+    conf(tmp_path, "MI300X", "gst_single.conf")
+    used = tmp_path / "sys/class/kfd/kfd/proc/4711" / file
+    used.parent.mkdir(parents=True)
+    used.write_text(text)
+    (tmp_path / "proc/4711").mkdir(parents=True)
+    (tmp_path / "proc/4711/comm").write_text("python3\n")
+    (found,) = run([name], exe.parent, node(tmp_path, MI300X))
+    assert found["why"] == "foreign process: pid 4711 (python3)"
+    assert not (tmp_path / "ran").exists()
+    assert untested(next(iter(value for path, value in facts(found).items() if not path.startswith("burnin.tool"))))
+
+
+def test_a_process_that_ended_or_only_looks_at_the_gpus_does_not_keep_them(tmp_path: Path) -> None:
+    put(tmp_path / "bin/TransferBench", "echo ran")
+    ended, looks = (tmp_path / f"sys/class/kfd/kfd/proc/{pid}" for pid in (4711, 4712))
+    (ended / "queues/0").mkdir(parents=True)
+    looks.mkdir(parents=True)
+    (looks / "vram_28851").write_text("0\n")
+    (tmp_path / "proc/4712").mkdir(parents=True)
+    (tmp_path / "proc/4712/comm").write_text("exporter\n")
+    (found,) = run(["transferbench"], tmp_path / "bin", node(tmp_path, MI300X))
+    assert found["out"] == "ran\n"
+
+
 # ---- rvs -------------------------------------------------------------------------------------------------------------
 
 AT = f"burnin.rvs.action/{RVS_ACTIONS[0]}"

@@ -51,6 +51,26 @@ def tool_devices(node: "ToolNode", maker: str) -> List[str]:
     return [each["device"] for each in found.values() if each["maker"] == maker]
 
 
+def tool_foreign(node: "ToolNode") -> str:
+    """Return the processes that compute on AMD GPUs, as the reason for which no tool may load them; empty if none.
+
+    amdgpu lists the processes, their queues and their GPU memory (`/sys/class/kfd/kfd/proc`); it may list a process
+    that has ended for a moment.
+    """
+    found = []
+    try:
+        places = sorted(Path(node.root, "sys/class/kfd/kfd/proc").iterdir())
+    except OSError:
+        return ""
+    for place in places:
+        name = node.line(f"proc/{place.name}/comm")
+        used = [node.line(str(file.relative_to(node.root))) for file in place.glob("vram_*")]
+        if name and (any(place.glob("queues/*")) or any(text not in ("", "0") for text in used)):
+            found.append(f"pid {place.name} ({name})")
+    more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+    return f"foreign process: {', '.join(found[:4])}{more}" if found else ""
+
+
 def tool_rvs(exe: str, node: "ToolNode") -> Iterator[Tuple[str, List[str]]]:
     """Yield the commands of ROCm Validation Suite; none if the GPUs are of several models, or of an unknown one."""
     models = set(tool_devices(node, "AMD"))

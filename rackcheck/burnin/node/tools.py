@@ -56,8 +56,9 @@ def run_tools(
             _tool_untested(emit, name, "node", "unsupported: this version of rackcheck has no such tool")
             continue
         exe = find_tool(tool.command, folders)
-        if exe is None:
-            _tool_untested(emit, name, "node", "tool missing")
+        unfit = tool.foreign(ToolNode(root)) if exe else "tool missing"
+        if exe is None or unfit:
+            _tool_untested(emit, name, "node", unfit)
             continue
         message = ""
         if tool.version:
