@@ -97,6 +97,19 @@ def test_rvs_runs_the_configurations_of_the_gpus_model_and_reports_their_actions
     assert found[0]["version"] == "1.2.0"
 
 
+def test_rvs_runs_in_a_guest_that_sees_virtual_functions(tmp_path: Path) -> None:
+    exe = put(tmp_path / "rocm/bin/rvs", "echo")
+    conf(tmp_path, "MI300X", "gst_single.conf")
+    (found,) = run(["rvs"], exe.parent, node(tmp_path, ("0x1002", "0x74b5")))
+    assert found["status"] == 0
+
+
+def test_more_actions_than_a_configuration_can_have_are_too_large() -> None:
+    found = facts({**GOOD["rvs"], "asked": [f"a{n}" for n in range(5000)]})["burnin.rvs.action"]
+    assert isinstance(found, Unknown)
+    assert found.reason is Reason.TOO_LARGE
+
+
 @pytest.mark.parametrize("devices", [[], [("0x1002", "0x66a1")], [MI300X, ("0x1002", "0x74a5")], [GAUDI2]])
 def test_rvs_runs_no_configuration_of_another_model(devices: list[tuple[str, str]], tmp_path: Path) -> None:
     exe = put(tmp_path / "rocm/bin/rvs", "exit 7")

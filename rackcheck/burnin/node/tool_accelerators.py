@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 RVS_FOLDERS = {
     "0x7408": "MI250X", "0x740f": "MI210", "0x74a0": "MI300A", "0x74a1": "MI300X", "0x74a2": "MI308X",
-    "0x74a5": "MI325X", "0x74a9": "MI300X-HF", "0x75a0": "MI350X", "0x75a3": "MI355X",
+    "0x74a5": "MI325X", "0x74a9": "MI300X-HF", "0x74b5": "MI300X", "0x74b9": "MI325X", "0x75a0": "MI350X",
+    "0x75a3": "MI355X",
 }  # fmt: skip
 """The folder of ROCm Validation Suite with the configuration of a GPU, by PCI device id (pci.ids).
+
+0x74b5 and 0x74b9 are the virtual functions that the guest of a virtual machine sees.
 
 AMD's page on system validation requires the configuration of the GPU's own folder, because its targets are the GPU's.
 """

@@ -75,6 +75,8 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     asked = record.get("asked", [])
     if not isinstance(asked, list | tuple) or not all(isinstance(name, str) and name for name in asked):
         raise Unreadable("the actions in the record of rvs are not a list of names")
+    if len(asked) > MOST:
+        raise Unreadable(f"{len(asked)} actions of rvs; the maximum is {MOST}", Reason.TOO_LARGE)
     found = _actions(tool_record)
     names = tuple(dict.fromkeys((*asked, *found)))
     if not asked:
