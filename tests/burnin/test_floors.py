@@ -31,7 +31,7 @@ COPIED = {"a100-dgx", "h100-dgx", "h100-hgx", "h200-dgx", "h200-hgx"}
 FOUND = (
     "burnin.tools_ran", "burnin.dcgm", "burnin.dcgm_quiet", "burnin.copies_whole", "burnin.all_reduce_correct",
     "burnin.disk_readable", "burnin.stress", "burnin.rvs", "burnin.transfers_whole", "burnin.amd_uncorrected",
-    "burnin.amd_deferred", "burnin.amd_no_replay", "burnin.hl_qual",
+    "burnin.amd_deferred", "burnin.amd_no_replay", "burnin.hl_qual", "burnin.gemm_alike",
 )  # fmt: skip
 """Rules on faults that a tool found, on any machine."""
 
@@ -158,6 +158,7 @@ def test_a_rate_just_below_a_floor_is_worse_than_one_just_above(
 def test_a_sound_machine_passes_all_that_its_tools_are_judged_by(name: str) -> None:
     sound = [copies(), all_reduce(500.0), of_disk("nvme0n1"), GOOD["stress-ng"], record("dcgm-2", passed())]
     sound += [GOOD[each] for each in ("rvs", "transferbench", "amd-smi", "hl_qual")]
+    sound += [{**GOOD["rocblas-bench"], "of": f"gpu/{gpu}"} for gpu in (0, 1)]
     found = verdicts(name, *sound)
     assert {rule: found[rule].status for rule in of_tools(name)} == dict.fromkeys(of_tools(name), Status.PASS)
 
@@ -203,6 +204,13 @@ def test_no_floor_is_above_what_a_sound_machine_was_measured_at(name: str, rule:
     assert max(floors) <= figures(text)[number]
 
 
+@pytest.mark.parametrize(("rate", "expected"), [(96312.4, Status.PASS), (88000.0, Status.PASS), (86000.0, Status.WARN)])
+def test_a_gpu_that_is_slower_than_its_siblings_in_rocblas_bench_is_named(rate: float, expected: Status) -> None:
+    good = GOOD["rocblas-bench"]
+    slow = {**good, "of": "gpu/1", "out": good["out"].replace("96312.4", f"{rate}")}
+    assert status("mi300x-oam", "burnin.gemm_alike", good, slow, {**good, "of": "gpu/2"}) is expected
+
+
 # ---- what was not tested ---------------------------------------------------------------------------------------------
 
 TOOL_OF = {
@@ -211,6 +219,7 @@ TOOL_OF = {
     "burnin.stress": "stress-ng", "burnin.dcgm": "dcgm-2", "burnin.dcgm_quiet": "dcgm-2", "burnin.tools_ran": "fio",
     "burnin.rvs": "rvs", "burnin.transfers_whole": "transferbench", "burnin.amd_uncorrected": "amd-smi",
     "burnin.amd_deferred": "amd-smi", "burnin.amd_no_replay": "amd-smi", "burnin.hl_qual": "hl_qual",
+    "burnin.gemm_alike": "rocblas-bench",
 }  # fmt: skip
 OF_ONE = [rule for rule in TOOL_OF if rule != "burnin.tools_ran"]
 """Rules about one tool."""

@@ -244,6 +244,7 @@ def test_a_gpu_that_misses_its_target_fails_and_the_other_does_not() -> None:
         "\n".join(line for line in RVS.splitlines() if "23018] GFLOPS 1655300" not in line),  # a GPU without a verdict
         "\n".join(line for line in RVS.splitlines() if RVS_ACTIONS[1] not in line),  # an action that did not run
         RVS + "[ERROR ] [1102134.2] [gst-free-fp64] gst 23018 memory/blas error!\n",
+        RVS + f"[RESULT] [1102134.2] [{RVS_ACTIONS[0]}] [GPU:: 23018] self check error 0.0312500000\n",
         RVS.replace("1655300 Target GFLOPS: 1215000 met: TRUE", "655300 Target GFLOPS: 1215000 met: TRUE"),
         RVS.replace("1655300 Target GFLOPS: 1215000 met: TRUE", "1655300 Target GFLOPS: 1215000 met: FALSE"),
     ],

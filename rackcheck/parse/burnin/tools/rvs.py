@@ -114,6 +114,8 @@ def _take(gpu: RvsGpu, words: str) -> None:
     elif match := _POWER.fullmatch(words):
         power = decimal(match[1])
         gpu.power = max(gpu.power or 0.0, power) if power is not None else gpu.power
+    elif "error" in words.lower():  # for example, of a check of the products
+        gpu.verdicts.append(Unknown(Reason.NOT_TESTED, clean(f"rvs: {words}", 160)))
 
 
 def _met(rate: float | None, target: float | None, word: str) -> Reading:
