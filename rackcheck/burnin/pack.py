@@ -18,10 +18,10 @@ SOURCES = (
     "wire",
     "cpu_facts", "cpu_kernels", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu",
     "cuda", "gpu_parts", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu",
-    "node_files", "node_reader", "kernel_log", "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "nvml_refusal",
-    "gpu_listing", "telemetry",
+    "node_files", "node_accelerators", "node_reader", "kernel_log",
+    "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "nvml_refusal", "gpu_listing", "telemetry",
     "cublas_library", "cublas", "cublas_tool",
-    "tool_words", "tool_run", "tool_server", "tools",
+    "tool_accelerators", "tool_words", "tool_run", "tool_server", "tools",
     "disk", "child", "supervisor", "main",
 )  # fmt: skip
 """The node-side files in the order in which they are joined; main comes last."""

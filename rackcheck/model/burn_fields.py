@@ -116,6 +116,17 @@ def gpus(answer: Any) -> dict[str, dict[str, Any]]:
             for index, each in answer.items()}  # fmt: skip
 
 
+def accelerators(answer: Any) -> dict[str, dict[str, str]] | None:
+    """Read the accelerators without kernels, by PCI address; None if the node could not read its PCI bus."""
+    if answer is None:
+        return None
+    if not isinstance(answer, dict) or len(answer) > GPUS:
+        raise TypeError("accelerators must map PCI addresses to objects")
+    if not all(re.fullmatch(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", place) for place in answer):
+        raise ValueError("an accelerator's key is a PCI address")
+    return {place: {name: text(each[name]) for name in ("maker", "device")} for place, each in answer.items()}
+
+
 def _plain(value: Any) -> Any:
     """Return a text, a boolean or a number as read; None for anything else."""
     if isinstance(value, bool):

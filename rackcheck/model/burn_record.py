@@ -250,6 +250,8 @@ class _Found:
             values["gpus"] = {**known, **{index: {**each, **known.get(index, {})} for index, each in gpus.items()}}
         if "cpus" in record:
             values["cpus"] = fields.numbers(record["cpus"], CPUS)
+        if "accelerators" in record:
+            values["accelerators"] = fields.accelerators(record["accelerators"])
         if "numa" in record:
             values["numa"] = fields.numbers([int(index) for index in record["numa"]], CPUS)
         troubles = [*self.hello.get("troubles", ()), *fields.troubles(record.get("troubles", ()))]

@@ -110,7 +110,10 @@ class SimLoad:
         }  # fmt: skip
 
     def _about_gpus(self, gpus: Sequence[SimGpu], troubles: Sequence[Mapping[str, str]]) -> GpuRecord:
-        return {"k": "about", "t": 0.4, "gpus": {g.parts.index: g.about() for g in gpus}, "troubles": list(troubles)}
+        return {
+            "k": "about", "t": 0.4, "gpus": {g.parts.index: g.about() for g in gpus}, "troubles": list(troubles),
+            "accelerators": {},
+        }  # fmt: skip
 
     def _gpus(self) -> Iterator[SimGpu]:
         ills = {

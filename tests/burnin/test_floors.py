@@ -30,7 +30,8 @@ MACHINES = ("a100-dgx", "b200-dgx", "h100-dgx", "h100-hgx", "h200-dgx", "h200-hg
 COPIED = {"a100-dgx", "h100-dgx", "h100-hgx", "h200-dgx", "h200-hgx"}
 FOUND = (
     "burnin.tools_ran", "burnin.dcgm", "burnin.dcgm_quiet", "burnin.copies_whole", "burnin.all_reduce_correct",
-    "burnin.disk_readable", "burnin.stress",
+    "burnin.disk_readable", "burnin.stress", "burnin.rvs", "burnin.transfers_whole", "burnin.amd_uncorrected",
+    "burnin.amd_deferred", "burnin.amd_no_replay", "burnin.hl_qual", "burnin.gemm_alike",
 )  # fmt: skip
 """Rules on faults that a tool found, on any machine."""
 
@@ -76,6 +77,22 @@ def copies(h2d: float = 60.0, d2h: float = 60.0, peer: float = 400.0) -> Record:
     return record("nvbandwidth", answer, argv=["nvbandwidth", "-j", "-t", *COPIES])
 
 
+def transfers(one: float = 50.0, both: float = 50.0) -> Record:
+    """What TransferBench prints for two GPUs whose copies to each other all have these rates."""
+    head = f"{'':12}     GPU 00    GPU 01"
+    averages = "Averages (During {}):       N/A       N/A       N/A{:10.2f}\n"
+    first = f"Unidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)\n{head}\n"
+    second = f"Bidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)\n{head}\n"
+    for gpu in (0, 1):
+        rates = "".join(f"{2100.0 if other == gpu else one:10.2f}" for other in (0, 1))
+        first += f"  GPU {gpu:02}  ->{rates}\n"
+        for arrow in (" ->", "<- "):
+            rates = "".join("       N/A" if other == gpu else f"{both:10.2f}" for other in (0, 1))
+            second += f"  GPU {gpu:02} {arrow}{rates}\n"
+    out = first + averages.format("UniDir", one) + second + averages.format(" BiDir", both)
+    return record("transferbench", out)
+
+
 def all_reduce(busbw: float, gpus: int = 8, wrong: int = 0) -> Record:
     """What all_reduce_perf prints for one size."""
     ranks = "".join(f"#  Rank {n:2} Group  0 Pid  1 on node device {n:2} [0x0{n}] a GPU\n" for n in range(gpus))
@@ -113,10 +130,12 @@ FLOORS: tuple[tuple[str, str, Answer, float, Status], ...] = (
     ("a100", "burnin.all_reduce", all_reduce, 185, Status.FAIL),
     ("a100", "burnin.all_reduce", all_reduce, 228, Status.WARN),
     ("b200", "burnin.all_reduce", all_reduce, 440, Status.FAIL),
+    ("mi300x", "burnin.copy_peer", lambda rate: transfers(one=rate), 33.9, Status.FAIL),
+    ("mi300x", "burnin.copy_peer", lambda rate: transfers(both=rate), 43.9, Status.FAIL),
 )
 PROFILES = {
     "a100": ("a100-dgx",), "b200": ("b200-dgx",), "h100": ("h100-dgx", "h100-hgx"), "h200": ("h200-dgx", "h200-hgx"),
-    "hopper": ("h100-dgx", "h100-hgx", "h200-dgx", "h200-hgx"),
+    "hopper": ("h100-dgx", "h100-hgx", "h200-dgx", "h200-hgx"), "mi300x": ("mi300x-oam",),
 }  # fmt: skip
 EACH = [(name, *floor) for part, *floor in FLOORS for name in PROFILES[part]]
 ORDER = {Status.PASS: 0, Status.WARN: 1, Status.FAIL: 2}
@@ -138,6 +157,8 @@ def test_a_rate_just_below_a_floor_is_worse_than_one_just_above(
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_sound_machine_passes_all_that_its_tools_are_judged_by(name: str) -> None:
     sound = [copies(), all_reduce(500.0), of_disk("nvme0n1"), GOOD["stress-ng"], record("dcgm-2", passed())]
+    sound += [GOOD[each] for each in ("rvs", "transferbench", "amd-smi", "hl_qual")]
+    sound += [{**GOOD["rocblas-bench"], "of": f"gpu/{gpu}"} for gpu in (0, 1)]
     found = verdicts(name, *sound)
     assert {rule: found[rule].status for rule in of_tools(name)} == dict.fromkeys(of_tools(name), Status.PASS)
 
@@ -183,12 +204,22 @@ def test_no_floor_is_above_what_a_sound_machine_was_measured_at(name: str, rule:
     assert max(floors) <= figures(text)[number]
 
 
+@pytest.mark.parametrize(("rate", "expected"), [(96312.4, Status.PASS), (88000.0, Status.PASS), (86000.0, Status.WARN)])
+def test_a_gpu_that_is_slower_than_its_siblings_in_rocblas_bench_is_named(rate: float, expected: Status) -> None:
+    good = GOOD["rocblas-bench"]
+    slow = {**good, "of": "gpu/1", "out": good["out"].replace("96312.4", f"{rate}")}
+    assert status("mi300x-oam", "burnin.gemm_alike", good, slow, {**good, "of": "gpu/2"}) is expected
+
+
 # ---- what was not tested ---------------------------------------------------------------------------------------------
 
 TOOL_OF = {
     "burnin.copy_host": "nvbandwidth", "burnin.copy_peer": "nvbandwidth", "burnin.copies_whole": "nvbandwidth",
     "burnin.all_reduce": "all_reduce", "burnin.all_reduce_correct": "all_reduce", "burnin.disk_readable": "fio",
     "burnin.stress": "stress-ng", "burnin.dcgm": "dcgm-2", "burnin.dcgm_quiet": "dcgm-2", "burnin.tools_ran": "fio",
+    "burnin.rvs": "rvs", "burnin.transfers_whole": "transferbench", "burnin.amd_uncorrected": "amd-smi",
+    "burnin.amd_deferred": "amd-smi", "burnin.amd_no_replay": "amd-smi", "burnin.hl_qual": "hl_qual",
+    "burnin.gemm_alike": "rocblas-bench",
 }  # fmt: skip
 OF_ONE = [rule for rule in TOOL_OF if rule != "burnin.tools_ran"]
 """Rules about one tool."""

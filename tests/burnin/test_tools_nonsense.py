@@ -87,7 +87,9 @@ def test_a_value_changed_anywhere_in_the_json_passes_nothing_new(name: str, data
 
 
 @pytest.mark.parametrize("name", GOOD)
-@pytest.mark.parametrize("field", ["of", "argv", "version", "status", "seconds", "out", "err", "cut", "why"])
+@pytest.mark.parametrize(
+    "field", ["of", "argv", "version", "status", "seconds", "out", "err", "cut", "why", "asked", "before"]
+)
 @given(value=VALUES)
 def test_a_record_with_any_value_in_any_field_is_facts_or_unreadable(name: str, field: str, value: object) -> None:
     read({**GOOD[name], field: value})

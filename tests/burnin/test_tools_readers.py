@@ -25,7 +25,7 @@ from tool_answers import (
 
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Catalogue, Entry, Type
-from rackcheck.model.fact import Plane, Reading, Reason, Unknown
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.parse.burnin.tools import every
 
 FACTS = Catalogue.of(Entry(pattern, kind, Plane.BURNIN, "tools") for pattern, kind in every.GIVES.items())
@@ -52,8 +52,8 @@ def test_every_fact_is_promised_and_of_its_kind(name: str) -> None:
     for path, reading in readings_of(GOOD[name]).items():
         entry = FACTS.find(paths.parse(path))
         assert entry is not None, path
-        assert isinstance(reading, Unknown | types[entry.kind.type]), (path, reading)
-        assert not entry.kind.words or isinstance(reading, Unknown) or reading in entry.kind.words
+        assert isinstance(reading, Unknown | Absent | types[entry.kind.type]), (path, reading)
+        assert not entry.kind.words or isinstance(reading, Unknown | Absent) or reading in entry.kind.words
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -72,7 +72,7 @@ def test_a_tool_that_ended_with_trouble_passes_nothing_and_gives_no_rate(name: s
 ])  # fmt: skip
 def test_a_tool_that_did_not_run_to_its_end_makes_all_of_its_facts_unknown(name: str, why: str, reason: Reason) -> None:
     facts = readings_of({**GOOD[name], "status": None, "why": why, "version": None})
-    items = {"burnin.tool", "burnin.fio.disk", "burnin.ib_write_bw.nic"}
+    items = {"burnin.tool", "burnin.fio.disk", "burnin.ib_write_bw.nic", "burnin.rocblas.gpu"}
     for path, reading in facts.items():
         assert path in items or (isinstance(reading, Unknown) and reading.reason is reason), path
     assert len(facts) > 4

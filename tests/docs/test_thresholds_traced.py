@@ -189,7 +189,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         burnin.cpu_correct burnin.disk_correct burnin.gpu_correct burnin.no_uncorrected burnin.no_remap burnin.no_replay
         memory.blocks_online bmc.readings_within_limits bond.members_aggregated
         burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
-        burnin.gpu_stays_cool
+        burnin.gpu_stays_cool burnin.amd_uncorrected burnin.amd_deferred burnin.amd_no_replay
         log.no_pcie_error log.no_pcie_loss pcie.no_uncorrected log.no_machine_check cpu.no_machine_check
         cpu.no_deferred_error log.no_memory_error memory.no_uncorrected_module log.no_firmware_error log.no_overheating
         log.no_throttling cpu.no_throttling log.no_disk_error log.no_filesystem_error log.no_raid_failure
@@ -203,7 +203,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     """,
     a_word_of_its_state: """
         burnin.gpu_work_best burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
-        burnin.dcgm_quiet burnin.copies_whole burnin.stress
+        burnin.dcgm_quiet burnin.copies_whole burnin.stress burnin.transfers_whole burnin.hl_qual
         service.none_failed fabric.manager_at_boot bmc.power_on bmc.system_healthy bmc.healthy psu.healthy fan.healthy
         fan.enabled security.identity_proven security.no_lasting_override nvme.live imex.domain_up shelf.kind
         shelf.supplies fabric.joined k8s.kubelet k8s.kubelet_at_boot k8s.runtime slurm.slurmd slurm.slurmd_at_boot
@@ -227,7 +227,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     of_a_published_check: "gpu.power_plausible numa.all_nodes",
     a_vote: "alike.bios_settings alike.bios_settings_other alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots",
-    our_own_choice: "burnin.gpu_heat_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear time.chrony_close "
+    our_own_choice: "burnin.gpu_heat_alike burnin.gemm_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear time.chrony_close "
     "os.few_stuck_processes burnin.gpu_loaded burnin.memory_covered",
     of_an_example: "memory.swappiness mount.space nvme.count storage.read_ahead",
     of_a_tuned_machine: "bios.node_interleave bios.upi_prefetch",

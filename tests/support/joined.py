@@ -10,7 +10,7 @@ from rackcheck.burnin.pack import SOURCES
 NODE = Path(str(rackcheck.burnin.node.__file__)).parent
 CPU = tuple(name for name in SOURCES if name.startswith("cpu"))
 TELEMETRY = tuple(name for name in SOURCES if name.startswith(("node_", "kernel_log", "nvml_", "telemetry")))
-TOOLS = tuple(name for name in SOURCES if name.startswith("tool"))
+TOOLS = tuple(name for name in SOURCES if name.startswith("tool") or name in {"node_files", "node_accelerators"})
 
 
 def files(*names: str) -> list[Path]:

@@ -170,6 +170,97 @@ def diagnosed(
 DCGM = dcgm(diagnosed("memory", "Pass", "Pass", summary="Pass"), diagnosed("pcie", "Pass", "Skip"))
 
 
+RVS = """\
+[RESULT] [1101980.682169] Action name :gst-1215Tflops-4K4K8K-rand-fp8
+[RESULT] [1101980.683973] Module name :gst
+[RESULT] [1101980.836841] [gst-1215Tflops-4K4K8K-rand-fp8] [GPU:: 28851] Start of GPU ramp up
+[RESULT] [1101987.830800] [gst-1215Tflops-4K4K8K-rand-fp8] [GPU:: 28851] GFLOPS 1539705
+[RESULT] [1101988.831928] [gst-1215Tflops-4K4K8K-rand-fp8] [GPU:: 28851] End of GPU ramp up
+[RESULT] [1102003.864648] [gst-1215Tflops-4K4K8K-rand-fp8] [GPU:: 28851] GFLOPS 1687129 Target GFLOPS: 1215000 met: TRUE
+[RESULT] [1102003.90211 ] [gst-1215Tflops-4K4K8K-rand-fp8] [GPU:: 23018] GFLOPS 1655300 Target GFLOPS: 1215000 met: TRUE
+[RESULT] [1102104.157090] Action name :gst-free-fp64
+[RESULT] [1102104.159274] Module name :gst
+[RESULT] [1102133.864648] [gst-free-fp64] [GPU:: 28851] GFLOPS 90123 Target GFLOPS: 0 met: TRUE
+[RESULT] [1102133.90211 ] [gst-free-fp64] [GPU:: 23018] GFLOPS 90005 Target GFLOPS: 0 met: TRUE
+"""
+RVS_ACTIONS = ["gst-1215Tflops-4K4K8K-rand-fp8", "gst-free-fp64"]
+
+RVS_POWER = """\
+[RESULT] [1102597.157090] Action name :iet-620W-1K-rand-dgemm
+[RESULT] [1102597.159274] Module name :iet
+[RESULT] [1102597.333747] [iet-620W-1K-rand-dgemm] [GPU:: 28851] Power(W) 127.000000
+[RESULT] [1102617.334457] [iet-620W-1K-rand-dgemm] [GPU:: 23018] Power(W) 699.000000
+[RESULT] [1102637.333747] [iet-620W-1K-rand-dgemm] [GPU:: 28851] Power(W) 704.000000
+[RESULT] [1102657.372824] [iet-620W-1K-rand-dgemm] [GPU:: 23018] pass: TRUE
+[RESULT] [1102657.372936] [iet-620W-1K-rand-dgemm] [GPU:: 28851] pass: TRUE
+"""
+
+TRANSFERBENCH = """\
+TransferBench v1.62.00
+Bytes Per Direction 268435456
+Unidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)
+ SRC+EXE\\DST    CPU 00    CPU 01       GPU 00    GPU 01
+  CPU 00  ->     92.21    102.51        45.11     45.16
+  CPU 01  ->    104.88     90.09        44.74     44.81
+
+  GPU 00  ->     55.47     55.54      2132.28     57.39
+  GPU 01  ->     55.59     55.66        57.41   2152.51
+                           CPU->CPU  CPU->GPU  GPU->CPU  GPU->GPU
+Averages (During UniDir):    103.69     44.96     55.56     57.40
+
+Bidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)
+     SRC\\DST    CPU 00    CPU 01       GPU 00    GPU 01
+  CPU 00  ->       N/A     88.77        44.81     44.81
+  CPU 00 <-        N/A     89.79        55.10     55.03
+  CPU 00 <->       N/A    178.56        99.90     99.84
+
+  CPU 01  ->     88.50       N/A        44.36     44.33
+  CPU 01 <-      88.29       N/A        55.10     55.04
+  CPU 01 <->    176.79       N/A        99.45     99.37
+
+
+  GPU 00  ->     55.02     54.96          N/A     54.69
+  GPU 00 <-      44.71     44.45          N/A     54.61
+  GPU 00 <->     99.73     99.41          N/A    109.30
+
+  GPU 01  ->     55.08     55.11        54.68       N/A
+  GPU 01 <-      44.74     44.41        54.63       N/A
+  GPU 01 <->     99.82     99.52       109.30       N/A
+                           CPU->CPU  CPU->GPU  GPU->CPU  GPU->GPU
+Averages (During  BiDir):     88.84     49.82     49.81     54.65
+
+"""
+
+ROCBLAS = """\
+Query device success: there are 2 devices
+-------------------------------------------------------------------------------
+Device ID 0 : AMD Instinct MI300X gfx942:sramecc+:xnack-
+with 206.1 GB memory, max. SCLK 2100 MHz, max. MCLK 1300 MHz, compute capability 9.4
+-------------------------------------------------------------------------------
+transA,transB,M,N,K,alpha,lda,beta,ldb,ldc,rocblas-Gflops,us
+N,T,4000,4000,4000,1,4000,0,4000,4000,96312.4,1329.05
+"""
+
+
+def amd_counters(*gpus: Mapping[str, object], listed: bool = True) -> str:
+    """The JSON of `amd-smi metric --ecc --pcie`, of an older version or of one from ROCm 7 on."""
+    rows = []
+    for index, about in enumerate(gpus):
+        counts = {"total_correctable_count": 4, "total_uncorrectable_count": 0, "total_deferred_count": 0}
+        ecc = {name: about.get(name, value) for name, value in counts.items()}
+        pcie = {"width": 16, "speed": {"value": 32, "unit": "GT/s"}, "replay_count": about.get("replay_count", 0)}
+        rows.append({"gpu": index, "pcie": pcie, "ecc": {**ecc, "cache_correctable_count": "N/A"}})
+    return json.dumps(rows if listed else {"gpu_data": rows}, indent=4)
+
+
+AMD_COUNTERS = amd_counters({}, {}, listed=False)
+
+HL_QUAL = """\
+==================== hl qual report ====================
+PASSED
+"""
+
+
 def record(name: str, out: str, **more: Any) -> dict[str, Any]:
     """A `tool` record of a complete run."""
     values = {"k": "tool", "t": 1.0, "name": name, "of": "node", "argv": [name], "version": "1.2.3", "status": 0}
@@ -184,5 +275,11 @@ GOOD = {
     "ib_write_bw": record("ib_write_bw", IB_WRITE_BW, of="nic/mlx5_0", argv=["ib_write_bw", "127.0.0.1"]),
     "fio": record("fio", FIO, of="disk/nvme0n1"),
     "stress-ng": record("stress-ng", STRESS_NG, argv=STRESS_WORDS),
+    "rvs": record("rvs", RVS, of="conf/gst_single", asked=RVS_ACTIONS),
+    "rvs of power": record("rvs", RVS_POWER, of="conf/iet_single", asked=["iet-620W-1K-rand-dgemm"]),
+    "transferbench": record("transferbench", TRANSFERBENCH),
+    "rocblas-bench": record("rocblas-bench", ROCBLAS, of="gpu/0"),
+    "amd-smi": record("amd-smi", AMD_COUNTERS, before=AMD_COUNTERS),
+    "hl_qual": record("hl_qual", HL_QUAL),
 }
 """A record of each reader's tool without a fault."""

@@ -8,6 +8,7 @@ import types
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
 if TYPE_CHECKING:
+    from rackcheck.burnin.node.node_accelerators import node_accelerators
     from rackcheck.burnin.node.nvml_gpus import Gpus
     from rackcheck.burnin.node.nvml_refusal import nvml_refused
     from rackcheck.burnin.node.supervisor import PlanDict, Supervisor
@@ -18,7 +19,7 @@ LAST = 0.5
 
 
 def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: str = "") -> None:
-    """Run the sampler: describe the GPUs, refuse GPUs that must not be tested, then take samples."""
+    """Run the sampler: describe the accelerators, refuse GPUs that must not be tested, then take samples."""
     nvml: Optional[Any] = None
     if source:
         nvml = types.ModuleType("pynvml")
@@ -27,7 +28,7 @@ def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: 
     gpus = Gpus(nvml, line.emit, line.clock, root, lambda doing, index: line.ask(doing=doing, index=index))
     found = gpus.hello()
     refused = nvml_refused(gpus, found) if wanted else {}
-    line.emit("about", gpus=found, troubles=gpus.troubles)
+    line.emit("about", gpus=found, troubles=gpus.troubles, accelerators=node_accelerators(root))
     line.ask(gpus=found, refused=refused)
     sampler = Sampler(gpus, line.emit, line.clock, stop, lambda index, _temp, _limit: line.ask(hot=str(index)))
     sampler.start()

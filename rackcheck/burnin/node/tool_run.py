@@ -10,7 +10,7 @@ import selectors
 import signal
 import subprocess
 import time
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 TOOL_OUT = 512 * 1024
 """Maximum size of the kept standard output, in bytes: its beginning is kept."""
@@ -25,10 +25,18 @@ TOOL_GRACE = 1.5
 """Seconds between SIGTERM and SIGKILL: `dcgmi` needs this time to end its work in the host engine."""
 
 
-def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float) -> Dict[str, Any]:
+def tool_run(
+    argv: List[str],
+    clock: Callable[[], float],
+    stop: Any,
+    until: float,
+    most: float,
+    settings: Sequence[Tuple[str, str]] = (),
+) -> Dict[str, Any]:
     """Run a command until it ends, its time is over or `stop` is set; return the fields of its `tool` record.
 
-    The command's time is over when `clock` reaches `until`, or `most` seconds after the start.
+    The command's time is over when `clock` reaches `until`, or `most` seconds after the start. A command with
+    `settings`, which are environment variables, runs in the folder of its executable.
     """
     begun = clock()
 
@@ -38,7 +46,7 @@ def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: floa
         return f"hang: it did not end within {most:.0f} s" if clock() >= begun + most else ""
 
     try:
-        child = tool_start(argv)
+        child = tool_start(argv, settings)
     except (OSError, subprocess.SubprocessError) as error:
         return {"status": None, "seconds": 0.0, "out": "", "err": "", "why": f"denied: {error}"}
     kept = {"out": _ToolKept(TOOL_OUT, 0), "err": _ToolKept(TOOL_ERR // 4, TOOL_ERR - TOOL_ERR // 4)}
@@ -117,7 +125,7 @@ def _tool_follow() -> None:
     _TOOL_PRCTL(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG
 
 
-def tool_start(argv: List[str]) -> Any:
+def tool_start(argv: List[str], settings: Sequence[Tuple[str, str]] = ()) -> Any:
     """Start a command in its own session, with an environment that has none of the user's settings."""
     keep = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
     return subprocess.Popen(  # noqa: S603  the arguments are fixed in this package
@@ -125,8 +133,8 @@ def tool_start(argv: List[str]) -> Any:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        cwd="/",
-        env=dict(keep, LC_ALL="C", CUDA_CACHE_DISABLE="1"),
+        cwd=os.path.dirname(argv[0]) if settings else "/",  # noqa: PTH120  a path as text, as in Popen
+        env=dict(keep, LC_ALL="C", CUDA_CACHE_DISABLE="1", **dict(settings)),
         start_new_session=True,
         preexec_fn=_tool_follow,  # noqa: PLW1509  it imports nothing and does not wait
     )

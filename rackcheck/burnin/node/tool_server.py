@@ -4,7 +4,7 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, List
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence, Tuple
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.tool_run import TOOL_STEP, tool_end, tool_run, tool_start
@@ -14,18 +14,28 @@ SERVER_SECONDS = 5
 
 
 def tool_with_server(
-    argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float
+    argv: List[str],
+    clock: Callable[[], float],
+    stop: Any,
+    until: float,
+    most: float,
+    settings: Sequence[Tuple[str, str]] = (),
 ) -> Dict[str, Any]:
-    """Start the command without its last argument as a server; then run the full command, which connects to it."""
+    """Start the command without its last argument as a server; then run the full command, which connects to it.
+
+    `settings` are those of `tool_run`.
+    """
     port, ready = int(argv[argv.index("-p") + 1]), min(until, clock() + SERVER_SECONDS)
     try:
-        server = tool_start(argv[:-1])
+        server = tool_start(argv[:-1], settings)
     except (OSError, subprocess.SubprocessError):
-        return tool_run(argv, clock, stop, until, most)  # the client is refused too, and its output has the reason
+        return tool_run(
+            argv, clock, stop, until, most, settings
+        )  # the client is refused too, and its output has the reason
     try:
         while server.poll() is None and not _tool_listens(port) and clock() < ready and not stop.is_set():
             time.sleep(TOOL_STEP)
-        return tool_run(argv, clock, stop, until, most)
+        return tool_run(argv, clock, stop, until, most, settings)
     finally:
         tool_end(server)
         for pipe in (server.stdout, server.stderr):

@@ -9,6 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 if TYPE_CHECKING:
+    from rackcheck.burnin.node.tool_accelerators import (
+        HL_QUAL_SECONDS,
+        HL_QUAL_SETTINGS,
+        tool_amd_smi,
+        tool_foreign,
+        tool_hl_qual,
+        tool_rocblas,
+        tool_rvs,
+        tool_rvs_asked,
+        tool_transferbench,
+    )
     from rackcheck.burnin.node.tool_server import tool_free_port
 
 TOOL_COPIES = ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_to_device_memcpy_read_ce")
@@ -60,7 +71,10 @@ class Tool(NamedTuple):
     """A tool: its executable, the arguments that print its version, its minimum and maximum seconds, and its commands.
 
     A command is not started if fewer than `least` seconds are left. `commands` takes the tool's path and the node, and
-    yields for each command the part that it tests, such as `disk/sda`, and its arguments.
+    yields for each command the part that it tests, such as `disk/sda`, and its arguments. `asked` takes the arguments
+    of a command, and returns the names of the tests that its configuration lists, as a field of the record. `settings`
+    are environment variables of the tool; a tool with settings runs in its own folder. `foreign` returns the processes
+    that use the parts of the tool's test; the tool does not run then.
     """
 
     command: str
@@ -68,6 +82,9 @@ class Tool(NamedTuple):
     least: float
     most: float
     commands: Callable[[str, ToolNode], Iterator[Tuple[str, List[str]]]]
+    asked: Callable[[Sequence[str]], Dict[str, List[str]]] = lambda _: {}
+    settings: Sequence[Tuple[str, str]] = ()
+    foreign: Callable[[ToolNode], str] = lambda _: ""
 
 
 def _tool_dcgm(level: int) -> Callable[[str, ToolNode], Iterator[Tuple[str, List[str]]]]:
@@ -129,5 +146,12 @@ TOOLS: Dict[str, Tool] = {
     "ib_write_bw": Tool("ib_write_bw", ("--version",), WRITE_SECONDS + 2.0, WRITE_SECONDS + 15.0, _tool_ib_write_bw),
     "fio": Tool("fio", ("--version",), 2.0 * FIO_SECONDS + 2.0, 2.0 * FIO_SECONDS + 15.0, _tool_fio),
     "stress-ng": Tool("stress-ng", ("--version",), STRESS_SECONDS + 2.0, STRESS_SECONDS + 15.0, _tool_stress_ng),
+    "rvs": Tool("rvs", ("--version",), 120.0, 3600.0, tool_rvs, tool_rvs_asked, foreign=tool_foreign),
+    "transferbench": Tool("TransferBench", (), 60.0, 900.0, tool_transferbench, foreign=tool_foreign),
+    "rocblas-bench": Tool("rocblas-bench", ("--version",), 5.0, 120.0, tool_rocblas, foreign=tool_foreign),
+    "amd-smi": Tool("amd-smi", ("version",), 2.0, 60.0, tool_amd_smi),
+    "hl_qual": Tool(
+        "hl_qual", (), HL_QUAL_SECONDS + 60.0, HL_QUAL_SECONDS + 600.0, tool_hl_qual, settings=HL_QUAL_SETTINGS
+    ),
 }
 """The tools that can be run, by their names in a plan."""

@@ -90,7 +90,8 @@ PULSE = 5.0
 
 TOOLS: dict[str, float] = {
     "dcgm-1": 120.0, "dcgm-2": 600.0, "dcgm-3": 2400.0, "nvbandwidth": 300.0, "all_reduce": 180.0, "ib_write_bw": 300.0,
-    "fio": 300.0, "stress-ng": 60.0, "cublas": 180.0,
+    "fio": 300.0, "stress-ng": 60.0, "cublas": 180.0, "rvs": 5400.0, "transferbench": 900.0, "rocblas-bench": 900.0,
+    "amd-smi": 120.0, "hl_qual": 900.0,
 }  # fmt: skip
 """Tools that a burn-in can run if a node has them, each with the seconds that it adds to the plan's deadline."""
 

@@ -13,7 +13,20 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, integer, quantity, version
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
-from rackcheck.parse.burnin.tools import cublas, dcgm, fio, nccl, nvbandwidth, perftest, stress_ng
+from rackcheck.parse.burnin.tools import (
+    amd_counters,
+    cublas,
+    dcgm,
+    fio,
+    hl_qual,
+    nccl,
+    nvbandwidth,
+    perftest,
+    rocblas,
+    rvs,
+    stress_ng,
+    transferbench,
+)
 from rackcheck.parse.burnin.tools.answer import RESULTS, ToolFacts, ToolRecord, answer, nothing, worst
 
 _MEASURED = Class.MEASUREMENT
@@ -34,13 +47,18 @@ READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], ToolFacts], Mapping[st
         "ib_write_bw": (perftest.read, perftest.GIVES),
         "fio": (fio.read, fio.GIVES),
         "stress-ng": (stress_ng.read, stress_ng.GIVES),
+        "rvs": (rvs.read, rvs.GIVES),
+        "transferbench": (transferbench.read, transferbench.GIVES),
+        "rocblas-bench": (rocblas.read, rocblas.GIVES),
+        "amd-smi": (amd_counters.read, amd_counters.GIVES),
+        "hl_qual": (hl_qual.read, hl_qual.GIVES),
     }
 )
 """The reader function of each tool and the facts that it returns, by the tool's name in a plan."""
 
 GIVES: Mapping[str, Kind] = {
     **OF_EACH, **cublas.GIVES, **dcgm.GIVES, **nvbandwidth.GIVES, **nccl.GIVES, **perftest.GIVES, **fio.GIVES,
-    **stress_ng.GIVES,
+    **stress_ng.GIVES, **rvs.GIVES, **transferbench.GIVES, **rocblas.GIVES, **amd_counters.GIVES, **hl_qual.GIVES,
 }  # fmt: skip
 """The facts that tools can report, as path patterns, with the kind of each fact."""
 
