@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Set, Tuple, Union
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble, cuda_uuid
@@ -113,7 +113,7 @@ def gpu_stay_near(pci: str, root: str = "") -> None:
     """
     path = Path("%s/sys/bus/pci/devices/%s/local_cpulist" % (root, pci.lower()))
     with contextlib.suppress(OSError, ValueError):
-        near: "set[int]" = set()
+        near: Set[int] = set()
         for part in path.read_text("ascii").strip().split(","):
             first, _, last = part.partition("-")
             near.update(range(int(first), int(last or first) + 1))
