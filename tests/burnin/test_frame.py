@@ -26,7 +26,7 @@ from rackcheck.burnin import pack
 from rackcheck.burnin.node_stream import LONGEST, Talk
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.fact import Reason
-from rackcheck.parse.burnin.plan import RAMP, Tier, document, slots, starts
+from rackcheck.parse.burnin.plan import CLOSEST, RAMP, WIDEST, Tier, document, slots, starts
 from rackcheck.transport import local
 from rackcheck.transport.wire import ShellLimits
 
@@ -185,11 +185,12 @@ def test_tiers_take_the_named_time_and_stages_of_a_kind_never_overlap() -> None:
 
 
 @given(st.integers(0, 3000))
-def test_nodes_begin_one_after_the_other_within_the_ramp(count: int) -> None:
+def test_nodes_begin_one_after_the_other_within_the_ramp_and_at_most_ten_in_a_second(count: int) -> None:
     begins = list(starts([f"n{i}" for i in range(count)]).values())
     assert begins == sorted(begins)
-    assert all(0 <= begin <= RAMP + 0.001 for begin in begins)
-    assert all(b - a <= 0.5 + 0.001 for a, b in pairwise(begins))
+    assert all(0 <= begin <= max(CLOSEST, RAMP, WIDEST, CLOSEST * (count - 1)) + 0.001 for begin in begins)
+    assert all(CLOSEST - 0.002 <= b - a <= WIDEST + 0.001 for a, b in pairwise(begins))
+    assert CLOSEST == 0.1
 
 
 # ---- the controller's side of the line -------------------------------------------------------------------------------
