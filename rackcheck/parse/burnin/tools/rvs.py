@@ -47,6 +47,7 @@ _RESULT = re.compile(
     r"(?:\[RESULT\] {0,2}\[ {0,20}[0-9.]{1,30} {0,20}\] {1,2})?"
     r"\[([!-~]{1,100})\] \[GPU:: (?:[0-9]{1,4} - )?([0-9]{1,10})(?: - [0-9a-f:.]{7,20})?\] (.{1,200})"
 )
+_NAME = re.compile(r"[!-~]{1,100}")
 _RATE = re.compile(r"GFLOPS ([0-9.]{1,25}) Target GFLOPS: ([0-9.]{1,25}) met: (TRUE|FALSE)")
 _PASS = re.compile(r"pass: (TRUE|FALSE)")
 _POWER = re.compile(r"Power\(W\) ([0-9.]{1,25})")
@@ -73,7 +74,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
         yield from nothing(GIVES, tool_record.untested)
         return
     asked = record.get("asked", [])
-    if not isinstance(asked, list | tuple) or not all(isinstance(name, str) and name for name in asked):
+    if not isinstance(asked, list | tuple) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in asked):
         raise Unreadable("the actions in the record of rvs are not a list of names")
     if len(asked) > MOST:
         raise Unreadable(f"{len(asked)} actions of rvs; the maximum is {MOST}", Reason.TOO_LARGE)
