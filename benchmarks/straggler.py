@@ -44,6 +44,9 @@ EVERY = frozenset(range(tails.METRICS))
 PARTS = {"normal": frozenset[int](), "rate heavy": frozenset({0}), "other heavy": frozenset({2}), "heavy (t5)": EVERY}
 """Kinds of healthy parts, by the metrics that have heavy tails."""
 
+EXACT = tails.METRICS - 1
+"""The metric that differs between identical chips only by errors of measurement, as work per clock does."""
+
 FAULTS = ((2, 0.05), (3, 0.1), (4, 0.2), (0, 0.1), (1, 0.2))
 """The metrics in which one GPU each is worse, and by how much."""
 
@@ -110,7 +113,7 @@ def _beyond(
 def adaptive(places: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> list[set[int]]:
     """Return what the burn-in finds."""
     metrics = {
-        f"{metric:02}": Metric([math.exp(value) for value in values], FLOOR, placed(metric))
+        f"{metric:02}": Metric([math.exp(v) for v in values], FLOOR, placed(metric), exact=metric == EXACT)
         for metric, values in enumerate(logs)
     }
     return [slow(held) for held in compare(places, metrics).values()]
@@ -246,7 +249,7 @@ def slow(held: Sequence[PeerComparison | Compared]) -> set[int]:
 def ours(rack: Rack) -> Mapping[str, tuple[Compared, ...]]:
     """Compare the GPUs of a rack as the burn-in does, with no more metrics than rate and work per clock."""
     each = [gpu.rate / gpu.clock if gpu.rate and gpu.clock else None for gpu in rack]
-    metrics = {"work": Metric(each, 0.01), "rate": Metric([gpu.rate for gpu in rack], 0.06, placed=True)}
+    metrics = {"work": Metric(each, 0.01, exact=True), "rate": Metric([gpu.rate for gpu in rack], 0.06, placed=True)}
     return compare([(gpu.node, gpu.slot) for gpu in rack], metrics)
 
 

@@ -39,7 +39,8 @@ class Metric:
     `least` is the smallest relative difference that is a finding, for example 0.03. If `placed` is true, the values
     depend on node and slot, whose effects are removed. `typical` is the standard deviation (relative) that is assumed
     for fewer than 16 GPUs. If `evidence` is false, the values do not count as evidence of the family's tails: use this
-    for a metric that is not always measured.
+    for a metric that is not always measured. If `exact` is true, identical chips have identical values, and differences
+    are errors of measurement: normal tails are then assumed unless heavy ones are evident.
     """
 
     values: Sequence[float | None]
@@ -47,6 +48,7 @@ class Metric:
     placed: bool = False
     typical: float = 0.02
     evidence: bool = True
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,8 @@ def _narrow(splits: Mapping[str, _Split], metrics: Mapping[str, Metric]) -> dict
         if value is None or len(known) < len(pool):
             found[name] = None
         else:
-            found[name] = math.fsum(known) <= -tails.UNLIKELY and value <= tails.ODDS
+            most = tails.UNLIKELY if metrics[name].exact else -tails.UNLIKELY
+            found[name] = math.fsum(known) <= most and value <= tails.ODDS
     return found
 
 

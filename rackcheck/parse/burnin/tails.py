@@ -17,8 +17,8 @@ from statistics import NormalDist
 BUDGET = 0.01
 """Maximum probability of any finding in a healthy fleet, over all GPUs and metrics."""
 
-NARROW_BUDGET = 0.004
-"""The same for the narrow bound, which must also cover fleets whose heavy tails were not recognised; simulated."""
+WIDE_BUDGET, NARROW_BUDGET = 0.008, 0.004
+"""The part of it that each bound uses: a width is uncertain, and heavy tails may not be recognised; simulated."""
 
 METRICS = 8
 """Maximum number of metrics that share the budget."""
@@ -36,7 +36,10 @@ NEAR = -2.5
 """Values below this number of widths are not evidence of tails: they may be faulty parts."""
 
 UNLIKELY = math.log(10)
-"""Heavy tails are excluded if normal tails explain all metrics' values better by a factor of at least 10; simulated."""
+"""Heavy tails are excluded if normal tails explain all metrics' values better by a factor of at least 10; simulated.
+
+They are evident if it is the other way round.
+"""
 
 ODDS = math.log(6)
 """The bound of a metric is wide if heavy tails explain its own values better by a factor of more than 6; simulated."""
@@ -53,7 +56,7 @@ _NORMAL = NormalDist()
 @lru_cache(maxsize=4096)
 def bound(cells: int, freedom: int, *, narrow: bool) -> float:
     """Return the bound in widths for a fleet of `cells` GPUs (at least 2), whose width has `freedom` free values."""
-    wide = t5_quantile(BUDGET / METRICS / cells) / WIDTH_OF_T * (1 + MARGIN / math.pow(cells, FALL))
+    wide = known_bound(cells) * (1 + MARGIN / math.pow(cells, FALL))
     if not narrow:
         return wide
     return min(wide, student_quantile(NARROW_BUDGET / METRICS / cells, FREEDOM * max(2, freedom)))
@@ -62,7 +65,7 @@ def bound(cells: int, freedom: int, *, narrow: bool) -> float:
 @lru_cache(maxsize=4096)
 def known_bound(cells: int) -> float:
     """Return the wide bound of a fleet whose width is given, not computed from its own values."""
-    return t5_quantile(BUDGET / METRICS / cells) / WIDTH_OF_T
+    return t5_quantile(WIDE_BUDGET / METRICS / cells) / WIDTH_OF_T
 
 
 def together(cells: int) -> int:
