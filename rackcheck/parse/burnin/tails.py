@@ -17,7 +17,7 @@ from statistics import NormalDist
 BUDGET = 0.01
 """Maximum probability of any finding in a healthy fleet, over all GPUs and metrics."""
 
-WIDE_BUDGET, NARROW_BUDGET = 0.008, 0.004
+WIDE_BUDGET, NARROW_BUDGET = 0.009, 0.004
 """The part of it that each bound uses: a width is uncertain, and heavy tails may not be recognised; simulated."""
 
 METRICS = 8
@@ -26,10 +26,13 @@ METRICS = 8
 WIDTH_OF_T = 1.16
 """The width (`spans.width`) of Student's t with 5 degrees of freedom and scale 1; computed by `straggler.py`."""
 
+ENOUGH, ENOUGH_EXACT = 96, 48
+"""Minimum number of GPUs for the narrow bound, of any metric and of an exact one (`family.Metric`); simulated."""
+
 FREEDOM = 0.6
 """Degrees of freedom of a width, per degree of freedom of its values; simulated."""
 
-MARGIN, FALL = 10.0, 1.25
+MARGIN, FALL = 12.0, 1.25
 """The wide bound for n GPUs is increased by `MARGIN` / n ** `FALL`: a width is itself uncertain; simulated."""
 
 NEAR = -2.5
