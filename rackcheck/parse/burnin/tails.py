@@ -1,6 +1,6 @@
 """How far a value of a healthy part may lie from its peers, for normal and for heavy-tailed parts. Pure.
 
-A part is compared with a bound that a healthy fleet exceeds with probability `BUDGET`, in any of its GPUs and in any of
+A part is compared with a bound that a healthy fleet should exceed with probability `BUDGET`, in any of its GPUs and in any of
 at most `METRICS` metrics together (Bonferroni's inequality, which holds for dependent metrics too). The bound therefore
 grows with the number of GPUs. It depends most on how often healthy parts are far from their peers. Two distributions
 are considered: the normal distribution, and Student's t with 5 degrees of freedom, whose bound is about three times as
@@ -15,7 +15,10 @@ from functools import lru_cache
 from statistics import NormalDist
 
 BUDGET = 0.01
-"""Maximum probability of any finding in a healthy fleet, over all GPUs and metrics."""
+"""Intended maximum probability of any finding in a healthy fleet, over all GPUs and metrics.
+
+In simulations with heavy tails it is up to 2.4 % (docs/guide/burnin.md).
+"""
 
 WIDE_BUDGET, NARROW_BUDGET = 0.009, 0.004
 """The part of it that each bound uses: a width is uncertain, and heavy tails may not be recognised; simulated."""
