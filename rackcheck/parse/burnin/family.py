@@ -1,8 +1,8 @@
 """Finds GPUs that are far worse than their peers in any of several metrics, from two GPUs on. Pure.
 
 The GPUs must be alike: of one model and one default power limit. All metrics together are one family: a healthy fleet
-should have any finding with a probability of at most `tails.BUDGET`. In each metric, more is better; a metric in which less is
-better is given as its reciprocal.
+should have any finding with a probability of at most `tails.BUDGET`. In each metric, more is better; a metric in which
+less is better is given as its reciprocal.
 
 From 16 GPUs on, the spread of a metric is that of its values. The bound is that of a single GPU; if many GPUs are below
 a closer bound together, they are faulty although no single one is beyond doubt (`tails.SHARED`). With fewer GPUs, a

@@ -1,10 +1,10 @@
 """How far a value of a healthy part may lie from its peers, for normal and for heavy-tailed parts. Pure.
 
-A part is compared with a bound that a healthy fleet should exceed with probability `BUDGET`, in any of its GPUs and in any of
-at most `METRICS` metrics together (Bonferroni's inequality, which holds for dependent metrics too). The bound therefore
-grows with the number of GPUs. It depends most on how often healthy parts are far from their peers. Two distributions
-are considered: the normal distribution, and Student's t with 5 degrees of freedom, whose bound is about three times as
-wide. The narrow bound is used only if the values themselves exclude heavy tails (`evidence`).
+A healthy fleet should exceed the bound with probability `BUDGET`, in any of its GPUs and in any of at most `METRICS`
+metrics together (Bonferroni's inequality, which holds for dependent metrics too). The bound therefore grows with the
+number of GPUs. It depends most on how often healthy parts are far from their peers. Two distributions are considered:
+the normal distribution, and Student's t with 5 degrees of freedom, whose bound is about three times as wide. The narrow
+bound is used only if the values themselves exclude heavy tails (`evidence`).
 
 The constants with a comment `simulated` were chosen by `benchmarks/straggler.py`, whose table shows what they achieve.
 """
