@@ -1,23 +1,31 @@
-"""What our rules and other tools' rules find on the same simulated racks, and the GPUs that they name wrongly.
+"""How often our rules and other tools' rules find a slow GPU in simulated racks, and how often they name a healthy one.
 
-    python benchmarks/straggler.py [RACKS]
+    python benchmarks/straggler.py [power|tools [RACKS [PARTS]]]
 
-A rack is 16 nodes of 8 GPUs with assumed spreads (standard deviations; no real ones are published): position in the
-chassis 1.5 %, node 0.5 %, chip 1.0 %, work per clock 0.2 %. RACKS (300) of each kind, seeded: clean racks, and racks
-with one GPU that is 4 or 6 % slow, because the GPU does less work per clock, or because its clock is low. Then missing
-GPUs, a hall of 10,000 nodes, and pairs of nodes in which one NIC is a fifth slow.
+RACKS (300) simulated racks of each kind, seeded. `power` derives the bounds of `rackcheck.parse.burnin.tails`: groups
+of 2 to 1,024 GPUs whose eight metrics vary by 1.5 % (standard deviation), with normal or heavy tails (Student's t with
+5 degrees of freedom), healthy, and with GPUs that are 5, 10 or 20 % worse in one metric. Other methods are simulated
+with a tenth of RACKS, and groups of 1,024 GPUs with a sixteenth, but with at least 20. With PARTS ("normal", "rate
+heavy", "other heavy" or "heavy (t5)"), only these parts are simulated; all parts with 600 racks take 6 minutes.
+
+`tools` compares our rules with those of other tools. A rack is 16 nodes of 8 GPUs with assumed spreads (standard
+deviations; no real ones are published): position in the chassis 1.5 %, node 0.5 %, chip 1.0 %, work per clock 0.2 %.
+The racks are clean, or have one GPU that is 4 or 6 % slow, because the GPU does less work per clock, or because its
+clock is low. Then missing GPUs, and a hall of 10,000 nodes.
 """
 
+import math
 import random
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
 
-from rackcheck.parse.burnin.pairs import PairOutcome, matchings, round_robin, solve
+from rackcheck.parse.burnin import tails
+from rackcheck.parse.burnin.family import Compared, GpuPlace, Metric, compare
 from rackcheck.parse.burnin.polish import polish, scale
+from rackcheck.parse.burnin.spans import CLIP, CellTable, NumberRange, apart, width
 from rackcheck.parse.burnin.straggler import Measured, PeerComparison, StragglerOutcome, judge
 
 NODES, SLOTS = 16, 8
@@ -27,6 +35,153 @@ REFERENCE = 6.4e14
 
 Rack = Sequence[Measured]
 Rule = Callable[[Rack], set[int]]
+
+# ---- the bounds ------------------------------------------------------------------------------------------------------
+
+SPREAD, FLOOR, PLACED = 0.015, 0.03, "slot"
+SIZES = (2, 8, 16, 32, 64, 128, 1024)
+EVERY = frozenset(range(tails.METRICS))
+PARTS = {"normal": frozenset[int](), "rate heavy": frozenset({0}), "other heavy": frozenset({2}), "heavy (t5)": EVERY}
+"""Kinds of healthy parts, by the metrics that have heavy tails."""
+
+EXACT = tails.METRICS - 1
+"""The metric that differs between identical chips only by errors of measurement, as work per clock does."""
+
+FAULTS = ((2, 0.05), (3, 0.1), (4, 0.2), (0, 0.1), (1, 0.2))
+"""The metrics in which one GPU each is worse, and by how much."""
+
+
+@dataclass
+class Tally:
+    """What one method finds: racks, healthy racks with a finding, and found GPUs by fault."""
+
+    racks: int = 0
+    false: int = 0
+    found: list[int] = field(default_factory=lambda: [0] * len(FAULTS))
+
+
+def healthy(rng: random.Random, gpus: int, heavy: frozenset[int]) -> list[list[float]]:
+    """Return the logarithms of the values of each metric."""
+    return [
+        [t5(rng) * SPREAD / math.sqrt(5 / 3) if metric in heavy else rng.gauss(0, SPREAD) for _ in range(gpus)]
+        for metric in range(tails.METRICS)
+    ]
+
+
+def t5(rng: random.Random) -> float:
+    """Return a number from Student's t with 5 degrees of freedom."""
+    return rng.gauss(0, 1) / math.sqrt(rng.gammavariate(2.5, 2) / 5)
+
+
+def placed(metric: int) -> bool:
+    """Return whether node and slot are removed from a metric: from the first two, neither of which depends on them."""
+    return metric < 2
+
+
+def fixed(z: float, effect: float) -> Callable[[Sequence[GpuPlace], Sequence[Sequence[float]]], list[set[int]]]:
+    """Return the method of a fixed limit in robust standard deviations, and of a smallest effect."""
+
+    def method(places: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> list[set[int]]:
+        return [_beyond(places, values, metric, lambda _n, _f: -z, effect) for metric, values in enumerate(logs)]
+
+    return method
+
+
+def bounded(narrow: bool) -> Callable[[Sequence[GpuPlace], Sequence[Sequence[float]]], list[set[int]]]:
+    """Return the method of one bound, narrow or wide, whatever the tails are."""
+
+    def method(places: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> list[set[int]]:
+        def bound(cells: int, free: int) -> float:
+            return tails.bound(cells, free, narrow=narrow)
+
+        return [_beyond(places, values, metric, bound, FLOOR) for metric, values in enumerate(logs)]
+
+    return method
+
+
+def _beyond(
+    places: Sequence[GpuPlace], logs: Sequence[float], metric: int, bound: Callable[[int, int], float], effect: float
+) -> set[int]:
+    rows = [int(node[1:]) if placed(metric) else 0 for node, _ in places]
+    columns = [int(slot) if placed(metric) else 0 for _, slot in places]
+    found = apart(CellTable([NumberRange(v, v) for v in logs], rows, columns), by_row=placed(metric))
+    spread = width(found.left, found.taken).low
+    line = min(math.log1p(-effect), -bound(len(logs), len(logs) - found.taken) * spread)
+    return {n for n, left in enumerate(found.left) if left.low < line}
+
+
+def adaptive(places: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> list[set[int]]:
+    """Return what the burn-in finds."""
+    metrics = {
+        f"{metric:02}": Metric([math.exp(v) for v in values], FLOOR, placed(metric), exact=metric == EXACT)
+        for metric, values in enumerate(logs)
+    }
+    return [slow(held) for held in compare(places, metrics).values()]
+
+
+METHODS = {
+    "z < -4, 1 %": fixed(-4.0, 0.01),
+    "z < -6, 6 %": fixed(-6.0, 0.06),
+    "narrow": bounded(narrow=True),
+    "wide": bounded(narrow=False),
+    "ours": adaptive,
+}
+"""Methods: fixed limits, the bound for normal parts, that for heavy tails, and a choice between these two bounds."""
+
+
+def tally(gpus: int, heavy: frozenset[int], racks: int, methods: Sequence[str]) -> dict[str, Tally]:
+    """Judge healthy racks, and the same racks with a GPU that is worse in one metric for each of `FAULTS`."""
+    places = [(f"n{n // SLOTS}", str(n % SLOTS)) for n in range(gpus)]
+    found = {name: Tally() for name in methods}
+    for seed in range(racks):
+        rng = random.Random(f"{gpus} {sorted(heavy)} {seed}")  # noqa: S311
+        logs = healthy(rng, gpus, heavy)
+        bent = [list(values) for values in logs]
+        bad = [rng.randrange(gpus) for _ in FAULTS]
+        for number, (metric, effect) in zip(bad, FAULTS, strict=True):
+            bent[metric][number] += math.log1p(-effect)
+        for name in methods:
+            one = found[name]
+            one.racks += 1
+            one.false += any(METHODS[name](places, logs))
+            named = METHODS[name](places, bent)
+            for n, (number, (metric, _)) in enumerate(zip(bad, FAULTS, strict=True)):
+                one.found[n] += number in named[metric]
+    return found
+
+
+def power(racks: int, only: str) -> None:
+    """Print the share of healthy racks with a finding in any of eight metrics, and the share of slow GPUs found."""
+    print(f"spread {SPREAD:.1%}, {tails.METRICS} metrics; slot: compared with the value expected for node and slot")
+    head = f"{'parts':12}{'GPUs':>5} {'method':12}{'racks':>6}{'false':>7}"
+    head += "".join(f"{f'{PLACED if placed(metric) else str()} -{effect:.0%}':>11}" for metric, effect in FAULTS)
+    print(head)
+    for parts, heavy in PARTS.items():
+        for gpus in SIZES if only in ("", parts) else ():
+            runs = racks if gpus < 1024 else max(20, racks // 16)
+            others = [name for name in METHODS if name != "ours"] if gpus >= 16 else []
+            found = tally(gpus, heavy, max(20, runs // 10), others) | tally(gpus, heavy, runs, ["ours"])
+            for name, one in found.items():
+                print(
+                    f"{parts:12}{gpus:5} {name:12}{one.racks:6}{one.false / one.racks:7.1%}"
+                    + "".join(f"{count / one.racks:11.1%}" for count in one.found),
+                    flush=True,
+                )
+
+
+def constants() -> None:
+    """Print the constants of `tails` and `spans` that follow from the distributions, by numerical integration."""
+    steps = [(n + 0.5) / 200_000 for n in range(200_000)]
+    normal = [tails.student_quantile(1 - share, 1e12) for share in steps]
+    clipped = math.fsum(min(z * z, CLIP * CLIP) for z in normal) / len(normal)
+    heavy = [tails.t5_quantile((n + 0.5) / 10_000) for n in range(5000)]
+    wide = 1.0
+    for _ in range(50):
+        wide = math.sqrt(math.fsum(min(t * t, (CLIP * wide) ** 2) for t in heavy) / len(heavy) / clipped)
+    print(f"mean square of clipped normal values {clipped:.4f}; width of t5 {wide:.4f} (in use: {tails.WIDTH_OF_T})")
+
+
+# ---- other tools' rules ----------------------------------------------------------------------------------------------
 
 
 def simulated(rng: random.Random, nodes: int = NODES, bad: int = -1, clock: float = 1.0, work: float = 1.0) -> Rack:
@@ -86,9 +241,16 @@ def polished(z: float, effect: float) -> Rule:
     return rule
 
 
-def slow(held: Sequence[PeerComparison], far: bool = False) -> set[int]:
+def slow(held: Sequence[PeerComparison | Compared]) -> set[int]:
     """Return the numbers of the slow GPUs."""
-    return {n for n, one in enumerate(held) if (one.far if far else one.outcome) is StragglerOutcome.SLOW}
+    return {n for n, one in enumerate(held) if one.outcome is StragglerOutcome.SLOW}
+
+
+def ours(rack: Rack) -> Mapping[str, tuple[Compared, ...]]:
+    """Compare the GPUs of a rack as the burn-in does, with no more metrics than rate and work per clock."""
+    each = [gpu.rate / gpu.clock if gpu.rate and gpu.clock else None for gpu in rack]
+    metrics = {"work": Metric(each, 0.01, exact=True), "rate": Metric([gpu.rate for gpu in rack], 0.06, placed=True)}
+    return compare([(gpu.node, gpu.slot) for gpu in rack], metrics)
 
 
 RULES: dict[str, Rule] = {
@@ -99,8 +261,8 @@ RULES: dict[str, Rule] = {
     "median polish, z < -3.5": polished(-3.5, 0.0),
     "median polish, z < -3 and effect < -3 %": polished(-3.0, -0.03),
     "ours, rate at the cap (remark)": lambda rack: slow(judge(rack).rate),
-    "ours, rate at the cap, far (fault)": lambda rack: slow(judge(rack).rate, far=True),
-    "ours, work per clock (fault)": lambda rack: slow(judge(rack).work_per_clock),
+    "ours, rate at the cap (fault)": lambda rack: slow(ours(rack)["rate"]),
+    "ours, work per clock (fault)": lambda rack: slow(ours(rack)["work"]),
 }
 
 KINDS = {
@@ -126,13 +288,6 @@ def table(racks: int) -> None:
         found = [sum(bad in rule(rack) for bad, rack in bent[kind]) / racks for kind in KINDS]
         blamed = sum(len(rule(rack)) for rack in clean) / racks
         print(f"{name:45}" + "".join(f"{part:11.1%}" for part in found) + f"{blamed:10.3f}")
-    judged = [judge(rack) for rack in clean]
-    slots, nodes = (
-        sum(len(slow(part)) for part in parts) for parts in zip(*((j.slots, j.nodes) for j in judged), strict=True)
-    )
-    far = sum(len(slow(part, far=True)) for j in judged for part in (j.work_per_clock, j.rate, j.nodes))
-    print(f"clean racks, ours: {far} faults of GPUs and nodes, {nodes} nodes named", end=", ")
-    print(f"{slots / racks:.3f} slots a rack named: positions differ here as much as airflow allows")
 
 
 def holes(racks: int) -> None:
@@ -146,7 +301,7 @@ def holes(racks: int) -> None:
                 replace(gpu, rate=None) if n != bad and rng.random() < part else gpu
                 for n, gpu in enumerate(simulated(rng, NODES, bad, 1.0, 0.96))
             ]
-            per_clock = judge(rack).work_per_clock
+            per_clock = ours(rack)["work"]
             found += bad in slow(per_clock)
             blamed += len(slow(per_clock) - {bad})
             undecided += sum(
@@ -162,48 +317,21 @@ def hall() -> None:
     """Print the time of judging 10,000 nodes of 8 GPUs."""
     rack = simulated(random.Random(1), 10_000)  # noqa: S311
     began = time.perf_counter()
-    judge(rack)
-    print(f"10,000 nodes x 8 GPUs judged in {time.perf_counter() - began:.2f} s")
-
-
-def fabrics(count: int, whole: bool, tries: int) -> None:
-    """Print how often a NIC that is a fifth slow is named; pairs vary by 3 %, NICs by 1 %."""
-    ends = [f"n{n:05}" for n in range(count)]
-    named, ends_wrong, links_wrong, rounds, took = 0, 0, 0, 0, 0.0
-    for seed in range(tries):
-        rng = random.Random(seed)  # noqa: S311
-        schedule = round_robin(ends) if whole else matchings(ends, 6, seed)
-        rounds = len(schedule)
-        bad = rng.choice(ends)
-        own = {end: 50e9 * rng.gauss(1, 0.01) * (0.8 if end == bad else 1) for end in ends}
-        value = {(a, b): min(own[a], own[b]) * rng.gauss(1, 0.03) for a, b in chain(*schedule)}
-        began = time.perf_counter()
-        found = solve(value)
-        took += time.perf_counter() - began
-        blamed = {end for end, one in found.ends.items() if one.outcome is PairOutcome.SLOW}
-        named += bad in blamed
-        ends_wrong += len(blamed - {bad})
-        links_wrong += sum(one.outcome is PairOutcome.SLOW for one in found.links.values())
-    how = "round-robin" if whole else "matchings"
-    print(
-        f"{count:5} nodes, {rounds:2} rounds of {how} ({rounds * 5} s at 5 s): named {named / tries:6.1%}; of {tries} "
-        f"fabrics {ends_wrong} ends and {links_wrong} links wrongly; {took / tries * 1e3:.0f} ms"
-    )
+    ours(rack)
+    print(f"10,000 nodes x 8 GPUs, two metrics, judged in {time.perf_counter() - began:.2f} s")
 
 
 def main() -> None:
-    """Print all of it."""
-    racks = int(sys.argv[1]) if len(sys.argv) > 1 else 300
-    table(racks)
-    holes(racks)
-    hall()
-    for count, whole, tries in (
-        (8, True, racks),
-        (64, True, racks),
-        (64, False, racks),
-        (1024, False, max(20, racks // 5)),
-    ):
-        fabrics(count, whole, tries)
+    """Print one part, or both."""
+    part = sys.argv[1] if len(sys.argv) > 1 else "power tools"
+    racks = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+    if "power" in part:
+        constants()
+        power(racks, sys.argv[3] if len(sys.argv) > 3 else "")
+    if "tools" in part:
+        table(racks)
+        holes(racks)
+        hall()
 
 
 if __name__ == "__main__":

@@ -2,25 +2,52 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from rackcheck import Absent, Class, Member, Reason, Sourced, Unknown, comparison, quantity, spell_key, text
 from rackcheck.model.fact import Reading
 from rackcheck.parse.burnin import votes
+from rackcheck.parse.burnin.family import Compared, Metric, compare
 from rackcheck.parse.burnin.straggler import FLEET, Measured, PeerComparison, StragglerOutcome, judge
 from rackcheck.probe.compare import ItemFacts
 
 SLOW, HOT = ("fine", "slow"), ("fine", "hot")
 MEASURED = Class.MEASUREMENT
 
-NEEDS = ("model", "tensor.rate", "tensor.clock", "tensor.rise", "results")
+EVIDENCE = ("memory.copy", "memory.verify", "link.h2d", "link.d2h")
+"""Measurements whose spread shows how often healthy GPUs of this fleet are far from their peers."""
+
+NEEDS = ("model", "limit_default", "tensor.rate", "tensor.clock", "tensor.rise", *EVIDENCE, "results")
 
 APART = 0.05
 """Maximum share by which a GPU's work per clock may be below the upper quartile of the GPUs of its model."""
 
 GpuKey = tuple[str, str]
 """Identifies a GPU: the name of its node, and the GPU's index on this node."""
+
+GpuFacts = Mapping[GpuKey, Mapping[str, Reading]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """How a metric becomes facts: `value` of a GPU's facts, more is better; `own` is the fact that it depends on.
+
+    `fact` has the outcome, of which `word` is the bad one, and `effect` the deviation. The other fields are those of
+    `Metric`.
+    """
+
+    fact: str
+    effect: str
+    what: str
+    own: str
+    value: Callable[[Mapping[str, Reading]], float | None]
+    least: float
+    placed: bool = True
+    typical: float = 0.02
+    evidence: bool = True
+    exact: bool = False
+    word: str = "slow"
 
 
 @comparison(
@@ -69,12 +96,24 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
             continue
         yield from _results(gpus, facts, alone=len(gpus) < 2 and not silent)
         yield from _best(gpus, len(holes), facts)
-        if len(gpus) < FLEET and not silent:
-            few = f"{len(gpus)} GPUs of this model; the minimum for a comparison is {FLEET}"
-            yield from _nothing(gpus, Absent(few))
-            continue
-        yield from _rates(gpus, holes, facts)
-        yield from _heat(gpus, holes, facts)
+        for alike, more in _bins(gpus, facts):
+            yield from _rates(alike, [*holes, *more], facts)
+            yield from _family(alike, [*holes, *more], facts)
+
+
+def _bins(gpus: Sequence[GpuKey], facts: GpuFacts) -> list[tuple[list[GpuKey], list[GpuKey]]]:
+    """Split the GPUs of a model by default power limit; each bin has the GPUs that could be in it, but are not judged.
+
+    If no GPU reports its default limit, all are in one bin. A GPU without a limit among others with one could be in any
+    bin, so it is judged in a bin of its own, in which all others have no value.
+    """
+    limits = {gpu: _number(facts[gpu]["limit_default"]) for gpu in gpus}
+    known = sorted({limit for limit in limits.values() if limit is not None})
+    unknown = [gpu for gpu in gpus if limits[gpu] is None]
+    if not known:
+        return [([*gpus], [])]
+    bins = [([gpu for gpu in gpus if limits[gpu] == limit], unknown) for limit in known]
+    return [*bins, (unknown, [gpu for gpu in gpus if limits[gpu] is not None])] if unknown else bins
 
 
 def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
@@ -85,22 +124,80 @@ def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
     return [(node, str(index)) for node in silent for index in range(max(counts.values(), default=0))]
 
 
-def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
-    measured = [Measured(*gpu, _number(facts[gpu]["tensor.rate"]), _number(facts[gpu]["tensor.clock"])) for gpu in gpus]
+def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: GpuFacts) -> ItemFacts:
+    """Yield the remark about the rate, whose limit a healthy GPU may exceed."""
+    if len(gpus) < FLEET and not holes:
+        few = Absent(f"{len(gpus)} GPUs of this model; the minimum for a comparison is {FLEET}")
+        yield from (_fact(gpu, "rate", few) for gpu in gpus)
+        return
+    measured = [Measured(*gpu, _number(facts[gpu]["tensor.rate"]), None) for gpu in gpus]
     fleet = judge([*measured, *(Measured(*gpu, None, None) for gpu in holes)])
-    for gpu, work, rate in zip(gpus, fleet.work_per_clock, fleet.rate, strict=False):
+    for gpu, rate in zip(gpus, fleet.rate, strict=False):
         own = facts[gpu]["tensor.rate"]
         if isinstance(own, Unknown):
-            for name in ("work", "work_effect", "rate", "rate_effect", "rate_far"):
-                yield _fact(gpu, name, own)
-            continue
-        yield from _held(gpu, "work", work, work.outcome, _beside(gpus, work, "work per clock"))
-        message = _beside(gpus, rate, "rate")
-        yield from _held(gpu, "rate", rate, rate.outcome, message)
-        yield _fact(gpu, "rate_far", Sourced(_word(rate, rate.far, "slow"), message))
+            yield _fact(gpu, "rate", own)
+        else:
+            yield _fact(gpu, "rate", Sourced(_word(rate, rate.outcome, "slow"), _beside(gpus, rate, "rate")))
 
 
-def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
+def _family(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: GpuFacts) -> ItemFacts:
+    """Compare GPUs of one model and default power limit in every metric; together they may have no chance finding."""
+    if len(gpus) < 2 and not holes:
+        for gpu in gpus:
+            for name in (name for each in JUDGED for name in (each.fact, each.effect)):
+                yield _fact(gpu, name, Absent("the only GPU of its model and default power limit"))
+        return
+    blank = [None] * len(holes)
+    metrics = {
+        each.fact: Metric(
+            [*(each.value(facts[gpu]) for gpu in gpus), *blank],
+            each.least,
+            each.placed,
+            each.typical,
+            each.evidence,
+            each.exact,
+        )
+        for each in JUDGED
+    }
+    for name in EVIDENCE:
+        if not all(isinstance(facts[gpu][name], Absent) for gpu in gpus):
+            metrics[name] = Metric([*(_number(facts[gpu][name]) for gpu in gpus), *blank], 0.5)
+    found = compare([*gpus, *holes], metrics)
+    for each in JUDGED:
+        for gpu, held in zip(gpus, found[each.fact], strict=False):
+            yield from _compared(gpu, each, held, gpus, facts)
+
+
+def _compared(gpu: GpuKey, each: _Judged, held: Compared, gpus: Sequence[GpuKey], facts: GpuFacts) -> ItemFacts:
+    own = facts[gpu][each.own]
+    if isinstance(own, Unknown):
+        yield _fact(gpu, each.fact, own)
+        yield _fact(gpu, each.effect, own)
+        return
+    effect, limit = (_turned(part, each.word) for part in (held.effect, held.limit))
+    missing = Unknown(Reason.NOT_TESTED, _why(held, each))
+    message = f"{each.what} against {_peers(gpus)}"
+    if effect is not None and limit is not None:
+        message += f": {effect:+.1f} %, limit {limit:+.1f} %"
+    bad: Reading = each.word if held.outcome is StragglerOutcome.SLOW else "fine"
+    yield _fact(gpu, each.fact, Sourced(missing if held.outcome is StragglerOutcome.NOT_TESTED else bad, message))
+    yield _fact(gpu, each.effect, effect if effect is not None else missing)
+
+
+def _why(held: Compared, each: _Judged) -> str:
+    if held.why == "not reported":
+        return f"{each.what} is not reported"
+    return held.why or "too few GPUs of its model have measurements to compare with"
+
+
+def _turned(part: float | None, word: str) -> float | None:
+    """Return a relative difference in percent; that of warming, of which the reciprocal was compared, if it is hot."""
+    if part is None:
+        return None
+    return part * 100 if word == "slow" else (1 / (1 + part) - 1) * 100
+
+
+def _best(gpus: Sequence[GpuKey], holes: int, facts: GpuFacts) -> ItemFacts:
     """Compare each GPU's work per clock with the upper quartile of the GPUs of its model.
 
     A GPU without measurements could have any rank, so another GPU gets a result only if all these ranks lead to the
@@ -132,30 +229,18 @@ def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Read
             )
 
 
-def _per_clock(facts: dict[str, Reading]) -> float | None:
+def _per_clock(facts: Mapping[str, Reading]) -> float | None:
     rate, clock = _number(facts["tensor.rate"]), _number(facts["tensor.clock"])
     return rate / clock if rate is not None and clock else None
 
 
-def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
-    """Compare 1 / warming as if it were a rate: a GPU is hot if its value is far below the values of its peers."""
-    rises = [_number(facts[gpu]["tensor.rise"]) for gpu in gpus]
-    given = [Measured(*gpu, 1 / rise if rise else None, None) for gpu, rise in zip(gpus, rises, strict=True)]
-    fleet = judge([*given, *(Measured(*gpu, None, None) for gpu in holes)])
-    for gpu, held in zip(gpus, fleet.rate, strict=False):
-        own = facts[gpu]["tensor.rise"]
-        if isinstance(own, Unknown):
-            yield _fact(gpu, "heat", own)
-            yield _fact(gpu, "heat_effect", own)
-            continue
-        effect = None if held.effect is None else 1 / (1 + held.effect) - 1
-        turned = held if effect is None or held.z is None else replace(held, effect=effect, z=-held.z)
-        message = _beside(gpus, turned, "warming per watt")
-        yield _fact(gpu, "heat", Sourced(_word(held, held.far, "hot"), message))
-        yield _fact(gpu, "heat_effect", effect * 100 if effect is not None else _missing(held))
+def _cool(facts: Mapping[str, Reading]) -> float | None:
+    """Return the reciprocal of the warming per watt: less warming is better."""
+    rise = _number(facts["tensor.rise"])
+    return 1 / rise if rise else None
 
 
-def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *, alone: bool) -> ItemFacts:
+def _results(gpus: Sequence[GpuKey], facts: GpuFacts, *, alone: bool) -> ItemFacts:
     """Compare the results of each piece of work that several GPUs of a model did; a GPU's worst outcome counts."""
     values: dict[GpuKey, list[votes.VoteOutcome]] = {gpu: [] for gpu in gpus}
     results = {gpu: _results_of(facts[gpu]["results"]) for gpu in gpus}
@@ -192,14 +277,13 @@ def _results_of(reading: Reading) -> dict[str, str]:
 
 def _beside(gpus: Sequence[GpuKey], held: PeerComparison, what: str) -> str:
     """Describe a comparison for the report: the number of peers, and how far the GPU deviates from its peers."""
-    nodes = len({node for node, _ in gpus})
     far = "" if held.effect is None or held.z is None else f": {held.effect * 100:+.1f} %, {held.z:+.1f} deviations"
-    return f"{what} against {len(gpus) - 1} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"
+    return f"{what} against {_peers(gpus)}{far}"
 
 
-def _held(gpu: GpuKey, name: str, held: PeerComparison, outcome: StragglerOutcome, message: str) -> ItemFacts:
-    yield _fact(gpu, name, Sourced(_word(held, outcome, "slow"), message))
-    yield _fact(gpu, f"{name}_effect", held.effect * 100 if held.effect is not None else _missing(held))
+def _peers(gpus: Sequence[GpuKey]) -> str:
+    nodes = len({node for node, _ in gpus})
+    return f"{len(gpus) - 1} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}"
 
 
 def _word(held: PeerComparison, outcome: StragglerOutcome, word: str) -> Reading:
@@ -214,7 +298,7 @@ def _missing(held: PeerComparison) -> Unknown:
 
 def _nothing(gpus: Sequence[GpuKey], why: Reading) -> ItemFacts:
     for gpu in gpus:
-        for name in ("work", "work_effect", "rate", "rate_far", "rate_effect", "heat", "heat_effect"):
+        for name in ("rate", *(name for each in JUDGED for name in (each.fact, each.effect))):
             yield _fact(gpu, name, why)
 
 
@@ -225,3 +309,13 @@ def _fact(gpu: GpuKey, name: str, reading: Reading | Sourced) -> tuple[str, str,
 def _number(reading: Reading) -> float | None:
     known = isinstance(reading, int | float) and not isinstance(reading, bool) and math.isfinite(reading)
     return float(reading) if known and isinstance(reading, int | float) else None
+
+
+JUDGED = (
+    _Judged("work", "work_effect", "work per clock", "tensor.rate", _per_clock, 0.01, False, 0.006, exact=True),
+    _Judged("rate_far", "rate_effect", "rate", "tensor.rate", lambda facts: _number(facts["tensor.rate"]), 0.06),
+    _Judged(
+        "heat", "heat_effect", "warming per watt", "tensor.rise", _cool, 0.06, typical=0.05, evidence=False, word="hot"
+    ),
+)
+"""The metrics that become facts. A short load may be too short for the warming, so it is not evidence of tails."""

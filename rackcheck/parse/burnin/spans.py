@@ -13,8 +13,10 @@ row, which keeps the effect near 0 if only some cells deviate.
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from rackcheck.parse.burnin.polish import NORMAL
 
@@ -32,6 +34,13 @@ SHORT = range(4, 33)
 
 DRAWN = 4
 """The effect of a row is computed with one additional cell of value 0 for every group of this many cells in the row."""
+
+
+CLIP, CLIPPED = 2.0, 0.9205
+"""Residuals beyond `CLIP` widths count as `CLIP` widths; the mean square of normal residuals is then `CLIPPED`."""
+
+STEPS, MOST = 5, 1.25
+"""Number of iterations of a width, and its maximum in median-based standard deviations, as outliers increase it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +78,15 @@ class CellTable:
 class PolishedTable:
     """A split table: column levels, row effects, the remainder of each cell, and the remainders' standard deviation.
 
-    A row of fewer than three cells has an effect of 0. A column of fewer than three cells has the level of the whole
-    table.
+    `taken` is the number of levels and effects that were computed from the cells. A row of fewer than three cells has
+    an effect of 0. A column of fewer than three cells has the level of the whole table.
     """
 
     columns: Sequence[NumberRange]
     rows: Sequence[NumberRange]
     left: Sequence[NumberRange]
     scale: NumberRange
+    taken: int
 
 
 def apart(table: CellTable, by_row: bool) -> PolishedTable:
@@ -92,7 +102,7 @@ def apart(table: CellTable, by_row: bool) -> PolishedTable:
         left = [cell.less(effects[row]) for cell, row in zip(left, table.rows, strict=True)]
     taken = sum(len(line) >= FEWEST for line in columns) or 1
     taken += max(0, sum(len(line) >= FEWEST for line in rows) - 1) if by_row else 0
-    return PolishedTable(levels, effects, left, scale(left, taken))
+    return PolishedTable(levels, effects, left, scale(left, taken), taken)
 
 
 def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
@@ -101,10 +111,43 @@ def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
     `taken` is the number of levels and effects that were computed from the same cells; because these make the
     remainders smaller, the result is increased accordingly.
     """
-    free = math.sqrt(len(left) / max(1, len(left) - taken))
-    least = _median([max(0.0, cell.low, -cell.high) for cell in left])
-    most = _median([max(-cell.low, cell.high) for cell in left])
-    return NumberRange(max(FINEST, free * NORMAL * least), max(FINEST, free * NORMAL * most))
+    least, most = _distances(left)
+    free = _free(left, taken)
+    return NumberRange(max(FINEST, free * NORMAL * _median(least)), max(FINEST, free * NORMAL * _median(most)))
+
+
+def width(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
+    """Return the standard deviation of the remainders around 0, as a range, with outliers clipped.
+
+    The result varies less from fleet to fleet than that of `scale`: by 7 % instead of 10 % for 128 normal values. As in
+    `scale`, at most half of the remainders may be outliers, and the result never falls if a remainder grows.
+    """
+    least, most = _distances(left)
+    free = _free(left, taken)
+    return NumberRange(max(FINEST, free * _clipped(least)), max(FINEST, free * _clipped(most)))
+
+
+def _distances(left: Sequence[NumberRange]) -> tuple[list[float], list[float]]:
+    """Return the smallest and the largest distance of each remainder from 0."""
+    return [max(0.0, cell.low, -cell.high) for cell in left], [max(-cell.low, cell.high) for cell in left]
+
+
+def _free(left: Sequence[NumberRange], taken: int) -> float:
+    return math.sqrt(len(left) / max(1, len(left) - taken))
+
+
+def _clipped(distances: Sequence[float]) -> float:
+    """Return Huber's scale of the distances, in a few steps from the median-based one; each step is monotone."""
+    order = sorted(distances)
+    first = found = NORMAL * _median(order)
+    if not 0 < first < math.inf:
+        return first
+    squares = [0.0, *accumulate(value * value for value in order)]
+    for _ in range(STEPS):
+        line = CLIP * found
+        inside = bisect_right(order, line)
+        found = math.sqrt((squares[inside] + (len(order) - inside) * line * line) / len(order) / CLIPPED)
+    return min(found, MOST * first)
 
 
 def middle(values: Sequence[float]) -> float:

@@ -7,6 +7,9 @@ rate at the power cap is compared with the rate expected from the GPU's slot and
 of a fault than low work per clock. A slot that is slow on every node (airflow) and a node whose GPUs are all slow
 (inlet air, a power cap) are separate findings, not faults of the GPUs.
 
+The limits of this module are fixed, so a healthy GPU exceeds them now and then, and the results are remarks. The module
+`family` decides which differences are findings.
+
 Only GPUs of one model that did the same work may be in one fleet. A fleet that is slow as a whole is not detected here;
 the limits of a profile and the theoretical peak rates detect it.
 

@@ -1,0 +1,228 @@
+"""Finds GPUs that are far worse than their peers in any of several metrics, from two GPUs on. Pure.
+
+The GPUs must be alike: of one model and one default power limit. All metrics together are one family: a healthy fleet
+should have any finding with a probability of at most `tails.BUDGET`. In each metric, more is better; a metric in which
+less is better is given as its reciprocal.
+
+From 16 GPUs on, the spread of a metric is that of its values. The bound is that of a single GPU; if many GPUs are below
+a closer bound together, they are faulty although no single one is beyond doubt (`tails.SHARED`). With fewer GPUs, a
+spread cannot be told from a fault, so a typical spread of the metric is assumed, and each GPU is compared with the
+median of the others.
+
+A value that is not known may have any value (see `spans`). The tails of the family are then not known either: a GPU
+between the narrow and the wide bound is not tested.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from rackcheck.parse.burnin import tails
+from rackcheck.parse.burnin.spans import FINEST, HOLE, CellTable, NumberRange, apart, width
+from rackcheck.parse.burnin.straggler import StragglerOutcome
+
+ENOUGH = 16
+"""Minimum number of GPUs whose own spread is used."""
+
+SEVERAL = 4
+"""Minimum number of GPUs whose own spread is used if it is larger than the typical one."""
+
+GpuPlace = tuple[str, str]
+"""The name of a GPU's node, and its slot in this node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric: the value of each GPU, in the order of the GPUs; None, or no positive finite number, if not known.
+
+    `least` is the smallest relative difference that is a finding, for example 0.03. If `placed` is true, the values
+    depend on node and slot, whose effects are removed. `typical` is the standard deviation (relative) that is assumed
+    for fewer than 16 GPUs. If `evidence` is false, the values do not count as evidence of the family's tails: use this
+    for a metric that is not always measured. If `exact` is true, identical chips have identical values, and differences
+    are errors of measurement: normal tails are then assumed unless heavy ones are evident.
+    """
+
+    values: Sequence[float | None]
+    least: float
+    placed: bool = False
+    typical: float = 0.02
+    evidence: bool = True
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The comparison of one GPU: `effect` and `limit` are relative differences; both are None if they are not known.
+
+    `why` is the reason why the GPU was not tested; empty if it was tested.
+    """
+
+    outcome: StragglerOutcome
+    effect: float | None = None
+    limit: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A metric's differences from the expected values, their width, and the number of values that are free.
+
+    `lines` has the numbers of the rows, and then of the columns, of the cells whose effects were removed.
+    """
+
+    left: Sequence[NumberRange]
+    width: NumberRange
+    free: int
+    lines: tuple[Sequence[int], ...]
+
+
+def compare(places: Sequence[GpuPlace], metrics: Mapping[str, Metric]) -> dict[str, tuple[Compared, ...]]:
+    """Compare each GPU with its peers in each metric; the result has the order of `places`.
+
+    Every expected GPU must be in `places`, even if it has no values. Raises ValueError if a GPU is repeated, if a
+    metric has another number of values, or if there are more metrics than share the budget.
+    """
+    if len(set(places)) < len(places):
+        raise ValueError(f"{' '.join(next(place for place in places if places.count(place) > 1))} is listed twice")
+    if len(metrics) > tails.METRICS:
+        raise ValueError(f"{len(metrics)} metrics; the bounds are computed for at most {tails.METRICS}")
+    for name, metric in metrics.items():
+        if len(metric.values) != len(places):
+            raise ValueError(f"{name} has {len(metric.values)} values for {len(places)} GPUs")
+    logs = {name: [_log(value) for value in metric.values] for name, metric in metrics.items()}
+    if len(places) < 2:
+        return {name: tuple(Compared(StragglerOutcome.NOT_TESTED, why="no peers") for _ in places) for name in metrics}
+    if len(places) < ENOUGH:
+        return {name: _few(logs[name], metric) for name, metric in metrics.items()}
+    splits = {name: _split(places, logs[name], metric) for name, metric in metrics.items()}
+    narrow = _narrow(splits, metrics)
+    return {name: _many(logs[name], metric, splits[name], narrow[name]) for name, metric in metrics.items()}
+
+
+def _log(value: float | None) -> NumberRange:
+    if value is None or not value > 0 or math.isinf(value):
+        return HOLE
+    return NumberRange(math.log(value), math.log(value))
+
+
+def _few(values: Sequence[NumberRange], metric: Metric) -> tuple[Compared, ...]:
+    """Compare each of a few GPUs with the median of the others, whose variance is at most pi/2 times that of a mean."""
+    left: list[NumberRange] = []
+    for number, value in enumerate(values):
+        others = [*values[:number], *values[number + 1 :]]
+        left.append(value.less(NumberRange(median(o.low for o in others), median(o.high for o in others))))
+    typical = metric.typical * math.sqrt(1 + math.pi / 2 / (len(values) - 1))
+    own = width(left) if len(values) >= SEVERAL else NumberRange(0.0, 0.0)
+    spread = NumberRange(max(typical, own.low), max(typical, own.high))
+    bound = tails.known_bound(len(values))
+    return tuple(_held(value, by, metric, spread, bound, bound) for value, by in zip(values, left, strict=True))
+
+
+def _split(places: Sequence[GpuPlace], values: Sequence[NumberRange], metric: Metric) -> _Split:
+    if metric.placed:
+        nodes, slots = _numbers([node for node, _ in places]), _numbers([slot for _, slot in places])
+    else:
+        nodes = slots = [0] * len(places)
+    found = apart(CellTable(values, nodes, slots), by_row=metric.placed)
+    lines = (nodes, slots) if metric.placed else ()
+    return _Split(found.left, width(found.left, found.taken), len(places) - found.taken, lines)
+
+
+def _numbers(names: Sequence[str]) -> list[int]:
+    """Return the number of each name, in the order in which the names first occur."""
+    known = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return [known[name] for name in names]
+
+
+def _narrow(splits: Mapping[str, _Split], metrics: Mapping[str, Metric]) -> dict[str, bool | None]:
+    """Return of each metric whether the values exclude heavy tails; None if this depends on values that are missing.
+
+    Metrics that depend on node and slot vary with chips and cooling, and are no evidence for those that do not.
+    """
+    own = {name: _evidence(split) for name, split in splits.items()}
+    found: dict[str, bool | None] = {}
+    for name, value in own.items():
+        pool = [
+            own[other]
+            for other, metric in metrics.items()
+            if metric.evidence and (metrics[name].placed or not metric.placed)
+        ]
+        known = [each for each in pool if each is not None]
+        exact = metrics[name].exact
+        if len(splits[name].left) < (tails.ENOUGH_EXACT if exact else tails.ENOUGH):
+            found[name] = False
+        elif value is None or len(known) < len(pool):
+            found[name] = None
+        else:
+            most = tails.UNLIKELY if exact else -tails.UNLIKELY
+            found[name] = math.fsum(known) <= most and value <= tails.ODDS
+    return found
+
+
+def _evidence(split: _Split) -> float | None:
+    """Return the evidence of heavy tails in one metric: 0 if the values do not differ, None if a value is missing.
+
+    The width is that of the differences themselves, without the increase for levels and effects taken from them.
+    """
+    if any(by.low != by.high for by in split.left):
+        return None
+    left: Sequence[float] = [by.low for by in split.left]
+    for line in split.lines:
+        left = _centred(left, line)
+    own = width([NumberRange(value, value) for value in left]).low
+    return tails.evidence(value / own for value in left) if own > FINEST else 0.0
+
+
+def _centred(left: Sequence[float], line: Sequence[int]) -> Sequence[float]:
+    """Subtract the mean of each row or column, in which values far from 0 are clipped.
+
+    Differences from medians have heavier tails than the values themselves; differences from means have not.
+    """
+    far = -tails.NEAR * width([NumberRange(value, value) for value in left]).low
+    cells: dict[int, list[float]] = {}
+    for number, value in zip(line, left, strict=True):
+        cells.setdefault(number, []).append(max(-far, min(far, value)))
+    means = {number: math.fsum(values) / len(values) for number, values in cells.items()}
+    return [value - means[number] for number, value in zip(line, left, strict=True)]
+
+
+def _many(values: Sequence[NumberRange], metric: Metric, split: _Split, narrow: bool | None) -> tuple[Compared, ...]:
+    """Compare each of many GPUs with the bound of a single one, or with a closer one if many GPUs exceed it."""
+    wide = tails.bound(len(values), split.free, narrow=False)
+    close = tails.bound(len(values), split.free, narrow=True)
+    least, most = (close if narrow is not False else wide), (close if narrow else wide)
+    sure, possible = _lines(metric, split.width, tails.SHARED, tails.SHARED)
+    enough = tails.together(len(values))
+    if sum(by.high < sure for by in split.left) >= enough:
+        most = min(most, tails.SHARED)
+    if sum(by.low < possible for by in split.left) >= enough:
+        least = min(least, tails.SHARED)
+    return tuple(
+        _held(value, by, metric, split.width, least, most) for value, by in zip(values, split.left, strict=True)
+    )
+
+
+def _lines(metric: Metric, spread: NumberRange, least: float, most: float) -> tuple[float, float]:
+    """Return the lowest and the highest limit, as logarithms, that a difference must be below."""
+    floor = math.log1p(-metric.least)
+    return min(floor, -most * spread.high), min(floor, -least * spread.low)
+
+
+def _held(
+    value: NumberRange, left: NumberRange, metric: Metric, spread: NumberRange, least: float, most: float
+) -> Compared:
+    """Return slow if the value is slow whatever the missing values are, fine if it never is, else not tested.
+
+    The bound is between `least` and `most` widths.
+    """
+    if value is HOLE:
+        return Compared(StragglerOutcome.NOT_TESTED, why="not reported")
+    low, high = _lines(metric, spread, least, most)
+    effect = None if left.middle is None else math.expm1(left.middle)
+    limit = math.expm1(low)
+    if left.high < low:
+        return Compared(StragglerOutcome.SLOW, effect, limit)
+    if left.low >= high:
+        return Compared(StragglerOutcome.FINE, effect, limit)
+    return Compared(StragglerOutcome.NOT_TESTED, effect, limit, "whether it is slow depends on peers without a value")
