@@ -74,7 +74,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
         yield from nothing(GIVES, tool_record.untested)
         return
     asked = record.get("asked", [])
-    if not isinstance(asked, list | tuple) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in asked):
+    if not isinstance(asked, list | tuple) or not all(isinstance(one, str) and _NAME.fullmatch(one) for one in asked):
         raise Unreadable("the actions in the record of rvs are not a list of names")
     if len(asked) > MOST:
         raise Unreadable(f"{len(asked)} actions of rvs; the maximum is {MOST}", Reason.TOO_LARGE)
