@@ -376,7 +376,12 @@ def test_a_burn_in_of_the_shipped_rack_finds_the_four_by_name_and_place_and_is_s
     findings = [one for one in json.loads(done.out)["findings"] if one["status"] != "n/a"]
     warned = [(one["rule"], one["nodes"]) for one in findings if one["status"] == "warn"]
     assert warned == [("burnin.gpu_heat_alike", ["dgx06"])]
-    assert {one["rule"]: (one["nodes"], one["reason"]) for one in findings if one["status"] != "warn"} == {
+    found = {one["rule"]: (one["nodes"], one["reason"]) for one in findings if one["status"] != "warn"}
+    for rule, fact in (("burnin.gpu_host_rate", "beside.link"), ("burnin.gpu_host_limit", "light.link")):
+        nodes, reason = found.pop(rule)
+        assert nodes == ["dgx05"]
+        assert reason.startswith(f"burnin.gpu/2.{fact}.h2d"), "half of the lanes, half of the rate"
+    assert found == {
         "burnin.gpu_work": (["dgx01"], "burnin.gpu/3.among.work is slow, must be fine"),
         "burnin.gpu_correct": (["dgx04"], "burnin.gpu/6.mismatches is 2, must be 0"),
         # A fault of this rack that an audit finds as well: its link always has half of its lanes.
