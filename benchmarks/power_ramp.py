@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from ramp_clock import Loaded, clocked
 
-from rackcheck.burnin.ramp import Limits, NodeLoad, Ramp
+from rackcheck.burnin.ramp import NodeLoad, PowerLimits, Ramp
 from rackcheck.burnin.watts import ASSUMED
 from rackcheck.parse.burnin.plan import StageSlot, Tier, slots
 from rackcheck.sim.load_heat import DEMAND
@@ -28,7 +28,7 @@ LATE = 1.0
 """Seconds between the end of the last stage and the end of a node's burn-in."""
 
 
-def scheduled(count: int, tier: Tier, limits: Limits) -> list[Loaded]:
+def scheduled(count: int, tier: Tier, limits: PowerLimits) -> list[Loaded]:
     """Return the loads of a burn-in on so many nodes."""
     rng = random.Random(SEED)  # noqa: S311  a benchmark, not a secret
     loads = [NodeLoad(f"n{n:04}", ASSUMED, f"r{n // RACK:03}", f"r{n // RACK:03}{'ab'[n % 2]}") for n in range(count)]
@@ -58,7 +58,7 @@ def steepest(watts: Sequence[float]) -> float:
     return max(abs(b - a) for a, b in zip([0.0] * width + list(watts), watts, strict=False))
 
 
-def row(name: str, count: int, tier: Tier, limits: Limits) -> str:
+def row(name: str, count: int, tier: Tier, limits: PowerLimits) -> str:
     """Measure one burn-in, and format it as a row of the table."""
     found = scheduled(count, tier, limits)
     power, stages = series(found), [slot for slot in slots(tier) if slot.of == "gpu"]
@@ -76,13 +76,13 @@ def main() -> None:
     count, begun = int(sys.argv[1]) if len(sys.argv) > 1 else 1024, time.monotonic()
     print(f"{count} nodes of {ASSUMED / 1000} kW, {count * ASSUMED / 1e6:.1f} MW in all\n")
     print("| limits | tier | budget | ramp | most | swing | last start |\n| --- | --- | --- | --- | --- | --- | --- |")
-    megawatt = Limits(total=10**6)
+    megawatt = PowerLimits(total=10**6)
     for tier in Tier:
-        print(row("default", count, tier, Limits()), flush=True)
+        print(row("default", count, tier, PowerLimits()), flush=True)
     for tier in (Tier.SMOKE, Tier.VALIDATE):
         print(row("`--power-budget 1000`", count, tier, megawatt), flush=True)
-    print(row("`--power-ramp 20`", count, Tier.SOAK, Limits(20_000)), flush=True)
-    print(row("`--in-step`", count, Tier.VALIDATE, Limits(in_step=True)), flush=True)
+    print(row("`--power-ramp 20`", count, Tier.SOAK, PowerLimits(20_000)), flush=True)
+    print(row("`--in-step`", count, Tier.VALIDATE, PowerLimits(in_step=True)), flush=True)
     print(f"\n{time.monotonic() - begun:.0f} s", file=sys.stderr)
 
 

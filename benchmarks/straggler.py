@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from rackcheck.parse.burnin import tails
-from rackcheck.parse.burnin.family import Compared, GpuPlace, Metric, compare
+from rackcheck.parse.burnin.family import Compared, GpuPlace, PeerMetric, compare
 from rackcheck.parse.burnin.polish import polish, scale
 from rackcheck.parse.burnin.spans import CLIP, CellTable, NumberRange, apart, width
 from rackcheck.parse.burnin.straggler import Measured, PeerComparison, StragglerOutcome, judge
@@ -113,7 +113,7 @@ def _beyond(
 def adaptive(places: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> list[set[int]]:
     """Return what the burn-in finds."""
     metrics = {
-        f"{metric:02}": Metric([math.exp(v) for v in values], FLOOR, placed(metric), exact=metric == EXACT)
+        f"{metric:02}": PeerMetric([math.exp(v) for v in values], FLOOR, placed(metric), exact=metric == EXACT)
         for metric, values in enumerate(logs)
     }
     return [slow(held) for held in compare(places, metrics).values()]
@@ -249,7 +249,10 @@ def slow(held: Sequence[PeerComparison | Compared]) -> set[int]:
 def ours(rack: Rack) -> Mapping[str, tuple[Compared, ...]]:
     """Compare the GPUs of a rack as the burn-in does, with no more metrics than rate and work per clock."""
     each = [gpu.rate / gpu.clock if gpu.rate and gpu.clock else None for gpu in rack]
-    metrics = {"work": Metric(each, 0.01, exact=True), "rate": Metric([gpu.rate for gpu in rack], 0.06, placed=True)}
+    metrics = {
+        "work": PeerMetric(each, 0.01, exact=True),
+        "rate": PeerMetric([gpu.rate for gpu in rack], 0.06, placed=True),
+    }
     return compare([(gpu.node, gpu.slot) for gpu in rack], metrics)
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rackcheck.burnin import pack
-from rackcheck.burnin.gate import Gate
+from rackcheck.burnin.gate import StartGate
 from rackcheck.burnin.node_stream import Talk
-from rackcheck.burnin.ramp import Limits
+from rackcheck.burnin.ramp import PowerLimits
 from rackcheck.burnin.watts import estimate
 from rackcheck.evaluate.verdict import Outcome, worst
 from rackcheck.inventory import Node
@@ -55,7 +55,7 @@ class Burnin:
     tools: tuple[str, ...] = ()
     gpus: bool = True
     scratch: str = ""
-    limits: Limits = field(default_factory=Limits)
+    limits: PowerLimits = field(default_factory=PowerLimits)
     beside: Beside | None = field(default=None, compare=False)
 
 
@@ -70,7 +70,7 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
     Nodes start one after the other, and within the limits of power. Raises ValueError if a node can never start.
     """
     here = [node for node in job.nodes if node.host]
-    gate = Gate(estimate(here, job.profile).loads, what.limits, stop)
+    gate = StartGate(estimate(here, job.profile).loads, what.limits, stop)
     yield job.started()
     events: queue.Queue[Event] = queue.Queue()
     gate.open()
@@ -111,7 +111,7 @@ class _Task:
     node: Node
     job: Job
     what: Burnin
-    gate: Gate
+    gate: StartGate
     events: "queue.Queue[Event]"
     stop: threading.Event
 

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterable
 
-from rackcheck.burnin.ramp import Limits, NodeLoad, Ramp
+from rackcheck.burnin.ramp import NodeLoad, PowerLimits, Ramp
 from rackcheck.parse.burnin.plan import PULSE
 
 POLL = 0.1
@@ -14,13 +14,13 @@ LINGER = PULSE + 1.0
 """Seconds for which a node that was lost under load keeps its power: it ends its load after PULSE, within a second."""
 
 
-class Gate:
+class StartGate:
     """The schedule of one run, shared by the threads of its nodes.
 
     `began` is the start of each node that has started, in seconds after the first start.
     """
 
-    def __init__(self, loads: Iterable[NodeLoad], limits: Limits, stop: threading.Event) -> None:
+    def __init__(self, loads: Iterable[NodeLoad], limits: PowerLimits, stop: threading.Event) -> None:
         """Raises ValueError if a node could never start within the limits."""
         self._ramp = Ramp.of(loads, limits)
         self._stop = stop

@@ -39,7 +39,7 @@ class NodeLoad:
 
 
 @dataclass(frozen=True)
-class Limits:
+class PowerLimits:
     """Limits in watts: added per second, in all, per rack and per PDU. With `in_step`, all nodes start together."""
 
     rate: int = STEP_WATTS
@@ -75,12 +75,12 @@ class Ramp:
     """The state of a schedule: the nodes in the order of their start, their states, and the starts of the last step."""
 
     loads: tuple[NodeLoad, ...]
-    limits: Limits = field(default_factory=Limits)
+    limits: PowerLimits = field(default_factory=PowerLimits)
     states: Mapping[str, State] = field(default_factory=dict)
     starts: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(cls, loads: Iterable[NodeLoad], limits: Limits) -> "Ramp":
+    def of(cls, loads: Iterable[NodeLoad], limits: PowerLimits) -> "Ramp":
         """Return the schedule before the first start; raises ValueError if a node could never start."""
         given = ordered(loads)
         if wrong := problems(given, limits):
@@ -120,7 +120,7 @@ class Ramp:
         """The minimum time between two starts (ms)."""
         return round(1000 * apart(len(self.loads)))
 
-    def turn(self, now: int) -> "Turn":
+    def turn(self, now: int) -> "NodeTurn":
         """Return which nodes connect now and which start now, in order, and when to call `turn` again."""
         connect = tuple(self._connects())
         ramp = replace(self, states={**self.states, **dict.fromkeys(connect, State.CONNECTING)}) if connect else self
@@ -130,7 +130,7 @@ class Ramp:
             recent = tuple(row for row in ramp.starts if row[0] > now - PERIOD)
             states = {**ramp.states, **dict.fromkeys(start, State.LOADED)}
             ramp = replace(ramp, states=states, starts=(*recent, *((now, watts[name]) for name in start)))
-        return Turn(ramp, connect, start, wake)
+        return NodeTurn(ramp, connect, start, wake)
 
     def _connects(self) -> Iterator[str]:
         """Yield the waiting nodes, in order, whose power fits into every budget; a later node may fit into a gap."""
@@ -179,7 +179,7 @@ class Ramp:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class NodeTurn:
     """The result of one turn: the schedule, the nodes that connect and start now, and the time of the next turn (ms).
 
     `wake` is None if nothing can change before a node connects or ends.
@@ -203,7 +203,7 @@ def ordered(loads: Iterable[NodeLoad]) -> tuple[NodeLoad, ...]:
     return tuple(found)
 
 
-def problems(loads: Sequence[NodeLoad], limits: Limits) -> list[str]:
+def problems(loads: Sequence[NodeLoad], limits: PowerLimits) -> list[str]:
     """Return why a burn-in cannot keep its limits: a node, or with `in_step` all nodes, need more than a limit."""
     found: list[str] = []
     sums: Counter[tuple[str, str]] = Counter()
@@ -227,7 +227,7 @@ def _budget(kind: str, name: str, watts: int) -> str:
     return f"the power budget of {kilo(watts)}" + (f" of {kind} {name}" if name else "")
 
 
-def together(loads: Sequence[NodeLoad], limits: Limits) -> tuple[int, int]:
+def together(loads: Sequence[NodeLoad], limits: PowerLimits) -> tuple[int, int]:
     """Return the maximum number of nodes that can be under load at once, and an upper bound of their power (W)."""
     watts, nodes = 0, 0
     for rack in dict.fromkeys(load.rack for load in loads):

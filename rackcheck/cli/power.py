@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from rackcheck.base.user_error import UserError
-from rackcheck.burnin.ramp import STEP_NODES, STEP_WATTS, Limits, kilo, problems, together
+from rackcheck.burnin.ramp import STEP_NODES, STEP_WATTS, PowerLimits, kilo, problems, together
 from rackcheck.burnin.watts import Estimate
 from rackcheck.inventory import Rack
 
@@ -53,14 +53,16 @@ def power_options(command: F) -> F:
 
 def limits(
     budget: float | None, ramp: float, racks: Mapping[str, Rack], pdus: Mapping[str, int], *, in_step: bool
-) -> Limits:
+) -> PowerLimits:
     """Return the limits of the options, which are in kilowatts, and of the inventory."""
     shelves = {name: rack.budget for name, rack in racks.items() if rack.budget}
     total = round(1000 * budget) if budget is not None else None
-    return Limits(round(1000 * ramp), total, shelves, {name: watts for name, watts in pdus.items() if watts}, in_step)
+    return PowerLimits(
+        round(1000 * ramp), total, shelves, {name: watts for name, watts in pdus.items() if watts}, in_step
+    )
 
 
-def agreed(found: Estimate, bound: Limits, *, real: bool, yes: bool) -> str:
+def agreed(found: Estimate, bound: PowerLimits, *, real: bool, yes: bool) -> str:
     """Return a description of the load, once it is within its limits and the user has agreed to it.
 
     `real` is false for simulated nodes, which draw no power. Raises UserError if the limits cannot be kept, if the user

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rackcheck.parse.burnin import tails
-from rackcheck.parse.burnin.family import Compared, GpuPlace, Metric, compare
+from rackcheck.parse.burnin.family import Compared, GpuPlace, PeerMetric, compare
 from rackcheck.parse.burnin.spans import NumberRange, width
 from rackcheck.parse.burnin.straggler import StragglerOutcome
 
@@ -31,8 +31,8 @@ def normal(seed: int, gpus: int, spread: float = 0.015) -> dict[str, list[float 
     return {name: [100 * math.exp(rng.gauss(0, spread)) for _ in range(gpus)] for name in NAMES}
 
 
-def metrics(values: Values) -> dict[str, Metric]:
-    return {name: Metric(each, 0.03, placed=name == "rate") for name, each in values.items()}
+def metrics(values: Values) -> dict[str, PeerMetric]:
+    return {name: PeerMetric(each, 0.03, placed=name == "rate") for name, each in values.items()}
 
 
 def outcomes(at: list[GpuPlace], values: Values) -> dict[tuple[str, GpuPlace], StragglerOutcome]:
@@ -61,18 +61,18 @@ def test_from_two_gpus_on_a_gpu_at_three_quarters_of_its_peers_is_named_and_one_
     for share, named in ((0.75, [("rate", 1)]), (0.95, [])):
         values = [100.0] * gpus
         values[1] *= share
-        assert bad(compare(at, {"rate": Metric(values, 0.03)})) == named
+        assert bad(compare(at, {"rate": PeerMetric(values, 0.03)})) == named
 
 
 def test_a_spread_that_several_gpus_show_is_no_finding() -> None:
     """Four or more GPUs show their own spread; it counts if it is larger than the typical one."""
     at = [("n1", str(slot)) for slot in range(8)]
     values = [100.0, 80.0, 125.0, 70.0, 110.0, 90.0, 135.0, 75.0]
-    assert bad(compare(at, {"rate": Metric(values, 0.03)})) == []
+    assert bad(compare(at, {"rate": PeerMetric(values, 0.03)})) == []
 
 
 def test_a_single_gpu_has_no_peers() -> None:
-    (held,) = compare([("n1", "0")], {"rate": Metric([1.0], 0.03)})["rate"]
+    (held,) = compare([("n1", "0")], {"rate": PeerMetric([1.0], 0.03)})["rate"]
     assert (held.outcome, held.why) == (NOT_TESTED, "no peers")
 
 
@@ -99,7 +99,7 @@ def test_a_slow_slot_and_a_slow_node_are_no_fault_of_their_gpus() -> None:
     for n, (node, slot) in enumerate(places(16, 8)):
         values["rate"][n] = (values["rate"][n] or 0) * (0.85 if slot == "5" or node == "n007" else 1.0)
     assert bad(compare(places(16, 8), metrics(values))) == []
-    unplaced = {"rate": Metric(values["rate"], 0.03)}
+    unplaced = {"rate": PeerMetric(values["rate"], 0.03)}
     assert {n for _, n in bad(compare(places(16, 8), unplaced))} >= {
         n for n in range(128) if n % 8 == 5 and n // 8 != 7
     }
@@ -122,7 +122,7 @@ def test_heavy_tails_in_the_values_widen_the_bound_and_normal_ones_narrow_it() -
 
 def test_a_single_metric_is_too_little_evidence_for_the_narrow_bound() -> None:
     values = normal(1, 128)
-    alone = compare(places(16, 8), {"work": Metric(values["work"], 0.03)})["work"][0].limit
+    alone = compare(places(16, 8), {"work": PeerMetric(values["work"], 0.03)})["work"][0].limit
     assert alone is not None
     assert alone < -0.15
 
@@ -242,7 +242,7 @@ def test_a_gpu_between_the_bounds_is_not_tested_if_a_peer_is_silent_and_a_far_on
 def test_a_metric_that_is_no_evidence_may_be_silent_without_effect_on_others() -> None:
     values = normal(4, 128)
     values["work"][9] = 88.0
-    given_metrics = metrics(values) | {"heat": Metric([None] * 128, 0.03, evidence=False)}
+    given_metrics = metrics(values) | {"heat": PeerMetric([None] * 128, 0.03, evidence=False)}
     assert bad(compare(places(16, 8), given_metrics)) == [("work", 9)]
 
 
@@ -250,9 +250,9 @@ def test_bad_input_is_one_error() -> None:
     with pytest.raises(ValueError, match="n000 0 is listed twice"):
         compare([*places(1, 2), ("n000", "0")], {})
     with pytest.raises(ValueError, match="rate has 1 values for 2 GPUs"):
-        compare(places(1, 2), {"rate": Metric([1.0], 0.03)})
+        compare(places(1, 2), {"rate": PeerMetric([1.0], 0.03)})
     with pytest.raises(ValueError, match="9 metrics; the bounds are computed for at most 8"):
-        compare(places(1, 2), {str(n): Metric([1.0, 1.0], 0.03) for n in range(9)})
+        compare(places(1, 2), {str(n): PeerMetric([1.0, 1.0], 0.03) for n in range(9)})
 
 
 # ---- the figures of the page -----------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from waiting import PATIENCE, until
 
-from rackcheck.burnin.gate import LINGER, Gate
-from rackcheck.burnin.ramp import Limits, NodeLoad
+from rackcheck.burnin.gate import LINGER, StartGate
+from rackcheck.burnin.ramp import NodeLoad, PowerLimits
 
 PAIR = (NodeLoad("a", 10), NodeLoad("b", 10))
 
@@ -20,7 +20,7 @@ def stop() -> Iterator[threading.Event]:
     event.set()
 
 
-def waiting(gate: Gate, name: str) -> tuple[threading.Thread, list[float | None]]:
+def waiting(gate: StartGate, name: str) -> tuple[threading.Thread, list[float | None]]:
     """A thread that connects and starts; the list has its start once it may."""
     found: list[float | None] = []
 
@@ -36,7 +36,7 @@ def waiting(gate: Gate, name: str) -> tuple[threading.Thread, list[float | None]
 def test_a_node_that_was_lost_under_load_keeps_its_power_until_its_load_must_have_ended(
     stop: threading.Event, whole: bool
 ) -> None:
-    gate = Gate(PAIR, Limits(total=10), stop)
+    gate = StartGate(PAIR, PowerLimits(total=10), stop)
     gate.open()
     first, started = waiting(gate, "a")
     first.join(PATIENCE)
@@ -50,7 +50,7 @@ def test_a_node_that_was_lost_under_load_keeps_its_power_until_its_load_must_hav
 
 
 def test_a_node_that_never_connected_releases_its_power_at_once(stop: threading.Event) -> None:
-    gate = Gate(PAIR, Limits(total=10), stop)
+    gate = StartGate(PAIR, PowerLimits(total=10), stop)
     gate.open()
     assert gate.may_connect("a")
     second, later = waiting(gate, "b")
@@ -60,7 +60,7 @@ def test_a_node_that_never_connected_releases_its_power_at_once(stop: threading.
 
 
 def test_a_stop_ends_every_wait_and_no_node_starts(stop: threading.Event) -> None:
-    gate = Gate(PAIR, Limits(total=10), stop)
+    gate = StartGate(PAIR, PowerLimits(total=10), stop)
     gate.open()
     first, started = waiting(gate, "a")
     first.join(PATIENCE)
@@ -74,4 +74,4 @@ def test_a_stop_ends_every_wait_and_no_node_starts(stop: threading.Event) -> Non
 
 def test_what_can_never_start_is_an_error_and_not_an_endless_wait(stop: threading.Event) -> None:
     with pytest.raises(ValueError, match="a needs 0"):
-        Gate(PAIR, Limits(total=9), stop)
+        StartGate(PAIR, PowerLimits(total=9), stop)

@@ -9,12 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ramp_clock import Loaded, clocked
 
-from rackcheck.burnin.ramp import PERIOD, STEP_NODES, STEP_WATTS, Limits, NodeLoad, Ramp, ordered, problems, together
+from rackcheck.burnin.ramp import (
+    PERIOD,
+    STEP_NODES,
+    STEP_WATTS,
+    NodeLoad,
+    PowerLimits,
+    Ramp,
+    ordered,
+    problems,
+    together,
+)
 
 SECONDS_15 = 15_000
 
 
-def faults(found: Sequence[Loaded], limits: Limits) -> list[str]:
+def faults(found: Sequence[Loaded], limits: PowerLimits) -> list[str]:
     """Return every way in which loads break their limits."""
     wrong: list[str] = []
     for one in found:
@@ -50,7 +60,7 @@ def plans(draw: st.DrawFn) -> tuple[Ramp, Mapping[str, int | None], Mapping[str,
         drawn = {name: draw(budget) for name in names}
         return {name: watts for name, watts in drawn.items() if watts is not None}
 
-    limits = Limits(draw(st.integers(most, STEP_WATTS)), draw(budget), budgets(racks), budgets(pdus))
+    limits = PowerLimits(draw(st.integers(most, STEP_WATTS)), draw(budget), budgets(racks), budgets(pdus))
     connect = {load.name: draw(st.one_of(st.none(), st.integers(0, 5000))) for load in loads}
     length = {load.name: draw(st.integers(1, 60_000)) for load in loads}
     return Ramp.of(loads, limits), connect, length
@@ -77,38 +87,38 @@ def test_the_checks_of_this_test_find_a_schedule_that_breaks_a_limit(
     loads = ramp.loads
     at_once = [Loaded(load, 0, length[load.name]) for load in loads]
     total = sum(load.watts for load in loads)
-    assert any("budget" in each for each in faults(at_once, Limits(total, total - 1)))
-    assert any("watts" in each for each in faults(at_once, Limits(total - 1)))
-    assert (len(loads) > STEP_NODES) == any("nodes" in each for each in faults(at_once, Limits(total)))
+    assert any("budget" in each for each in faults(at_once, PowerLimits(total, total - 1)))
+    assert any("watts" in each for each in faults(at_once, PowerLimits(total - 1)))
+    assert (len(loads) > STEP_NODES) == any("nodes" in each for each in faults(at_once, PowerLimits(total)))
     rack = loads[0].rack
     used = sum(load.watts for load in loads if load.rack == rack)
-    assert any("rack" in each for each in faults(at_once, Limits(total, racks={rack: used - 1})))
+    assert any("rack" in each for each in faults(at_once, PowerLimits(total, racks={rack: used - 1})))
     pdu = loads[0].pdu
     used = sum(load.watts for load in loads if load.pdu == pdu)
-    assert any("pdu" in each for each in faults(at_once, Limits(total, pdus={pdu: used - 1})))
+    assert any("pdu" in each for each in faults(at_once, PowerLimits(total, pdus={pdu: used - 1})))
 
 
 def alike(count: int, watts: int = 10_000) -> list[NodeLoad]:
     return [NodeLoad(f"n{n:04}", watts, f"r{n // 4:03}", "pq"[n % 2]) for n in range(count)]
 
 
-def times(loads: Sequence[NodeLoad], limits: Limits, connect: int = 0, length: int = SECONDS_15) -> list[Loaded]:
+def times(loads: Sequence[NodeLoad], limits: PowerLimits, connect: int = 0, length: int = SECONDS_15) -> list[Loaded]:
     ramp = Ramp.of(loads, limits)
     return clocked(ramp, dict.fromkeys(ramp.states, connect), dict.fromkeys(ramp.states, length))
 
 
 def test_by_default_ten_nodes_or_a_hundred_kilowatts_start_in_a_second() -> None:
-    small, large = (times(alike(120, watts), Limits()) for watts in (100, 14_300))
+    small, large = (times(alike(120, watts), PowerLimits()) for watts in (100, 14_300))
     assert [sum(one.begin // 1000 == second for one in small) for second in range(12)] == [10] * 12
     assert [sum(one.begin // 1000 == second for one in large) for second in range(17)] == [6] * 17
 
 
 def test_few_nodes_start_half_a_second_apart_so_that_their_stages_do_not_change_together() -> None:
-    assert [one.begin for one in times(alike(4), Limits())] == [0, 500, 1000, 1500]
+    assert [one.begin for one in times(alike(4), PowerLimits())] == [0, 500, 1000, 1500]
 
 
 def test_a_budget_lets_the_next_node_start_only_when_another_has_ended() -> None:
-    found = times(alike(5), Limits(total=20_000))
+    found = times(alike(5), PowerLimits(total=20_000))
     assert [one.begin for one in found] == [0, 500, 15_000, 15_500, 30_000]
 
 
@@ -117,17 +127,17 @@ def test_nodes_start_rack_after_rack_and_alternately_from_the_pdus_of_a_rack() -
         ("a", "r1", "p"), ("b", "r1", "p"), ("c", "r2", "p"), ("d", "r1", "q"), ("e", "r1", "q"), ("f", "r2", "q"),
     )]  # fmt: skip
     assert [load.name for load in ordered(loads)] == ["a", "d", "b", "e", "c", "f"]
-    assert [one.load.name for one in times(loads, Limits())] == ["a", "d", "b", "e", "c", "f"]
+    assert [one.load.name for one in times(loads, PowerLimits())] == ["a", "d", "b", "e", "c", "f"]
 
 
 def test_a_full_rack_does_not_hold_up_the_nodes_of_another() -> None:
-    found = times(alike(8), Limits(racks={"r000": 10_000}))
+    found = times(alike(8), PowerLimits(racks={"r000": 10_000}))
     assert [one.load.name for one in found][:5] == ["n0000", "n0004", "n0005", "n0006", "n0007"]
     assert [one.begin // SECONDS_15 for one in found if one.load.rack == "r000"] == [0, 1, 2, 3]
 
 
 def test_in_step_all_connected_nodes_start_at_the_same_moment() -> None:
-    ramp = Ramp.of(alike(100), Limits(in_step=True))
+    ramp = Ramp.of(alike(100), PowerLimits(in_step=True))
     connect = {name: 10 * number for number, name in enumerate(ramp.states)} | {"n0005": None}
     found = clocked(ramp, connect, dict.fromkeys(ramp.states, SECONDS_15))
     assert len(found) == 99
@@ -137,17 +147,17 @@ def test_in_step_all_connected_nodes_start_at_the_same_moment() -> None:
 def test_what_can_never_be_kept_is_refused_with_the_name_of_the_node_and_the_budget() -> None:
     loads = [NodeLoad("n1", 14_300, "a01", "p"), NodeLoad("n2", 5_000, "a01", "p")]
     for text, limits in {
-        "n1 needs 14.3 kW, more than the power budget of 8 kW": Limits(total=8_000),
-        "n1 needs 14.3 kW, more than the power budget of 10 kW of rack a01": Limits(racks={"a01": 10_000}),
-        "n1 needs 14.3 kW, more than the power budget of 9 kW of PDU p": Limits(pdus={"p": 9_000}),
-        "n1 needs 14.3 kW, more than the 14 kW of one second": Limits(14_000),
-        "the nodes need 19.3 kW together, more than the power budget of 19 kW": Limits(total=19_000, in_step=True),
+        "n1 needs 14.3 kW, more than the power budget of 8 kW": PowerLimits(total=8_000),
+        "n1 needs 14.3 kW, more than the power budget of 10 kW of rack a01": PowerLimits(racks={"a01": 10_000}),
+        "n1 needs 14.3 kW, more than the power budget of 9 kW of PDU p": PowerLimits(pdus={"p": 9_000}),
+        "n1 needs 14.3 kW, more than the 14 kW of one second": PowerLimits(14_000),
+        "the nodes need 19.3 kW together, more than the power budget of 19 kW": PowerLimits(total=19_000, in_step=True),
     }.items():
         assert problems(loads, limits) == [text]
         with pytest.raises(ValueError, match="more than"):
             Ramp.of(loads, limits)
-    assert problems(loads, Limits(14_300, 14_300, {"a01": 14_300}, {"p": 14_300})) == []
-    assert problems(loads, Limits(1, 19_300, in_step=True)) == []
+    assert problems(loads, PowerLimits(14_300, 14_300, {"a01": 14_300}, {"p": 14_300})) == []
+    assert problems(loads, PowerLimits(1, 19_300, in_step=True)) == []
 
 
 @given(plans())

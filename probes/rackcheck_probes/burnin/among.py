@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rackcheck import Absent, Class, Member, Reason, Sourced, Unknown, comparison, quantity, spell_key, text
 from rackcheck.model.fact import Reading
 from rackcheck.parse.burnin import votes
-from rackcheck.parse.burnin.family import Compared, Metric, compare
+from rackcheck.parse.burnin.family import Compared, PeerMetric, compare
 from rackcheck.parse.burnin.straggler import FLEET, Measured, PeerComparison, StragglerOutcome, judge
 from rackcheck.probe.compare import ItemFacts
 
@@ -34,7 +34,7 @@ class _Judged:
     """How a metric becomes facts: `value` of a GPU's facts, more is better; `own` is the fact that it depends on.
 
     `fact` has the outcome, of which `word` is the bad one, and `effect` the deviation. The other fields are those of
-    `Metric`.
+    `PeerMetric`.
     """
 
     fact: str
@@ -149,7 +149,7 @@ def _family(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: GpuFacts) ->
         return
     blank = [None] * len(holes)
     metrics = {
-        each.fact: Metric(
+        each.fact: PeerMetric(
             [*(each.value(facts[gpu]) for gpu in gpus), *blank],
             each.least,
             each.placed,
@@ -161,7 +161,7 @@ def _family(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: GpuFacts) ->
     }
     for name in EVIDENCE:
         if not all(isinstance(facts[gpu][name], Absent) for gpu in gpus):
-            metrics[name] = Metric([*(_number(facts[gpu][name]) for gpu in gpus), *blank], 0.5)
+            metrics[name] = PeerMetric([*(_number(facts[gpu][name]) for gpu in gpus), *blank], 0.5)
     found = compare([*gpus, *holes], metrics)
     for each in JUDGED:
         for gpu, held in zip(gpus, found[each.fact], strict=False):

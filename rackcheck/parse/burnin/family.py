@@ -33,7 +33,7 @@ GpuPlace = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class PeerMetric:
     """One metric: the value of each GPU, in the order of the GPUs; None, or no positive finite number, if not known.
 
     `least` is the smallest relative difference that is a finding, for example 0.03. If `placed` is true, the values
@@ -77,7 +77,7 @@ class _Split:
     lines: tuple[Sequence[int], ...]
 
 
-def compare(places: Sequence[GpuPlace], metrics: Mapping[str, Metric]) -> dict[str, tuple[Compared, ...]]:
+def compare(places: Sequence[GpuPlace], metrics: Mapping[str, PeerMetric]) -> dict[str, tuple[Compared, ...]]:
     """Compare each GPU with its peers in each metric; the result has the order of `places`.
 
     Every expected GPU must be in `places`, even if it has no values. Raises ValueError if a GPU is repeated, if a
@@ -106,7 +106,7 @@ def _log(value: float | None) -> NumberRange:
     return NumberRange(math.log(value), math.log(value))
 
 
-def _few(values: Sequence[NumberRange], metric: Metric) -> tuple[Compared, ...]:
+def _few(values: Sequence[NumberRange], metric: PeerMetric) -> tuple[Compared, ...]:
     """Compare each of a few GPUs with the median of the others, whose variance is at most pi/2 times that of a mean."""
     left: list[NumberRange] = []
     for number, value in enumerate(values):
@@ -119,7 +119,7 @@ def _few(values: Sequence[NumberRange], metric: Metric) -> tuple[Compared, ...]:
     return tuple(_held(value, by, metric, spread, bound, bound) for value, by in zip(values, left, strict=True))
 
 
-def _split(places: Sequence[GpuPlace], values: Sequence[NumberRange], metric: Metric) -> _Split:
+def _split(places: Sequence[GpuPlace], values: Sequence[NumberRange], metric: PeerMetric) -> _Split:
     if metric.placed:
         nodes, slots = _numbers([node for node, _ in places]), _numbers([slot for _, slot in places])
     else:
@@ -135,7 +135,7 @@ def _numbers(names: Sequence[str]) -> list[int]:
     return [known[name] for name in names]
 
 
-def _narrow(splits: Mapping[str, _Split], metrics: Mapping[str, Metric]) -> dict[str, bool | None]:
+def _narrow(splits: Mapping[str, _Split], metrics: Mapping[str, PeerMetric]) -> dict[str, bool | None]:
     """Return of each metric whether the values exclude heavy tails; None if this depends on values that are missing.
 
     Metrics that depend on node and slot vary with chips and cooling, and are no evidence for those that do not.
@@ -187,7 +187,9 @@ def _centred(left: Sequence[float], line: Sequence[int]) -> Sequence[float]:
     return [value - means[number] for number, value in zip(line, left, strict=True)]
 
 
-def _many(values: Sequence[NumberRange], metric: Metric, split: _Split, narrow: bool | None) -> tuple[Compared, ...]:
+def _many(
+    values: Sequence[NumberRange], metric: PeerMetric, split: _Split, narrow: bool | None
+) -> tuple[Compared, ...]:
     """Compare each of many GPUs with the bound of a single one, or with a closer one if many GPUs exceed it."""
     wide = tails.bound(len(values), split.free, narrow=False)
     close = tails.bound(len(values), split.free, narrow=True)
@@ -203,14 +205,14 @@ def _many(values: Sequence[NumberRange], metric: Metric, split: _Split, narrow: 
     )
 
 
-def _lines(metric: Metric, spread: NumberRange, least: float, most: float) -> tuple[float, float]:
+def _lines(metric: PeerMetric, spread: NumberRange, least: float, most: float) -> tuple[float, float]:
     """Return the lowest and the highest limit, as logarithms, that a difference must be below."""
     floor = math.log1p(-metric.least)
     return min(floor, -most * spread.high), min(floor, -least * spread.low)
 
 
 def _held(
-    value: NumberRange, left: NumberRange, metric: Metric, spread: NumberRange, least: float, most: float
+    value: NumberRange, left: NumberRange, metric: PeerMetric, spread: NumberRange, least: float, most: float
 ) -> Compared:
     """Return slow if the value is slow whatever the missing values are, fine if it never is, else not tested.
 

@@ -30,7 +30,7 @@ WIDTH_OF_T = 1.16
 """The width (`spans.width`) of Student's t with 5 degrees of freedom and scale 1; computed by `straggler.py`."""
 
 ENOUGH, ENOUGH_EXACT = 96, 48
-"""Minimum number of GPUs for the narrow bound, of any metric and of an exact one (`family.Metric`); simulated."""
+"""Minimum number of GPUs for the narrow bound, of any metric and of an exact one (`family.PeerMetric`); simulated."""
 
 FREEDOM = 0.6
 """Degrees of freedom of a width, per degree of freedom of its values; simulated."""
