@@ -144,7 +144,8 @@ class SimGpu:
         if narrow and self.base <= t and not self._over:
             value["width"] = int(narrow.number("lanes"))
         return {
-            "ecc_corrected": 0, "ecc_uncorrected": 0, "remap_pending": 0, "nvlink_errors": 0, "xids": self._xids,
+            "ecc_corrected": 0, "ecc_uncorrected": 0, "remap_pending": 0, "remap_failed": 0, "nvlink_errors": 0,
+            "xids": self._xids,
             "replays": int(max(0.0, t - self.base) * replays.number("rate")) if replays else 0, **value,
         }  # fmt: skip
 

@@ -120,6 +120,9 @@ MOST = 64
         "burnin.gpu/*.throttled": listing("Reasons for a lower clock, other than the power cap", MEASURED),
         "burnin.gpu/*.moved.ecc_corrected": integer("Corrected memory errors during the load", Class.COUNTER),
         "burnin.gpu/*.moved.ecc_uncorrected": integer("Uncorrected memory errors during the load", Class.COUNTER),
+        "burnin.gpu/*.moved.remap_failed": integer(
+            "Whether a remap of a memory row failed during the load", Class.COUNTER
+        ),
         "burnin.gpu/*.moved.remap_pending": integer("Memory rows for which a remap became pending", Class.COUNTER),
         "burnin.gpu/*.moved.replays": integer("PCIe replays during the load", Class.COUNTER),
         "burnin.gpu/*.moved.nvlink_errors": integer("NVLink errors during the load", Class.COUNTER),
@@ -175,7 +178,7 @@ class _Gpu:
         yield "temperature", highest(column(burn.samples.get(of, ()), "temp"))
         yield "memory_temperature", highest(column(burn.samples.get(of, ()), "memory_temp"))
         yield "throttled", self._throttled()
-        names = ("ecc_corrected", "ecc_uncorrected", "remap_pending", "replays", "xids")
+        names = ("ecc_corrected", "ecc_uncorrected", "remap_failed", "remap_pending", "replays", "xids")
         yield from ((f"moved.{name}", moved(burn, of, name, VERIFIED)) for name in names)
         linkless = self.about.get("nvlinks") == 0 and not column(burn.samples.get(of, ()), "nvlink_errors")
         yield "moved.nvlink_errors", Absent(NO_LINK) if linkless else moved(burn, of, "nvlink_errors", VERIFIED)
