@@ -26,7 +26,7 @@ from rackcheck.burnin import pack
 from rackcheck.burnin.node_stream import LONGEST, Talk
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.fact import Reason
-from rackcheck.parse.burnin.plan import CLOSEST, RAMP, WIDEST, Tier, document, slots, starts
+from rackcheck.parse.burnin.plan import CLOSEST, RAMP, START, WIDEST, Tier, document, slots, starts
 from rackcheck.transport import local
 from rackcheck.transport.wire import ShellLimits
 
@@ -182,6 +182,21 @@ def test_tiers_take_the_named_time_and_stages_of_a_kind_never_overlap() -> None:
             assert mine[0].begin == 0
             assert tier.seconds - 6 <= mine[-1].until <= tier.seconds
             assert all(a.until <= b.begin for a, b in pairwise(mine))
+
+
+def test_the_hosts_memory_is_not_under_load_while_links_are_measured_also_if_the_gpus_start_late() -> None:
+    for tier in Tier:
+        links = [slot for slot in slots(tier) if slot.stage == "links"]
+        loads = [slot for slot in slots(tier) if slot.of == "cpu" and slot.stage in {"triad", "ram"}]
+        assert links
+        assert loads
+        for late in (0.0, 1.05, START):
+            assert not [
+                (load, link)
+                for load in loads
+                for link in links
+                if load.until > link.begin + late and load.begin < link.until + late
+            ]
 
 
 @given(st.integers(0, 3000))
