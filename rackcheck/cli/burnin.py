@@ -106,8 +106,8 @@ def burnin(given: BurninOptions) -> int:
     rackcheck burnin                                 this machine, 15 s
     rackcheck burnin 'dgx[01-08]' -i pod7.yaml --tier validate
     rackcheck burnin -i pod7.yaml -p h100-dgx        also by a profile's rules
-    rackcheck burnin -i pod7.yaml --power-budget 60  at most 60 kW; the other nodes wait
-    rackcheck burnin -i pod7.yaml --yes              from a script: more than 100 kW without a question
+    rackcheck burnin -i pod7.yaml --power-budget 60  at most 60 kW; others wait
+    rackcheck burnin -i pod7.yaml --yes              no confirmation, for scripts
     rackcheck burnin --rack sim:dgx-h100             a simulated rack
     rackcheck burnin --rack sim:dgx-h100 --screens   watched in the TUI
     """  # noqa: D301  \b is click's mark for lines that stay as they are

@@ -1,4 +1,4 @@
-"""The limits of a burn-in's power: their options, and the question before a load that is large at once."""
+"""Options for the power limits of a burn-in, and the confirmation before a large load."""
 
 import math
 import sys
@@ -37,9 +37,9 @@ def power_options(command: F) -> F:
     budget = (
         "Maximum power of all nodes together; other nodes wait (default: none). Racks and PDUs can have budgets too."
     )
-    ramp = "Maximum power that is added in a second; the maximum number of nodes is always 10."
+    ramp = "Maximum power that is added in a second. At most 10 nodes start in a second, whatever this value is."
     step = "Start all nodes, and change their stages, together, as a test of the supply; --power-ramp does not apply."
-    sure = "Start a load of more than 10 nodes or 100 kW at once without a question."
+    sure = "Skip the confirmation before more than 10 nodes or 100 kW are under load at the same time."
     given: dict[str, Any] = {"metavar": "KW", "type": KILOWATTS}
     for option in (
         click.option("--yes", is_flag=True, help=sure),
@@ -73,8 +73,8 @@ def agreed(found: Estimate, bound: PowerLimits, *, real: bool, yes: bool) -> str
         raise UserError(f"{'; '.join(wrong[:SHOWN])}{rest} ({found.words})")
     nodes, watts = together(found.loads, bound)
     at_once = f"up to {nodes} of {len(found.loads)} nodes" if nodes < len(found.loads) else f"{nodes} nodes"
-    load = f"{at_once} under load at once, up to {kilo(watts)} ({found.words})"
-    load += ", all in step" if bound.in_step else f", at most {kilo(bound.rate)} more in a second"
+    load = f"{at_once} under load at the same time, up to {kilo(watts)} ({found.words})"
+    load += ", all nodes together" if bound.in_step else f", added at {kilo(bound.rate)} per second at most"
     if real and not yes and _large(nodes, watts):
         _ask(load)
     return load
@@ -86,6 +86,6 @@ def _large(nodes: int, watts: int) -> bool:
 
 def _ask(load: str) -> None:
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UserError(f"not started: this burn-in puts {load}; add --yes to start it without a question")
+        raise UserError(f"not started: this burn-in puts {load}; add --yes to skip the confirmation")
     if not click.confirm(f"This burn-in puts {load}. Start it?", err=True):
         raise UserError("not started")

@@ -105,7 +105,7 @@ def test_on_a_terminal_the_question_names_nodes_and_power_and_only_a_yes_starts_
     _, err = process.communicate(timeout=PATIENCE)
     os.close(ours)
     assert process.returncode == status, err.decode()
-    assert "7 nodes under load at once, up to 100.1 kW (14.3 kW per node, assumed)" in err.decode()
+    assert "7 nodes under load at the same time, up to 100.1 kW (14.3 kW per node, assumed)" in err.decode()
     assert len(store.ids()) == runs
 
 
