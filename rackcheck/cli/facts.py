@@ -254,5 +254,5 @@ def _hint(tree: Tree, word: str) -> str:
     item = next((name for name in named if number and tree.numbered(name) == f"{collection}/{number}"), None)
     if item is not None:
         return f"; the driver's {collection} {number} is {item}"
-    near = known().catalogue.near(word)
+    near = [name for name in known().catalogue.near(word) if name != word]
     return f"; did you mean {' or '.join(near)}?" if near else ""

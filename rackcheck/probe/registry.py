@@ -124,6 +124,11 @@ class _Loading:
         """Add a module's probes, or none of them; a probe that is re-exported by another module is added only once."""
         values = list(vars(module).values())
         probes = {id(v): v for v in values if isinstance(v, Probe) and id(v) not in self.probes}
+        names = {probe.name for probe in self.probes.values()}
+        for probe in probes.values():
+            if probe.name in names:
+                raise Clash(f"two probes have the name {probe.name}; names are unique")
+            names.add(probe.name)
         self._add(entry for probe in probes.values() for entry in probe.entries())
         self.probes |= probes
         self._unbound |= {id(v): v for v in values if isinstance(v, Join)}

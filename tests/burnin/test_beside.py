@@ -58,11 +58,13 @@ def test_a_gpu_is_compared_with_its_model_only_and_alone_it_is_not_compared() ->
     assert values[1:] == pytest.approx([(10 / 11 - 1) * 100, 10.0])
 
 
-def test_a_gpu_without_a_measurement_is_unknown_and_is_left_out_of_the_others() -> None:
-    assert copies_of([100.0, LOST, 50.0])[1] is LOST
-    assert copies_of([100.0, LOST, 50.0])[2] == pytest.approx(-50.0)
-    alone = copies_of([100.0, LOST])
-    assert isinstance(alone[0], Unknown)
+def test_with_a_gpu_without_a_measurement_nothing_is_compared() -> None:
+    values = copies_of([100.0, LOST, 50.0])
+    assert values[1] is LOST
+    assert isinstance(values[0], Unknown)
+    assert isinstance(values[2], Unknown)
+    assert "hang" in values[2].detail
+    assert copies_of([100.0, LOST, 50.0, 100.0], ("H100", "L4", "H100", "H100"))[2] == pytest.approx(-50.0)
 
 
 NVLINK = 400.0

@@ -94,7 +94,7 @@ def recorded(steps: list[tuple[str, str]]) -> str:
 def test_faults_on_many_nodes_are_shown_in_tmux_while_they_are_read(tmux: Tmux) -> None:
     tmux.until("h100-dgx", "> running", seconds=60)
     first = tmux.until("✘ FAIL  h100-dgx", "groups: ", seconds=120)
-    assert "8 nodes, 2,885 verdicts" in first
+    assert re.search(r"8 nodes, \d,\d{3} verdicts", first), first
     assert "rules not in scope: all 8 nodes of sim:dgx-h100" in first
     assert "2/8 dgx[06-07]" in first, "nodes that fail alike are one row"
     tmux.type("g")

@@ -1,7 +1,7 @@
 """Each GPU's rates and power under load, compared with the better GPUs of its model in the same node."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from rackcheck import Absent, Class, Facts, Inputs, Reason, Unknown, join, quantity, spell_key
@@ -19,7 +19,7 @@ RATES = {
 }
 """The facts that are compared, and what they measure."""
 
-OTHERS = "compared with the upper quartile of the node's other GPUs of this model"
+OTHERS = "compared with the upper quartile of the node's other GPUs of this model."
 ALONE = Absent("the only GPU of its model in the node")
 PAIR, SLOT = "burnin.gpu/*.peer/*.rate", ("link.max_generation", "link.max_width")
 
@@ -41,18 +41,18 @@ Values = Mapping[str, Reading]
         },
         "burnin.gpu/*.beside.peer": quantity(
             "%",
-            f"Median rate of copies to and from other GPUs, {OTHERS}; absent if most copies do not run over NVLink",
+            f"Median rate of copies to and from other GPUs, absent if most do not run over NVLink, {OTHERS}",
             Class.MEASUREMENT,
         ),
         "burnin.gpu/*.peer/*.beside": quantity(
             "%",
-            "Rate of copies to that GPU, compared with the median rates of both GPUs; absent without NVLink",
+            "Rate of copies to that GPU, compared with the lower of both GPUs' median rates; absent without NVLink.",
             Class.MEASUREMENT,
         ),
     },
 )
 def burnin_beside(inputs: Inputs) -> Facts:
-    """Compare every GPU with the other GPUs of its model in the node; a GPU without a measurement is left out."""
+    """Compare every GPU with the other GPUs of its model in the node, if all of them have a measurement."""
     models = inputs.table("burnin.gpu", "model")
     for leaf in RATES:
         yield from _compared(leaf, models, inputs.table("burnin.gpu", leaf))
@@ -60,26 +60,32 @@ def burnin_beside(inputs: Inputs) -> Facts:
 
 
 def _compared(leaf: str, models: Values, values: Values) -> Facts:
-    """Yield by how many percent each GPU's value is above the upper quartile of the others' known values."""
+    """Yield by how many percent each GPU's value is above the upper quartile of the others' values."""
     for gpu, own in values.items():
-        others = [
-            number
-            for other, value in values.items()
-            if other != gpu and models[other] == models[gpu] and (number := _number(value)) is not None
-        ]
-        alone = sum(1 for model in models.values() if model == models[gpu]) < 2
-        yield f"burnin.gpu/{spell_key(gpu)}.beside.{leaf}", _beside(own, others, alone=alone)
+        known = [other for other in values if other != gpu and not isinstance(models[other], Unknown)]
+        others = [values[other] for other in known if models[other] == models[gpu]]
+        doubtful = [models[other] for other in values if isinstance(models[other], Unknown)]
+        yield f"burnin.gpu/{spell_key(gpu)}.beside.{leaf}", _beside(own, others, _lost([*doubtful, *others]))
 
 
-def _beside(own: Reading, others: Sequence[float], *, alone: bool) -> Reading:
+def _lost(readings: Iterable[Reading]) -> Unknown | None:
+    """Return why a comparison is not possible if any of these readings is unknown; otherwise None."""
+    lost = next((reading for reading in readings if isinstance(reading, Unknown)), None)
+    if lost is None:
+        return None
+    return Unknown(Reason.NOT_TESTED, f"a value of the node's GPUs is missing: {lost.detail or lost.reason.value}")
+
+
+def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None) -> Reading:
     value = _number(own)
     if value is None:
         return own
-    if alone:
+    if lost is not None:
+        return lost
+    numbers = sorted(number for other in others if (number := _number(other)) is not None)
+    if not numbers:
         return ALONE
-    if not others:
-        return Unknown(Reason.NOT_TESTED, "no other GPU of its model in the node has a measurement")
-    usual = sorted(others)[round(0.75 * (len(others) - 1))]
+    usual = numbers[round(0.75 * (len(numbers) - 1))]
     return (value / usual - 1) * 100 if usual > 0 else Unknown(Reason.NOT_TESTED, "the other GPUs' value is 0")
 
 
@@ -88,19 +94,22 @@ def _peers(inputs: Inputs, models: Values) -> Facts:
 
     A pair that is slow because one of its GPUs is slow in every pair does not stand out among that GPU's pairs.
     """
-    every = {path: _number(reading) for path, reading in inputs.every(PAIR)[0].items()}
-    rates = {path: rate for path, rate in every.items() if rate is not None}
+    readings, cut = inputs.every(PAIR)
+    slots = [reading for leaf in SLOT for reading in inputs.table("burnin.gpu", leaf).values()]
+    rates = {path: rate for path, reading in readings.items() if (rate := _number(reading)) is not None}
+    most = max(_slots(inputs), default=None)
+    why: Reading | None = cut or _lost([*readings.values(), *slots])
+    if why is None and (most is None or not rates or median(rates.values()) <= most):
+        why = Absent("most copies between the node's GPUs do not run over NVLink")
+    if why is not None:
+        yield from ((f"burnin.gpu/{spell_key(gpu)}.beside.peer", why) for gpu in models)
+        yield from ((f"{path.rpartition('.')[0]}.beside", why) for path in readings)
+        return
     ends = {path: _ends(path) for path in rates}
     usual = {
         gpu: median(rate for path, rate in rates.items() if gpu in ends[path])
         for gpu in sorted({gpu for pair in ends.values() for gpu in pair})
     }
-    most = max(_slots(inputs), default=None)
-    if most is None or not rates or median(rates.values()) <= most:
-        absent = Absent("most copies between the node's GPUs do not run over NVLink")
-        yield from ((f"burnin.gpu/{spell_key(gpu)}.beside.peer", absent) for gpu in models)
-        yield from ((f"{path.rpartition('.')[0]}.beside", absent) for path in rates)
-        return
     missing = Unknown(Reason.NOT_TESTED, "no copy to or from this GPU was measured")
     yield from _compared("peer", models, {gpu: usual.get(gpu, missing) for gpu in models})
     for path, rate in rates.items():
