@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from rackcheck import Absent, Class, Facts, Inputs, Reason, Unknown, join, quantity, spell_key
+from rackcheck import Absent, Class, Facts, Inputs, Reason, Sourced, Unknown, join, quantity, spell_key
 from rackcheck.model.fact import Reading
 from rackcheck.model.path import parse
 from rackcheck.parse.burnin.light import pcie
@@ -76,7 +76,7 @@ def _lost(readings: Iterable[Reading]) -> Unknown | None:
     return Unknown(Reason.NOT_TESTED, f"a value of the node's GPUs is missing: {lost.detail or lost.reason.value}")
 
 
-def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None) -> Reading:
+def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None) -> Reading | Sourced:
     value = _number(own)
     if value is None:
         return own
@@ -86,7 +86,10 @@ def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None) -> Re
     if not numbers:
         return ALONE
     usual = numbers[round(0.75 * (len(numbers) - 1))]
-    return (value / usual - 1) * 100 if usual > 0 else Unknown(Reason.NOT_TESTED, "the other GPUs' value is 0")
+    if usual <= 0:
+        return Unknown(Reason.NOT_TESTED, "the other GPUs' value is 0")
+    peers = f"the other {len(numbers)} GPUs of its model in the node" if len(numbers) > 1 else "the other GPU"
+    return Sourced((value / usual - 1) * 100, f"burn-in: {value:.4g}, compared with {usual:.4g} of {peers}")
 
 
 def _peers(inputs: Inputs, models: Values) -> Facts:
@@ -115,7 +118,8 @@ def _peers(inputs: Inputs, models: Values) -> Facts:
     for path, rate in rates.items():
         least = min(usual[gpu] for gpu in ends[path])
         if least > 0:
-            yield f"{path.rpartition('.')[0]}.beside", (rate / least - 1) * 100
+            source = f"burn-in: {rate:.4g} GB/s, compared with {least:.4g} GB/s, the lower median rate of its two GPUs"
+            yield f"{path.rpartition('.')[0]}.beside", Sourced((rate / least - 1) * 100, source)
 
 
 def _slots(inputs: Inputs) -> Iterator[float]:
