@@ -121,24 +121,18 @@ def _clock_stuck(_: Station, given: FaultWords) -> None:
     number(given, "mhz", 100, 10_000)
 
 
-@_fault("chip-poor", "under load a GPU at its power cap has a much lower clock than its peers", gpu=None, percent="40")
-def _chip_poor(_: Station, given: FaultWords) -> None:
+def _share(_: Station, given: FaultWords) -> None:
+    """Check the percentage by which a fault lowers a GPU's rate or power."""
     number(given, "percent", 1, 99)
 
 
-@_fault("power-low", "under load a GPU draws much less power than its peers at the same clock", gpu=None, percent="60")
-def _power_low(_: Station, given: FaultWords) -> None:
-    number(given, "percent", 1, 99)
-
-
-@_fault("hbm-slow", "under load the memory of a GPU is slower than that of its peers", gpu=None, percent="50")
-def _hbm_slow(_: Station, given: FaultWords) -> None:
-    number(given, "percent", 1, 99)
-
-
-@_fault("pcie-slow", "under load copies between a GPU and the host are slower, with all lanes", gpu=None, percent="50")
-def _pcie_slow(_: Station, given: FaultWords) -> None:
-    number(given, "percent", 1, 99)
+for _name, _about, _percent in (
+    ("chip-poor", "under load a GPU at its power cap has a much lower clock than its peers", "40"),
+    ("power-low", "under load a GPU draws much less power than its peers at the same clock", "60"),
+    ("hbm-slow", "under load the memory of a GPU is slower than that of its peers", "50"),
+    ("pcie-slow", "under load copies between a GPU and the host are slower, with all lanes", "50"),
+):
+    _fault(_name, _about, gpu=None, percent=_percent)(_share)
 
 
 @_fault(
