@@ -39,6 +39,13 @@ _TABLE: dict[str, tuple[str, float]] = {
     "mA": ("current", 1e-3), "dB": ("level", 1), "rpm": ("rotation", 1), "%": ("share", 1), "ppm": ("share", 1e-4),
 }  # fmt: skip
 
+PLAUSIBLE: dict[str, tuple[float, float]] = {"C": (-60, 200), "rpm": (0, 100_000), "W": (0, 10_000_000)}
+"""Lowest and highest measured value of a unit that is believed; a value outside comes from a sensor that is broken.
+
+Silicon and its board fail far inside these bounds, and a fan spins at less than half of the highest value; the bounds
+are our choice, and make a measurement unknown, never a failure.
+"""
+
 UNITS = tuple(_TABLE)
 """Every unit that a profile may contain."""
 
@@ -135,7 +142,7 @@ _WORDS = {
     "celsius": "C", "cel": "C", "byte": "B", "bytes": "B", "io/s": "IOPS",
     "kb": "kB or KiB", "kb/s": "kb/s, kB/s or KiB/s",
 }  # fmt: skip
-"""Units in words, in lower case, and two spellings that are ambiguous."""
+"""The unit of each other spelling, in lower case; `kb` and `kb/s` are ambiguous and have several units."""
 
 _SPELLINGS = tuple(
     (re.compile(pattern), unit)

@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from rackcheck.model import path as paths
+from rackcheck.model import unit
 from rackcheck.model.capture import PLANES, BmcCapture, BurnCapture, Capture, NodeCapture, Output, named
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.documents import Missing
-from rackcheck.model.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.model.fact import Absent, Class, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.question import Ask, Load, Read, Redfish, Shell
 from rackcheck.model.refusal import refusal
@@ -206,6 +207,10 @@ def typed(reading: Reading, kind: Kind) -> Reading:
         return Unknown(Reason.UNPARSABLE, f"{kind} expected, found {clean(repr(reading))}")
     if kind.words and reading not in kind.words:
         return Unknown(Reason.UNPARSABLE, f"{clean(str(reading))!r} is none of {', '.join(kind.words)}")
+    if kind.cls is Class.MEASUREMENT and kind.unit in unit.PLAUSIBLE and isinstance(reading, (int, float)):
+        least, most = unit.PLAUSIBLE[kind.unit]
+        if not least <= reading <= most:
+            return Unknown(Reason.UNPARSABLE, f"no plausible reading: {reading:g} {kind.unit}")
     return _bounded(reading)
 
 

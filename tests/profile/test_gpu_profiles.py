@@ -440,6 +440,9 @@ OF_A_DGX = {
 """What a recorded BMC does not pass, and why; unknowns about parts that it does not list leave no node incomplete."""
 
 
+NO_REMAPS = {f"bmc.gpu_remaps_{what}": ("unknown", "links to no memory") for what in ("done", "worked")}
+
+
 @pytest.mark.parametrize(
     ("name", "tree", "wanted"),
     [
@@ -451,6 +454,7 @@ OF_A_DGX = {
                 "bmc.gpu_peak_power": ("unknown", "power.peak_share"),
                 **NO_LEAKS,
                 **NO_FABRICS,
+                **NO_REMAPS,
                 "bmc.integrity_sound": ("unknown", "this BMC has no ComponentIntegrity"),
                 "bmc.tpms_sound": ("unknown", "has no TrustedModules"),
             },
@@ -467,6 +471,7 @@ OF_A_DGX = {
                 **NULL_HEALTHS,
                 **NO_LEAKS,
                 **NO_FABRICS,
+                **NO_REMAPS,
                 "bmc.integrity_sound": ("unknown", "this BMC has no ComponentIntegrity"),
                 "bmc.healthy": ("n/a", "no bmc.manager whose health"),
                 "firmware.nvswitches_alike": ("n/a", "no firmware.component"),
@@ -721,6 +726,8 @@ def test_a_recorded_dgx_h100_fails_nothing_and_passes_all_that_its_facts_allow()
     explained |= {
         "gpu.settings_alike",
         "gpu.nic_path_direct",
+        "gpu.within_limits",
+        "planes.gpu_temperature",
         "nodes.addresses_unique",
         "nodes.hostnames_unique",
         "nodes.cables_in_place",

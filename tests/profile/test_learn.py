@@ -362,7 +362,7 @@ def test_a_setting_that_waits_for_a_restart_is_no_model() -> None:
 def test_a_machine_that_is_ill_is_no_model() -> None:
     learned = learn(several({"gpu/0.health": "Critical", "gpu/1.health": "Critical"}), CATALOGUE)
     assert set(claims(learned)) == {"count.gpu"}
-    assert learned.questions[0].text.endswith("is this machine right?")
+    assert learned.questions[0].text.endswith("is this machine healthy?")
 
 
 def test_a_version_may_be_later_only_where_it_has_an_order_and_the_user_allows_it() -> None:

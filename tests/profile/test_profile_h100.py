@@ -257,7 +257,7 @@ def test_an_nvswitch_at_x2_is_no_finding() -> None:
 
 def test_an_idle_gpu_at_gen1_is_no_finding() -> None:
     found = judged(gpus(), "gpu")
-    derived = {"gpu.nic_path_direct"}
+    derived = {"gpu.nic_path_direct", "gpu.within_limits"}
     assert {i for i, s in found.items() if s not in (Status.PASS, Status.NA)} == derived
     without = {"gpu.no_page_waits", "gpu.clocks_default", "fabric.healthy_summary", "fabric.configured"}
     assert {i for i, s in found.items() if s is Status.NA} == without
@@ -424,10 +424,10 @@ def test_eight_recorded_h100_are_no_finding() -> None:
     found = {v.rule: v.status for v in judge(rules, node(facts))}
     without = {"gpu.vbios", "gpu.no_page_waits", "fabric.healthy_summary", "fabric.configured"}
     assert {i for i, s in found.items() if s is Status.NA} == without
-    # What NVML reports and nvidia-smi does not, and what follows from the PCI bus, which it does not report.
+    # What NVML reports and nvidia-smi does not, and derived facts.
     not_by_smi = {"nvlink.count", "gpu.peers", "gpu.inforom_valid", "gpu.gsp_default", "gpu.no_link_error"}
-    of_the_bus = {"gpu.near_nic", "gpu.nic_path_direct", "gpu.path_width", "gpu.path_speed"}
-    assert {i for i, s in found.items() if s is Status.UNKNOWN} == not_by_smi | of_the_bus
+    derived = {"gpu.near_nic", "gpu.nic_path_direct", "gpu.path_width", "gpu.path_speed", "gpu.within_limits"}
+    assert {i for i, s in found.items() if s is Status.UNKNOWN} == not_by_smi | derived
     assert {*found.values()} == {Status.PASS, Status.NA, Status.UNKNOWN}
 
 

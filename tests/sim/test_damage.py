@@ -41,6 +41,20 @@ def condition(severity: str) -> Callable[[dict[str, Any]], None]:
     return lambda body: body["Status"].update(Health="OK", Conditions=[{"Severity": severity, "Message": "hot"}])
 
 
+def rollup(body: dict[str, Any]) -> None:
+    """A part that the BMC lists nowhere is critical: only the rollup shows it."""
+    body["Status"].update(Health="OK", HealthRollup="Critical")
+
+
+def summary(name: str) -> Callable[[dict[str, Any]], None]:
+    """A kind of parts is critical, and no part."""
+    return lambda body: body[name]["Status"].update(HealthRollup="Critical")
+
+
+def remap(name: str) -> Callable[[dict[str, Any]], None]:
+    return lambda body: body["Oem"]["Nvidia"].update({name: True})
+
+
 def state(word: str) -> Callable[[dict[str, Any]], None]:
     return lambda body: body["Status"].update(State=word) if body.get("Status") else None
 
@@ -226,6 +240,45 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     "a GPU that is healthy and has a critical condition": (
         lambda a: a.bodies(f"{BOARD}/GPU_SXM_4", condition("Critical")),
         {"bmc.gpus_healthy"},
+    ),
+    "a critical rollup without a critical part": (
+        lambda a: a.bodies("/redfish/v1/Systems/HGX_Baseboard_0", rollup),
+        {"bmc.nothing_critical"},
+    ),
+    "a GPU's board with a critical rollup": (
+        lambda a: a.bodies("/redfish/v1/Chassis/HGX_GPU_SXM_4", rollup),
+        {"bmc.nothing_critical"},
+    ),
+    "a critical summary of all processors": (
+        lambda a: a.bodies("/redfish/v1/Systems/DGX", summary("ProcessorSummary")),
+        {"bmc.nothing_critical"},
+    ),
+    "a failed row remap that only the BMC reports": (
+        lambda a: a.bodies(".*/Memory/GPU_SXM_3_DRAM_0", remap("RowRemappingFailed")),
+        {"bmc.gpu_remaps_worked"},
+    ),
+    "a pending row remap that only the BMC reports": (
+        lambda a: a.bodies(".*/Memory/GPU_SXM_3_DRAM_0", remap("RowRemappingPending")),
+        {"bmc.gpu_remaps_done"},
+    ),
+    "a GPU at its temperature limit": (
+        lambda a: a.command(
+            "0x10de0x03",
+            lambda t: t.replace('"temperature_margin": {"value": 56}', '"temperature_margin": {"value": -1}', 1),
+        ),
+        {"gpu.within_limits"},
+    ),
+    "a GPU above the limit of an older driver": (
+        lambda a: a.command(
+            "0x10de0x03",
+            lambda t: re.sub(
+                r'(?s)"temperature": \{"value": \d+\}(.*?)"temperature_slowdown": \{"absent": "[^"]*"\}',
+                r'"temperature": {"value": 91}\1"temperature_slowdown": {"value": 90}',
+                t,
+                count=1,
+            ),
+        ),
+        {"gpu.within_limits"},
     ),
     "a memory module that is healthy and disabled": (
         lambda a: a.bodies(
@@ -442,6 +495,52 @@ def test_a_sign_of_damage_fails_the_node(name: str) -> None:
 def sections(text: str) -> str:
     """Empty the output that a command returned for each device."""
     return re.sub(r"(==> .+ <==\n)(?s:.*?)(\n<== )", r"\1\2", text)
+
+
+def test_two_power_supplies_with_one_serial_number_are_named() -> None:
+    twice = clean().bodies(
+        ".*/PowerSubsystem/PowerSupplies/PSU[24]", lambda body: body.update(SerialNumber="CN7D0123456789A")
+    )
+    found = ("supply serial CN7D0123456789A: psu/PSU2 and psu/PSU4 of this node",)
+    assert twice.tree().leaves["node.identity.repeated"].reading == found
+    assert clean().tree().leaves["node.identity.repeated"].reading == ()
+
+
+def module_gone(answers: Answers) -> Answers:
+    """The BMC does not list the two fans of a module."""
+
+    def edit(body: dict[str, Any]) -> None:
+        for name in ("Members", "Fans"):
+            if name in body:
+                body[name] = [part for part in body[name] if "FAN_SYS7_" not in json.dumps(part)]
+        body.pop("Members@odata.count", None)
+        body.pop("Fans@odata.count", None)
+
+    return answers.bodies(".*/ThermalSubsystem/Fans|/redfish/v1/Chassis/DGX/Thermal", edit)
+
+
+def test_a_fan_module_that_the_bmc_does_not_list_is_reported() -> None:
+    found = {v.rule: v.status for v in module_gone(clean()).verdicts()}
+    assert found["fan.count"] is Status.FAIL
+
+
+def hot_gpu(degrees: int) -> Answers:
+    return clean().command(
+        "0x10de0x03",
+        lambda t: re.sub(r'"temperature": \{"value": \d+\}', f'"temperature": {{"value": {degrees}}}', t, count=1),
+    )
+
+
+@pytest.mark.parametrize("degrees", [250, 999_999])
+def test_a_temperature_that_nothing_can_have_is_unknown_and_no_pass(degrees: int) -> None:
+    found = {v.rule: v.status for v in hot_gpu(degrees).verdicts()}
+    assert found["gpu.within_limits"] is Status.UNKNOWN
+
+
+def test_a_gpu_that_is_hot_by_one_plane_only_is_reported() -> None:
+    found = {v.rule: v.status for v in hot_gpu(70).verdicts()}
+    assert found["planes.gpu_temperature"] is Status.WARN
+    assert found["gpu.within_limits"] is Status.PASS
 
 
 BROKEN: dict[str, tuple[str, Callable[[str], str], str]] = {

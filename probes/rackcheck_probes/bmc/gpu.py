@@ -16,7 +16,7 @@ from rackcheck import (
     version,
 )
 from rackcheck.model.redfish_value import truth
-from rackcheck.parse.bmc.gpu import gpus, limit, memory, uuid, walked
+from rackcheck.parse.bmc.gpu import gpus, limit, memory, remap, uuid, walked
 from rackcheck.parse.bmc.processors import count
 from rackcheck.parse.bmc.systems import some, whole
 
@@ -28,6 +28,7 @@ PLACES = (PROCESSORS, ELSEWHERE)
 TEXTS = {"model": "Model", "name": "Name", "manufacturer": "Manufacturer"}
 TEXTS |= {"serial": "SerialNumber", "part_number": "PartNumber", "vbios": "FirmwareVersion"}
 LANES = {"pcie_width": "LanesInUse", "pcie_max_width": "MaxLanes"}
+REMAPS = {"remap_failed": "RowRemappingFailed", "remap_pending": "RowRemappingPending"}
 SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEnabled", "speed_locked": "SpeedLocked"}
 
 
@@ -53,6 +54,8 @@ SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEna
         "bmc.gpu/*.pcie_width": integer("PCIe lanes in use"),
         "bmc.gpu/*.pcie_max_width": integer("PCIe lanes that the GPU supports"),
         "bmc.gpu/*.ecc": flag("whether ECC of the GPU's memory is on"),
+        "bmc.gpu/*.remap_failed": flag("whether a remap of a memory row failed", Class.MEASUREMENT),
+        "bmc.gpu/*.remap_pending": flag("whether a memory row is remapped at the next reset", Class.MEASUREMENT),
         "bmc.gpu/*.mig": flag("whether the GPU is partitioned (NVIDIA's MIG)"),
         "bmc.gpu/*.max_speed": quantity("MHz", "highest clock"),
         "bmc.gpu/*.speed_limit": quantity("MHz", "clock limit; unlimited where none is set", unlimited=True),
@@ -70,6 +73,8 @@ def bmc_gpu(docs: Documents) -> Facts:
         yield f"{item}.health", gpu.health()
         yield f"{item}.uuid", gpu.read("UUID", uuid)
         yield f"{item}.memory", memory(docs, gpu)
+        for leaf, name in REMAPS.items():
+            yield f"{item}.{leaf}", remap(docs, gpu, name)
         for leaf, name in LANES.items():
             yield f"{item}.{leaf}", gpu.read(f"{gpu.link}.{name}", whole)
         for leaf, name in SWITCHES.items():

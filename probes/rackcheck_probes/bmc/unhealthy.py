@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, spell_key, text
 from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import HEALTH, health
-from rackcheck.model.resource import ROOT, Resource
+from rackcheck.model.resource import ROOT, Resource, inside
+from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.item import gather, members, not_there, with_conditions
 
 LINKS = (
@@ -46,21 +47,52 @@ def bmc_unhealthy(docs: Documents) -> Facts:
         lost = lost or next((each for each in unread if each is not None), None)
     standard = frozenset(found)
     found |= {each.uri: each for each in gather(docs.at(OEM))[0] if each.uri not in standard}
+    within = {each.uri: each for resource in found.values() for each in _inner(resource)}
+    found |= {uri: each for uri, each in within.items() if uri not in found}
+    healths: dict[str, Sourced] = {}
     for uri, resource in found.items():
-        value = with_conditions(resource, resource.read("Status.Health", health))
-        if not isinstance(value.reading, Unknown):
-            if value.reading != HEALTH[0]:
-                item = f"bmc.unhealthy/{spell_key(uri.removeprefix(f'{ROOT}/'))}"
-                yield f"{item}.health", value
-                yield f"{item}.state", resource.read("Status.State")
+        own = with_conditions(resource, resource.read("Status.Health", health))
+        if not isinstance(own.reading, Unknown):
+            healths[uri] = own
         elif uri in standard and _has_health(resource):
-            lost = lost or Unknown(value.reading.reason, f"{uri}: {value.reading.detail}")
+            lost = lost or Unknown(own.reading.reason, f"{uri}: {own.reading.detail}")
+    states = {uri: found[uri].read("Status.State") for uri in found}
+    listed = max((_rank(v) for uri, v in healths.items() if states[uri].reading != "Absent"), default=0)
+    for uri, resource in found.items():
+        value = healths.get(uri)
+        rollup = resource.read("Status.HealthRollup", health)
+        if _rank(rollup) > listed:
+            # A rollup is the worst health of a resource and of the resources below it (Redfish schema Resource). If it
+            # is worse than every health that the BMC lists, it is the only sign of a part that the BMC does not list.
+            value = rollup
+        if value is not None and _rank(value):
+            item = f"bmc.unhealthy/{spell_key(uri.removeprefix(f'{ROOT}/'))}"
+            yield f"{item}.health", value
+            yield f"{item}.state", states[uri]
     if lost is not None:
         yield "bmc.unhealthy", lost
 
 
+def _rank(value: Sourced) -> int:
+    """Return 0 for a health of OK or an unknown one, 1 for Warning, 2 for Critical."""
+    return HEALTH.index(value.reading) if value.reading in HEALTH else 0
+
+
+def _inner(resource: Resource) -> Iterator[Resource]:
+    """Yield the objects inside a body that have a `Status`, such as `ProcessorSummary` or an iLO's summaries."""
+    todo: list[tuple[Resource, str]] = [(resource, name) for name in resource.body]
+    while todo:
+        outer, name = todo.pop()
+        value = outer.body.get(name)
+        if isinstance(value, Mapping) and name != "Status":
+            inner = Resource(inside(outer.uri, name), value, above=outer)
+            if isinstance(value.get("Status"), Mapping):
+                yield inner
+            todo += [(inner, each) for each in value]
+
+
 def _has_health(resource: Resource) -> bool:
-    """Whether unreadable health is an error: if Status is malformed, or has a Health and a State other than Absent."""
+    """Whether unreadable health is an error: Status is malformed, or it has a Health and its State is not Absent."""
     status = resource.body.get("Status", {})
     return not isinstance(status, Mapping) or ("Health" in status and status.get("State") != "Absent")
 

@@ -122,7 +122,7 @@ def _outside(_: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Re
 
 
 def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Yield the addresses of PCI devices, not of virtual functions; unknown if the kind of device is unknown."""
+    """Yield the addresses of PCI devices, not of virtual functions; unknown if a device may be a virtual function."""
     beside = [inputs.every(p)[0] if _collected(inputs, p) else {} for p in (PCI, VIRTUAL)]
     for path, reading in _outside(inputs, values):
         item = _item(path)
@@ -199,6 +199,12 @@ def _inside(patterns: Iterable[str], spell: Spell, judge: Judge) -> Callable[[In
     return of
 
 
+def _seen(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> Twice:
+    """Find identities that parts share among those that were read: some BMCs return no serial number of a supply."""
+    del unsure, cut
+    return within(places, (), None)
+
+
 def _devices(inputs: Inputs) -> Twice:
     """Find hardware addresses that two PCI devices of a node share; none if a needed fact was not collected."""
     if not (_collected(inputs, PERMANENT) and _collected(inputs, PCI)):
@@ -235,7 +241,14 @@ SORTS = (
     ),
     FleetIdentity("NVSwitch serial", "NVSwitch serials", serial, parts={NVSWITCH: _each}),
     FleetIdentity("drive serial", "drive serials", serial, parts={NVME: _local, DRIVE: _fitted}),
-    FleetIdentity("supply serial", "supply serials", serial, parts={PSU: _each}, weight=Weight.WHOLE),
+    FleetIdentity(
+        "supply serial",
+        "supply serials",
+        serial,
+        parts={PSU: _each},
+        weight=Weight.WHOLE,
+        inside=_inside((PSU,), serial, _seen),
+    ),
     FleetIdentity(
         "memory module", "memory modules", serial, parts=dict.fromkeys(DIMM.values(), _module), weight=Weight.SEVERAL
     ),

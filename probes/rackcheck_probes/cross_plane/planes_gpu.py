@@ -1,11 +1,25 @@
 """GPUs as the driver and the BMC list them: which GPUs match, and in which values the two planes differ."""
 
-from rackcheck import Absent, Facts, Inputs, join, listing, spell_key, text
+from rackcheck import Absent, Class, Facts, Inputs, join, listing, spell_key, text
 from rackcheck.model.fact import Reading
 from rackcheck_probes.cross_plane.planes import Same, alike, differing, matched, switched, whole
 
 WATT = 1.0
 """Difference in watts from which two power limits count as different: some BMCs report whole watts."""
+
+
+DEGREES = 20.0
+"""Difference in degrees from which two readings of a GPU's temperature count as different.
+
+The two planes are read within a minute, and an idle GPU changes by a few degrees in this time; the bound is our choice.
+"""
+
+
+def same_heat(left: Reading, right: Reading) -> bool:
+    """Whether two temperatures differ by less than 20 degrees; an absent temperature is equal to any other."""
+    if not isinstance(left, float) or not isinstance(right, float):
+        return True
+    return abs(left - right) < DEGREES
 
 
 def same_power(left: Reading, right: Reading) -> bool:
@@ -18,6 +32,7 @@ def same_power(left: Reading, right: Reading) -> bool:
 COMPARED: dict[str, tuple[str, str, Same]] = {
     "vbios": ("vbios", "vbios", alike),
     "power_limit": ("power.limit", "power.limit", same_power),
+    "temperature": ("temperature", "temperature", same_heat),
     "ecc": ("ecc.mode", "ecc", switched),
     "mig": ("mig.mode", "mig", switched),
     "pcie_width": ("link.width", "pcie_width", alike),
@@ -35,6 +50,9 @@ COMPARED: dict[str, tuple[str, str, Same]] = {
         "bmc.differs.gpu.listed": listing("GPUs, by serial number, that only the driver or only the BMC lists."),
         "bmc.differs.gpu.vbios": listing("GPUs whose VBIOS version differs between driver and BMC."),
         "bmc.differs.gpu.power_limit": listing("GPUs whose power limit differs by 1 W or more between driver and BMC."),
+        "bmc.differs.gpu.temperature": listing(
+            "GPUs whose temperature differs by 20 C or more between driver and BMC.", Class.MEASUREMENT
+        ),
         "bmc.differs.gpu.ecc": listing("GPUs whose memory ECC is on according to only one of driver and BMC."),
         "bmc.differs.gpu.mig": listing("GPUs that are partitioned according to only one of driver and BMC."),
         "bmc.differs.gpu.pcie_width": listing("GPUs whose number of PCIe lanes in use differs between driver and BMC."),

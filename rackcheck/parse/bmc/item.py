@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.model.documents import Documents
-from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.model.redfish_value import BROKEN, HEALTH, health, text_of
-from rackcheck.model.resource import MEMBERS, Resource
+from rackcheck.model.resource import MEMBERS, Resource, inside
 from rackcheck.model.text import Sourced
 
 LinkForm = tuple[str, str]
@@ -27,9 +27,9 @@ def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | Non
 def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Resource], Unknown | None]:
     """Return the resources that could be fetched, and why the list may be incomplete.
 
-    A resource that could not be fetched is left out, because its name is unknown: under its URI, it would be a new
-    item, and the item with its true name would seem to be absent. A resource that the BMC lists but does not have (404)
-    is kept.
+    A resource that could not be fetched is left out, because its name is unknown: if its URI served as the name,
+    the item would look new, and the item with the right name would look absent. A resource that the BMC lists but does
+    not have (404) is kept.
     """
     kept = [r for r in found if r.unread is None or not_there(r.unread)]
     lost = next((r.unread for r in found if r.unread is not None and not not_there(r.unread)), None)
@@ -182,14 +182,24 @@ def with_conditions(resource: Resource, sourced: Sourced) -> Sourced:
     """Return a resource's health, or the worst severity of its `Status.Conditions` if that is worse or the only one.
 
     A condition is an active fault that requires attention (Redfish schema Resource); a recorded GB200 tray returns a
-    processor whose health is OK and whose condition is Critical.
+    processor whose health is OK and whose condition is Critical. If the severity of a condition is invalid, a health of
+    OK is unknown.
     """
     status = resource.body.get("Status")
     rows = status.get("Conditions") if isinstance(status, Mapping) else None
-    severities = [row.get("Severity") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    worst = max((HEALTH.index(word) for word in severities if word in HEALTH), default=0)
     own = HEALTH.index(sourced.reading) if sourced.reading in HEALTH else 0
-    return Sourced(HEALTH[worst], sourced.source) if worst > own else sourced
+    worst, odd = own, None if rows is None or isinstance(rows, list) else "is not a list"
+    for index, row in enumerate(rows if isinstance(rows, list) else []):
+        severity = row.get("Severity") if isinstance(row, Mapping) else None
+        if severity not in HEALTH:
+            odd = odd or f"has an entry with the severity {clean(repr(severity), 60)}"
+        elif HEALTH.index(severity) > worst:
+            worst = HEALTH.index(severity)
+            place = inside(resource.uri, "Status", "Conditions", str(index), "Severity")
+            sourced = Sourced(HEALTH[worst], place)
+    if odd is not None and sourced.reading == HEALTH[0]:
+        return Sourced(Unknown(Reason.UNPARSABLE, f"Status.Conditions {odd}"), sourced.source)
+    return sourced
 
 
 def state_of(resource: Resource) -> Sourced:

@@ -1,7 +1,7 @@
 """Every resource that a recorded BMC reports as unhealthy is named, with its health and its state."""
 
 import pytest
-from one_probe import ask
+from one_probe import ask, bodies
 from trees import DELL, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO
 
 from rackcheck_probes.bmc.unhealthy import bmc_unhealthy
@@ -35,6 +35,21 @@ def test_devices_in_empty_slots_of_an_ilo_are_named() -> None:
     assert sum(state == "Absent" for _, state in found.values()) == 15
 
 
-@pytest.mark.parametrize(("name", "count"), [(DELL, 0), (LENOVO, 0), (NVSWITCH, 0), (SUPERMICRO, 0), (HPE_AMD, 2)])
+def test_the_summary_of_an_ilo_names_the_kind_of_part_that_is_critical() -> None:
+    assert set(unhealthy(HPE_AMD)) == {"Chassis/1", "Systems/1", "Systems/1#/Oem/Hpe/AggregateHealthStatus/Storage"}
+
+
+@pytest.mark.parametrize("absent", [True, False])
+def test_a_rollup_is_listed_unless_a_present_part_explains_it(*, absent: bool) -> None:
+    uri, part = "/redfish/v1/Chassis/1", "/redfish/v1/Systems/1"
+    critical = {"Status": {"Health": "OK", "HealthRollup": "Critical", "State": "Enabled"}}
+    gone = {"Status": {"Health": "Critical", "State": "Absent" if absent else "Enabled"}}
+    held = bodies(bmc_unhealthy, LENOVO)
+    facts = ask(bmc_unhealthy, LENOVO, {u: {**dict(held[u]), **new} for u, new in ((uri, critical), (part, gone))})  # type: ignore[arg-type]
+    assert facts['bmc.unhealthy/"Systems/1".health'] == "Critical"
+    assert ('bmc.unhealthy/"Chassis/1".health' in facts) is absent
+
+
+@pytest.mark.parametrize(("name", "count"), [(DELL, 0), (LENOVO, 0), (NVSWITCH, 0), (SUPERMICRO, 0)])
 def test_a_healthy_tree_names_nothing(name: str, count: int) -> None:
     assert len(unhealthy(name)) == count
