@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _GROUP = re.compile(r"@(?:(?P<kind>[^,!&^@:\s\[\]]*):)?(?P<name>(?:\[[^\]]*\]|[^,!&^@:\s\[\]])*)")
 """A group as written in a target: `@name`, `@rack:a01`, `@role:compute`."""
 
+SIMULATED = "sim:"
+"""Start of the name of a simulated rack, which is the value of `--rack` and no target."""
+
 _AT = re.compile(r"(?:^|[,!&^\s])@")
 """Matches the start of a group in a target; the @ of `user@host` does not start a group."""
 
@@ -70,6 +73,8 @@ def _shown(targets: Iterable[str]) -> str:
 def _bare(target: str) -> list[str]:
     if _AT.search(target):
         raise UserError(f"{target} needs an inventory: groups and racks are defined there (-i FILE)")
+    if target.startswith(SIMULATED):
+        raise UserError(f"{target} is the name of a simulated rack, not of a node; use --rack {target}")
     return unfold(target)
 
 

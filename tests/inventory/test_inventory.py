@@ -233,6 +233,12 @@ def test_a_group_without_an_inventory_is_an_error(tmp_path: Path, monkeypatch: p
         inventory.choose([target], None)
 
 
+def test_the_name_of_a_simulated_rack_is_no_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="use --rack sim:dgx-h100"):
+        inventory.choose(["sim:dgx-h100"], None)
+
+
 def test_without_targets_and_inventory_it_is_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     nodes, words = inventory.choose((), None)

@@ -21,10 +21,10 @@ UNSAID = "unsaid"
 """Meaning of an attribute's value that does not determine the setting (`Unspecified`; `Auto` if a size is expected)."""
 
 PLAIN = ("enabled", "disabled", "auto")
-"""Values of a setting for which the table defines no other values."""
+"""Possible values of a setting, unless the table of settings defines others."""
 
 SHOWN = 8
-"""Maximum number of attribute names in the message that a BIOS has none of a setting's attributes."""
+"""Maximum number of attribute names listed in the message about a BIOS that has none of a setting's attributes."""
 
 _SIZE = re.compile(r"([0-9]{1,9}) ?([kmgt]?)i?b?\Z")
 _WHOLE = re.compile(r"([0-9]{1,18})\.0+\Z")
@@ -124,9 +124,16 @@ BiosSettings = Mapping[str, Setting]
 def settings(table: Mapping[str, Any]) -> BiosSettings:
     """Read the table of BIOS settings.
 
-    The meanings that a row defines for values override those of its setting, which override the common meanings.
+    The meanings that a row defines for values override those of its setting, which override the common meanings. Raises
+    ValueError, which names the setting, if a required key is missing.
     """
-    return {name: _setting(name, given, table["words"]) for name, given in table["settings"].items()}
+    found: dict[str, Setting] = {}
+    for name, given in table["settings"].items():
+        try:
+            found[name] = _setting(name, given, table["words"])
+        except KeyError as error:
+            raise ValueError(f"bios_settings.json: the setting {name} has no {error.args[0]}") from error
+    return found
 
 
 def _setting(name: str, given: Mapping[str, Any], common: Mapping[str, list[str]]) -> Setting:
@@ -179,9 +186,10 @@ def plain(text: str) -> str:
 
 
 def scalar(value: object) -> str | None:
-    """Return a BIOS attribute's value as text, or None if it has no value; of an object, the current value is used.
+    """Return a BIOS attribute's value as text, or None if it has no value.
 
-    A text that could not be decoded counts as a missing value.
+    If the value is an object, the current value in this object is returned. A text that could not be decoded counts as
+    a missing value.
     """
     if isinstance(value, Mapping):
         value = value.get("CurrentValue", value.get("Value"))
