@@ -45,7 +45,7 @@ class Anonymous:
 
     The names in `nodes` become node1, node2, and so on. A different salt gives different stand-ins; the salt is never
     part of the result. `own` maps host names to names in `nodes`: a host name gets the stand-in of its node, unless
-    another node has that name.
+    the host name is also the name of another node.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Anonymous:
         )
 
     def _anonymised(self, question: str, text: str) -> str:
-        """Return a host's output without identities; the kernel's network tables have addresses without separators."""
+        """Return a host's output without identities, including the addresses without separators in /proc/net."""
         if "/proc/net/" in question:
             text = KERNELS.sub(self._kernels, text)
         return self.text(text)
@@ -281,7 +281,10 @@ class Anonymous:
         return "".join([*pieces, text[done:]])
 
     def _known(self, text: str, run: re.Match[str]) -> Iterator[tuple[int, int, str]]:
-        """Yield every identity that contains this run of letters and digits, and has no letter or digit beside it."""
+        """Yield every identity that contains this run of letters and digits.
+
+        An identity with a letter or a digit directly before or after it is part of a longer word, and is left out.
+        """
         for word, offset in self._anchors.get(run[0].casefold(), ()):
             begin = run.start() - offset
             end = begin + len(word)

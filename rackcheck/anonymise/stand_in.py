@@ -108,7 +108,7 @@ class Dice:
         return f"{int(mac[:2], 16) ^ 2:02x}{mac[2:6]}fffe{mac[6:]}"
 
     def _group(self, digits: str) -> str:
-        """Return the stand-in of an IPv6 prefix's last four digits; `0000` and an address's first two digits stay."""
+        """Return the stand-in of an IPv6 prefix's last four digits; keeps `0000` and an address's first two digits."""
         own = digits[-4:]
         if not int(own, 16):
             return own

@@ -25,7 +25,7 @@ PRIVATE_TOP = r"(?:corp|home|internal|intranet|lan|local|localdomain|private)"
 """The last label of a host name in a private network.
 
 The labels are those of RFC 6762, appendix G, with `local` (section 3) and `localdomain`. A host name that ends with one
-of these labels is matched if it has at least two labels, any other host name only if it has at least three.
+of these labels is matched if it has at least two labels; any other host name is matched only if it has at least three.
 """
 
 

@@ -31,7 +31,10 @@ MOST = 1024
 """Maximum number of nodes that one controller puts under load together, since each node needs a thread."""
 
 LATE = 10.0
-"""A node that is not finished this many seconds after its plan's deadline, and its wait for a turn, is abandoned."""
+"""Seconds between the latest expected end of a node's burn-in and the time at which the node is abandoned.
+
+The latest expected end is the plan's deadline, plus the longest delay of the list of GPUs and of the node's turn.
+"""
 
 LEFT = 5.0
 """Time, in seconds, that nodes have to send their last records after an interrupt."""

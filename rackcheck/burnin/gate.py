@@ -11,7 +11,10 @@ POLL = 0.1
 """Maximum time, in seconds, until the gate notices that the run was stopped."""
 
 LINGER = PULSE + 1.0
-"""Seconds for which a node that was lost under load keeps its power: it ends its load after PULSE, within a second."""
+"""Seconds for which power stays reserved for a node that was lost under load.
+
+Such a node ends its load at most one second after PULSE.
+"""
 
 
 class StartGate:
@@ -52,7 +55,7 @@ class StartGate:
     def over(self, name: str, *, whole: bool) -> None:
         """Release the power of a node whose burn-in has ended, or did not start.
 
-        If the node has not reported the end of its load (`whole`), its power is released LINGER seconds later.
+        If the node has not reported the end of its load (`whole`), its power is released only LINGER seconds later.
         """
         with self._changed:
             if whole or name not in self.began:

@@ -1,8 +1,8 @@
 """Schedules the starts of a burn-in: the power of all nodes rises slowly, and never exceeds a budget. Pure.
 
 The time is an argument, in milliseconds since the run began; power is in watts. Both are integers, so that sums are
-exact. A node first reserves its power, then connects, and then starts when its turn comes: an unreachable node never
-uses up the rate, and a node that is under load never lacks a reservation.
+exact. A node first reserves its power, then connects, and then starts when its turn comes. An unreachable node
+therefore never counts towards the power added per second, and every node under load has reserved its power.
 """
 
 from collections import Counter
@@ -210,7 +210,8 @@ def problems(loads: Sequence[NodeLoad], limits: PowerLimits) -> list[str]:
     budgets: dict[tuple[str, str], int] = {}
     for load in loads:
         if load.watts > limits.rate and not limits.in_step:
-            found.append(f"{load.name} needs {kilo(load.watts)}, more than the {kilo(limits.rate)} of one second")
+            rate = kilo(limits.rate)
+            found.append(f"{load.name} needs {kilo(load.watts)}, more than the {rate} that may be added per second")
         for kind, name, most in limits.bounds(load):
             sums[kind, name] += load.watts
             budgets[kind, name] = most

@@ -18,7 +18,7 @@ This is the highest maximum of one node that a source of the shipped profiles st
 """
 
 SHARE = 2.04
-"""Power of a node, divided by the power limits of its GPUs (rackcheck.derived).
+"""Power of a node, divided by the sum of the power limits of its GPUs (rackcheck.derived).
 
 The highest ratio of the published systems with eight GPUs: DGX A100 6.5 kW and 400 W per GPU (dgx-a100.press), 2.03;
 DGX H100 10.2 kW and 700 W (dgx-h100.power), 1.82; DGX B200 14.3 kW and 1000 W (dgx-b200.guide), 1.79.
@@ -30,7 +30,7 @@ LIMITS = frozenset({"power.limit", "power.max"})
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The loads of the nodes of a run, and the sources of their powers, each once."""
+    """The loads of the nodes of a run, and the distinct sources of these nodes' power values."""
 
     loads: tuple[NodeLoad, ...]
     sources: tuple[str, ...]
@@ -63,7 +63,7 @@ def estimate(nodes: Iterable[Node], profile: Profile | None) -> Estimate:
 
 
 def of_profile(rules: Sequence[Rule]) -> int | None:
-    """Return the power (W) of a node whose GPUs a profile counts and limits; None if it does not do both."""
+    """Return the power (W) of a node if rules set the number and the power limit of its GPUs; otherwise None."""
     counts, limits = [0.0], [0.0]
     for rule in rules:
         look = rule.look

@@ -118,7 +118,11 @@ def _waive(found: Acceptance, files: tuple[File, ...]) -> None:
 @accept.command("add")
 @click.argument("name", shell_complete=complete)
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--kind", type=click.Choice(acceptance.KINDS), help="What the run is (default: audit, then re-audit).")
+@click.option(
+    "--kind",
+    type=click.Choice(acceptance.KINDS),
+    help="Kind of the run (default: audit for the first run, then re-audit).",
+)
 @click.option("--note", "text", metavar="TEXT", default="", help="What was done, for the rework log.")
 @options.waivers_option
 def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_files: tuple[Path, ...]) -> int:
@@ -187,7 +191,7 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
         _same_machines(found, began.run, machines)
     newer = [member.run for member in found.runs if acceptance.run_of(member).started().time > began.time]
     if newer:
-        note(f"rackcheck: run {began.run} is older than {newer[-1]}, whose readings still count")
+        note(f"rackcheck: run {began.run} is older than {newer[-1]}; the readings of the newer run are still used")
     if stored.done() is None:
         note(f"rackcheck: run {began.run} was cut off: facts that it did not read are unknown")
     event = {

@@ -108,7 +108,9 @@ def _peers(
         note(
             f"rackcheck: {source.name} has facts of {some} of role {role}; a majority needs {found.needed} equal values"
         )
-    name = f"the values of at least {found.needed} of {several(expected, 'node')} of role {role} in {source.name}"
+    name = (
+        f"the values shared by at least {found.needed} of {several(expected, 'node')} of role {role} in {source.name}"
+    )
     return Reference(name, found.facts, same=True, peers=found)
 
 

@@ -198,9 +198,9 @@ def _chosen(given: AuditOptions, joined: Acceptance | None) -> cli_choices.Chose
 
 
 def _next(summary: Summary, nodes: Sequence[str]) -> Iterator[str]:
-    """Yield the commands, without the run at their end, that show a run, one of its nodes and the worst rule.
+    """Yield the commands that show a run, a node with the worst finding, and the rule of this finding.
 
-    The node is one with the worst finding.
+    The caller appends the run to each command.
     """
     worst = next((each for each in summary.findings if each.status in {Status.FAIL, Status.UNKNOWN}), None)
     bad = [name for name in nodes if worst is not None and name in worst.nodes]
@@ -238,8 +238,8 @@ def _again(
 def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
     """Yield notes on nodes whose current outcome differs from the stored outcome.
 
-    Outcomes can differ if rackcheck has changed, or if its law has changed: the criteria by which a node's verdicts
-    decide its outcome.
+    Outcomes can differ if rackcheck has changed, or if its law (the criteria by which a node's verdicts decide its
+    outcome) has changed.
     """
     began, now = stored.started(), {each.node: each for each in summary.everyone}
     turned: dict[tuple[str, str, str], list[str]] = {}
@@ -250,9 +250,9 @@ def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
     law = f" by law {began.law}" if began.law != LAW else ""
     for (before, after, reason), nodes in turned.items():
         why = f": {reason}" if reason else ""
-        yield f"{names_text(nodes)}: stored as {before}{law}, {after} by the current law {LAW}{why}"
+        yield f"{names_text(nodes)}: stored as {before}{law}, {after} by the current criteria (law {LAW}){why}"
     if law and not turned:
-        yield f"this run was judged{law}; the current law {LAW} gives the same outcomes"
+        yield f"this run was judged{law}; the current criteria (law {LAW}) give the same outcomes"
 
 
 def _captured(kept: Captured, given: AuditOptions, files: tuple[File, ...], planes: frozenset[Plane]) -> Summary:

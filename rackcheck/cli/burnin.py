@@ -92,15 +92,15 @@ class BurninOptions:
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-@click.option("--screens", is_flag=True, help="Watch in the TUI, starting with the nodes under load.")
+@click.option("--screens", is_flag=True, help="Watch the burn-in in the TUI.")
 @options.json_option
 @options.collected(BurninOptions)
 def burnin(given: BurninOptions) -> int:
     """Put nodes under load, and check their results.
 
-    Nodes start one after the other, at most 10 nodes and 100 kW in a second, and then run at the same time. They need
-    only python3 and the driver; nothing is installed or left on them. GPUs in use by other processes are skipped. Parts
-    that were not tested are unknown, never a pass. Ctrl-C ends the load within a second.
+    Nodes start one after the other, at most 10 nodes and 100 kW per second, and then all run at the same time. They
+    need only python3 and the driver; nothing is installed or left on them. GPUs in use by other processes are skipped.
+    Parts that were not tested are unknown, never a pass. Ctrl-C ends the load within a second.
 
     \b
     rackcheck burnin                                 this machine, 15 s

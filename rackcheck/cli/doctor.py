@@ -67,7 +67,12 @@ class DoctorOptions:
     type=click.FloatRange(1, 600),
     help="Time limit for one plane of one node, in seconds (default: about 10).",
 )
-@click.option("--sudoers", "as_sudoers", is_flag=True, help="Contact no node: print the list for /etc/sudoers.d.")
+@click.option(
+    "--sudoers",
+    "as_sudoers",
+    is_flag=True,
+    help="Print the root commands as a list for /etc/sudoers.d; contacts no node.",
+)
 @click.option("--user", metavar="NAME", help=f"User or %group of the --sudoers list (default: {USER}).")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option

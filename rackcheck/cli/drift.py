@@ -37,7 +37,7 @@ DriftChanges = tuple[tuple[Moved, ...], Mapping[str, tuple[Change, ...]]]
     "--class",
     "names",
     metavar="CLASSES",
-    help="Classes to compare, from identity,version,config,measurement (default: the first three).",
+    help="Classes of facts to compare, from identity,version,config,measurement (default: the first three).",
 )
 @click.option(
     "--percent",

@@ -19,7 +19,7 @@ from rackcheck.session.registry_loading import known
 from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
-BUILT_IN = "built in: part of every profile, which may drop it with a reason, but not change it"
+BUILT_IN = "built in: part of every profile; may be dropped with a reason, but not changed"
 
 
 def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -37,8 +37,8 @@ def power_options(command: F) -> F:
     budget = (
         "Maximum power of all nodes together; other nodes wait (default: none). Racks and PDUs can have budgets too."
     )
-    ramp = "Maximum power that is added in a second. At most 10 nodes start in a second, whatever this value is."
-    step = "Start all nodes, and change their stages, together, as a test of the supply; --power-ramp does not apply."
+    ramp = "Maximum power that is added per second. At most 10 nodes start per second, whatever this value is."
+    step = "Start each stage on all nodes at the same time, as a test of the power supply; --power-ramp does not apply."
     sure = "Skip the confirmation before more than 10 nodes or 100 kW are under load at the same time."
     given: dict[str, Any] = {"metavar": "KW", "type": KILOWATTS}
     for option in (

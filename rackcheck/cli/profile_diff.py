@@ -185,7 +185,7 @@ def _section(head: str, lines: Iterable[str]) -> Iterator[Line]:
 
 
 def _listed(rules: Iterable[Rule], dropped: Mapping[str, str]) -> Iterator[str]:
-    """Yield lines with the ids of rules, one line for all rules with the same first part.
+    """Yield lines with the ids of rules; ids with the same first part are on one line.
 
     If one of the two profiles drops a rule of the other profile, the rule has its own line, with the reason.
     """

@@ -48,12 +48,16 @@ class ReportOptions:
     as_json: bool
 
 
-@click.command(epilog="Exit: 0 success, 2 usage error. The verdict does not affect the exit.")
+@click.command(epilog="Exit: 0 success, 2 usage error. The verdict does not affect the exit status.")
 @options.run_argument
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Format of the report (default: html).")
 @click.option("--bundle", "whole", is_flag=True, help="All formats and all evidence in a folder, ready to be signed.")
 @click.option(
-    "--level", type=click.Choice(LEVELS), default="full", show_default=True, help="Redaction; full redacts nothing."
+    "--level",
+    type=click.Choice(LEVELS),
+    default="full",
+    show_default=True,
+    help="Level of redaction; full means that nothing is redacted.",
 )
 @click.option(
     "-o", "--output", metavar="PATH", type=click.Path(path_type=Path), help="File, or folder for a bundle; - is stdout."

@@ -160,8 +160,8 @@ def _key_file(finding: PlaneTrouble, place: PlaneAddress) -> Advice:
     key = place.key or "KEY"
     if LOCKED in finding.seen:
         words = (
-            "Set its passphrase by reference (first lines), or load the key into an agent and remove `key` from the "
-            "inventory: an agent is used if no key is set."
+            "Put a reference to the key's passphrase into the inventory, as shown in the first lines below. Or load "
+            "the key into an agent, and remove `key` from the inventory: an agent is used if no key is set."
         )
         return Advice(words, (_line("ssh-add", key),), ("ssh:", "  passphrase: env:RACKCHECK_SSH_PASSPHRASE"))
     words = "The problem is on this machine: check whether the key can be read, and fix `key` or the file."
@@ -280,11 +280,11 @@ def _tools(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
         theirs = "comes with the device vendor's software, on nodes that have the device"
         words.append(f"{what} {theirs}: {', '.join(makers)}.")
     if daemons := [f"{name} ({DAEMONS[name]})" for name in names if name in DAEMONS]:
-        words.append(f"Installed together with a daemon, so do not install it just for an audit: {', '.join(daemons)}.")
+        words.append(f"Do not install these just for an audit, as a daemon comes with each: {', '.join(daemons)}.")
     if lines:
-        install = "Install the rest" if words else "Install"
+        install = "Install the rest" if words else "Install it"
         words.append(
-            f"{install} on the node (Debian and Ubuntu, or RHEL and relatives); without it, these facts stay unknown:"
+            f"{install} on the node; without it, these facts stay unknown. On Debian and Ubuntu, or RHEL and relatives:"
         )
     else:
         words.append("Without it, these facts stay unknown.")

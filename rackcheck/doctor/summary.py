@@ -32,7 +32,10 @@ class SharedTrouble:
 
 @dataclass(frozen=True)
 class Blind:
-    """What will be unknown on some nodes: rules, or, without a profile, probes; `total` counts all rules or probes."""
+    """The rules that will be unknown on some nodes, or, without a profile, the probes that will have no data.
+
+    `total` is the number of all rules or all probes.
+    """
 
     what: tuple[str, ...]
     total: int
@@ -73,7 +76,7 @@ class Ward:
         """Return the troubles of a visit that prevent an audit.
 
         Missing tools prevent an audit only with a profile, which selects the facts: no machine has the tools for every
-        device. A missing tool is only advice if it makes rules unknown, and all of these rules have `unknown: minor`.
+        device. If a missing tool makes rules unknown, all with `unknown: minor`, it does not prevent an audit.
         """
         return tuple(
             finding.trouble

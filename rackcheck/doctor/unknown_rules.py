@@ -25,7 +25,7 @@ def scope(profile: Profile, role: str, planes: frozenset[Plane] = frozenset(Plan
 
 
 def blind(rules: Iterable[Rule], catalogue: Catalogue, lost: Collection[str]) -> tuple[str, ...]:
-    """Return, in the profile's order, the rules that read a fact of a probe without data, and rules that need them.
+    """Return, in the profile's order, the rules that read a fact of a probe without data, and rules that need these.
 
     A rule is also included if its condition may be false on a node, because doctor does not evaluate conditions.
     """

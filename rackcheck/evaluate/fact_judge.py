@@ -47,7 +47,7 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
 
 
 def _members(clause: Clause, found: tuple[str, ...]) -> str:
-    """Return the expectation of a list, reduced to its wrong members: missing ones, or those that must not be there."""
+    """Format the expectation of a list; of `includes` and `excludes`, only members wrongly missing or present."""
     tests = []
     for test in clause.tests:
         if isinstance(test.operand, tuple) and test.op in {"includes", "excludes"}:

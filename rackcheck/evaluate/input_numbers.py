@@ -25,7 +25,10 @@ OWN = 0
 """The number of a part that is treated as specific to each node: two nodes with this number may differ."""
 
 PATIENCE = 32
-"""Limit on new minus repeated contents of a part; above the limit, the part is treated as specific to each node."""
+"""How many more new contents than repeated contents a part may have.
+
+A part that has more is treated as specific to each node.
+"""
 
 ROOM = 4096
 """Maximum number of readings kept for all contents of one part."""

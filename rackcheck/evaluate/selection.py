@@ -25,7 +25,7 @@ LONGEST = 1000
 """Maximum number of characters of the list of counted items; a digest replaces a longer list."""
 
 OTHERS = 8
-"""Maximum number of uncounted items that the text of a count lists; if there are more, none of them is listed."""
+"""Maximum number of uncounted items that a message about a count lists; if there are more, it lists none."""
 
 
 @dataclass(frozen=True, slots=True)

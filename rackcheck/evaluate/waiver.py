@@ -78,7 +78,10 @@ def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[Waive
     if waiver.until < day:
         return WaiverState.EXPIRED, f"its last day was {waiver.until}"
     if waiver.until > last_day(day):
-        return WaiverState.EXPIRED, f"until {waiver.until} is more than a year after {day}, the longest allowed"
+        return (
+            WaiverState.EXPIRED,
+            f"until {waiver.until} is more than a year after {day}; a waiver lasts at most a year",
+        )
     rule = rules.get(waiver.rule)
     if rule is None:
         return WaiverState.UNUSED, f"the profile has no rule {waiver.rule}"
@@ -170,7 +173,7 @@ def _may_be(pin: Pin, evidence: Evidence) -> bool:
 
 
 GPU = re.compile(r'\Agpu/(?:"[^"]*"|[^./"]+)')
-"""Matches the name of a GPU at the begin of an item: by its module, or by its PCI address in quotes."""
+"""Matches the name of a GPU at the beginning of an item: by its module, or by its PCI address in quotes."""
 
 BY_INDEX = re.compile(r"gpu/\d+(?![^.])")
 """Matches a GPU that is named by the driver's index, as in waivers and bills of materials of older releases."""

@@ -147,7 +147,7 @@ def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: 
     slot = rack.slots.get(node.slot) if rack is not None else None
     if rack is None or slot is None:
         near = did_you_mean(node.slot, list(rack.slots)) if rack is not None else ""
-        why = f"{node.name}: no slot {node.slot} of rack {node.rack}{near}"
+        why = f"{node.name}: rack {node.rack} has no slot {node.slot}{near}"
         raise BadFile([Problem(place, why if node.rack else f"{node.name} has a `slot` but no `rack`")])
     if slot.role and slot.role != node.role:
         raise BadFile(

@@ -75,7 +75,7 @@ _FIELDS: Mapping[Callable[[Any], float | str], str] = {
 _READERS = {key: read for read, keys in _FIELDS.items() for key in keys.split()}
 """The function that reads each field, by field name.
 
-Fields that this table does not contain, except `fans`, are ignored, so that newer payloads can send more fields.
+The field `fans` is read without this table. All other fields are ignored, so that newer payloads can send more fields.
 """
 
 

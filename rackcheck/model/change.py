@@ -24,10 +24,10 @@ ComparedFacts = Mapping[Class, Mapping[str, Doc]]
 """The facts of one node, by class and path."""
 
 STEADY = (Class.IDENTITY, Class.VERSION, Class.CONFIG)
-"""Classes that are equal in two readings of an unchanged machine."""
+"""Classes of facts that have the same values in two readings of an unchanged machine."""
 
 THERE = "there"
-"""Placeholder for the value of an item, collection or plane that exists as a whole and so has no single value."""
+"""Placeholder for the value of a whole item, collection or plane, which exists but has no single value."""
 
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 """Pattern of a PCI address as the kernel spells it; some collections name their items by PCI address."""

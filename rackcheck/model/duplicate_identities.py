@@ -21,7 +21,7 @@ class Weight(Enum):
     """Two nodes must share at least one identity."""
 
     SEVERAL = auto()
-    """Two nodes must share two identities, or three nodes one identity: memory vendors reuse serial numbers."""
+    """Two nodes must share two identities, or three nodes one, because memory vendors reuse serial numbers."""
 
     WHOLE = auto()
     """Nodes must share some identities, but not all: nodes that share all identities are in a common enclosure."""
@@ -194,7 +194,7 @@ def _doubt(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -
 
 
 def _evened(counts: Mapping[str, int], more: int) -> bool:
-    """Whether `more` further parts could make all serial numbers equally frequent; true if none occurs twice yet."""
+    """Whether `more` additional parts could make all serial numbers equally frequent; true if none occurs twice."""
     most = max(counts.values())
     return most < 2 or any(
         (left := more - sum(each - count for count in counts.values())) >= 0 and left % each == 0

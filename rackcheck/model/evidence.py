@@ -19,7 +19,7 @@ class Status(StrEnum):
 
 
 UNUSABLE = frozenset({Reason.UNPARSABLE, Reason.TOO_LARGE, Reason.TIMEOUT})
-"""Reasons of a source that exists and returned nothing usable: a broken, cut or late reply, not a missing source."""
+"""Reasons why a fact is unknown although its source exists: the reply was broken, cut or late, and so not usable."""
 
 
 @dataclass(frozen=True, slots=True)

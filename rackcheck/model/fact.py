@@ -26,7 +26,7 @@ class Class(StrEnum):
 
 
 VOLATILE = frozenset({Class.COUNTER, Class.MEASUREMENT})
-"""Classes that differ between two readings of an unchanged machine."""
+"""Classes of facts whose values may differ between two readings of an unchanged machine."""
 
 
 class Reason(StrEnum):

@@ -32,7 +32,10 @@ class Match(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileFit:
-    """How a node matches the `applies-to` of a profile; `words` name the other machine, or why a match is unknown."""
+    """How a node matches the `applies-to` of a profile.
+
+    `words` names the other machine, or states why a match is unknown.
+    """
 
     match: Match = Match.NOT_STATED
     words: str = ""

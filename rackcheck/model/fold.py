@@ -29,7 +29,7 @@ def fold(names: Iterable[str]) -> str:
 def _home(
     key: tuple[str, str, int], digits: int, series: Mapping[tuple[str, str, int], list[int]]
 ) -> tuple[str, str, int]:
-    """Return the series that a number joins; without a leading zero, this may be a padded series: 10 joins 01-09."""
+    """Return the series of a number; without a leading zero, it joins a padded series of its length: 10 joins 01-09."""
     padded = (key[0], key[1], digits)
     return padded if key[2] == 0 and padded in series else key
 

@@ -44,7 +44,7 @@ _SAYS_NONE = re.compile(
     r"|(?:this BMC|/\S+) (?:has|lists) no [\w /]+|no \w+ of this BMC has [\w /]+)\Z",
     re.DOTALL,
 )
-"""Pattern of the messages for a machine without an identity: null, empty, a vendor's placeholder, an empty list."""
+"""Matches the details of unusable identities: the value is null, empty, a vendor's placeholder or an empty list."""
 
 SPELLED = 200
 """Maximum number of characters of an identity that are read; no identity is longer."""

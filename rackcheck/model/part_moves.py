@@ -28,7 +28,7 @@ PartPlace = tuple[str, str]
 Id = tuple[str, str]
 """An identifier of a part: the pattern of the fact's path, and the value.
 
-The pattern is part of the identifier, since parts of two kinds may have the same serial number.
+The path pattern is part of the identifier, because parts of two kinds may have the same serial number.
 """
 
 
@@ -73,7 +73,7 @@ def still(before: ComparedFacts, after: ComparedFacts) -> Still:
 
 
 def joined(many: Iterable[Still]) -> Still:
-    """Merge the `Still` of many nodes into one."""
+    """Merge the `Still` objects of several nodes into one."""
     held: set[Id] = set()
     before: set[str] = set()
     after: set[str] = set()

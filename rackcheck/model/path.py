@@ -62,7 +62,7 @@ class Path:
 
     @_Kept
     def text(self) -> str:
-        """The path as text, for places that need it for each fact of each node; elsewhere, use `str`."""
+        """The path as a cached text, for code that runs for each fact of each node; elsewhere, use `str`."""
         return ".".join(map(str, self.segments))
 
     def __add__(self, other: "Path") -> "Path":

@@ -148,7 +148,10 @@ ALL = "all"
 
 
 def _kept(now: PcieTable, most: PcieTable, address: str, upstream: PcieTable) -> Reading:
-    """Return how much of what both ends of a link support it has; a function on a root bus has no other end."""
+    """Return `all`, or `8 of 16` if a function's own link has a lower value than both ends support.
+
+    For a function on a root bus, only the maximum of the function itself counts.
+    """
     above, own = upstream.get(address, UNTOLD), now.get(address, UNTOLD)
     ends = [most.get(address, UNTOLD)] if isinstance(above, Absent) else [most.get(address, UNTOLD), above]
     if len(ends) == 2 and isinstance(above, str):

@@ -16,10 +16,10 @@ from rackcheck.model.python_rule import Called
 from rackcheck.model.sibling_silence import Siblings
 
 FIRST, SECOND, LAW = 1, 2, 3
-"""Versions of the law that decides a node's outcome.
+"""Versions of the law of evidence, which derives a node's outcome from its verdicts.
 
 `FIRST` requires no evidence. `SECOND` excuses each unknown verdict of a rule with `unknown: minor`. `LAW`, the current
-version, does not excuse it if a source returned a reply that is broken, cut or late.
+version, does not excuse such a verdict on a node if a source returned a reply that is broken, cut or late.
 """
 
 
@@ -188,9 +188,9 @@ class Rule:
     def excuses(self, status: Status, evidence: Iterable[Evidence]) -> bool:
         """Whether a verdict is unknown without an effect on the outcome: a machine may lack a source of the facts.
 
-        A source that exists and returns a broken, cut or late reply is not excused: the reply may hide a failure. In a
-        rule about a rack or the fleet it is excused: most of these replies are those of nodes that return nothing, and
-        these nodes are INCOMPLETE by their own rules.
+        A source that exists and returns a broken, cut or late reply is not excused: the reply may hide a failure. A
+        rule about a rack or the fleet excuses such a source, too: in most cases its node returned nothing at all, and
+        is INCOMPLETE by the rules about the node itself.
         """
         if not self.unknown_is_minor or status is not Status.UNKNOWN:
             return False
@@ -322,12 +322,12 @@ class Profile:
     def under(self, law: int) -> "Profile":
         """Return the profile under an earlier law.
 
-        The laws before `LAW` excuse every unknown verdict of a rule with `unknown_is_minor`. The first law knows no
-        built-in rules and no comparison of siblings.
+        The laws before `LAW` excuse every unknown verdict of a rule with `unknown_is_minor`. Under the first
+        law, there are no built-in rules, and siblings are not compared.
         """
         if law == self.law:
             return self
-        assert FIRST <= law < self.law, f"no way from law {self.law} to law {law}"
+        assert FIRST <= law < self.law, f"law {law} is not one of {FIRST} to {self.law}"
         excusing = tuple(replace(rule, excuses_all=True) for rule in self.rules)
         if law == SECOND:
             return replace(self, law=law, rules=excusing)

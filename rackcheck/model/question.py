@@ -48,16 +48,16 @@ class Shell:
         if self.root and not re.fullmatch(r"[a-z][\w.-]*( [\w./:=,+%{}-]+)*", self.command):
             raise ValueError(f"only a plain command can be run as root: {self.command!r}")
         if self.quick and (self.root or self.each or self.lane):
-            raise ValueError(
-                f"a quick command cannot run as root, run once for each device, or have a lane: {self.command!r}"
-            )
+            raise ValueError(f"`quick` cannot be combined with `root`, `each` or `lane`: {self.command!r}")
         if self.newest and (self.each or self.quick or self.lane):
-            raise ValueError(f"only a command with its own process can be cut at its beginning: {self.command!r}")
+            raise ValueError(f"`newest` cannot be combined with `each`, `quick` or `lane`: {self.command!r}")
         if self.each and "{}" not in self.command:
             raise ValueError(f"runs once for each match, but has no {{}}: {self.command!r}")
         loose = [glob for glob in self.each.split() if re.search(r"[*?]", glob.rpartition("/")[2])]
         if self.root and loose:
-            raise ValueError(f"a command that runs as root may only take names of fixed length: {loose[0]!r}")
+            raise ValueError(
+                f"with `root`, the last segment of a glob needs a fixed length, without * and ?: {loose[0]!r}"
+            )
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -51,7 +51,10 @@ _SENT = re.compile(
 """Matches an HTTP header with credentials in a text, up to the end of the line or a quote."""
 
 _SENDS = ("x-auth-token", "authorization", "cookie", "bearer", "basic")
-"""The words of which `_SENT` matches one; among letters that are not ASCII, some are equal to these but for case."""
+"""Every ASCII text that `_SENT` matches contains one of these words, in upper or lower case.
+
+Other texts are always searched, because a few letters outside ASCII match ASCII letters if case is ignored.
+"""
 
 _OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
 
@@ -131,7 +134,10 @@ def scrub_text(text: str) -> str:
 
 
 _MARKED = re.compile(r"[=:-]|\b(?:Bearer|Basic)[ \t]", re.IGNORECASE)
-"""Matches in every text from which `scrub_text` drops a secret; most files of a node contain one number or word."""
+"""Matches in every text from which `scrub_text` drops a secret.
+
+Most files of a node contain one number or word and do not match, so they are not searched further.
+"""
 
 
 def _pair(match: re.Match[str]) -> str:

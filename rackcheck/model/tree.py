@@ -69,7 +69,7 @@ class Tree:
                     self._items.setdefault(collection, {})[key] = None
 
     def with_more(self, more: Mapping[str, Leaf]) -> "Tree":
-        """Return the tree with further leaves, at other paths; the items of its own leaves are not searched again."""
+        """Return a copy of the tree with more leaves, at new paths; only the new leaves are searched for items."""
         whole = Tree({}, self.silent, self.later)
         object.__setattr__(whole, "leaves", {**self.leaves, **more})
         whole._items.update({collection: dict(keys) for collection, keys in self._items.items()})

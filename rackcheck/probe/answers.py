@@ -27,7 +27,7 @@ def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown
     asked = list(questions)
     text = raw.decode("utf-8", "surrogateescape")
     if f"\n{mark}!timeout\n" in text:
-        missing = Unknown(Reason.TOOL_MISSING, "this node lacks timeout, head or tail")
+        missing = Unknown(Reason.TOOL_MISSING, "one of the commands timeout, head and tail is missing on this node")
         return Split(merge(_unanswered(q, missing) for q in asked), whole=True)
     answers = dict(_frames(text, mark))
     ended = dict(_ends(text, mark))
@@ -40,7 +40,7 @@ def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown
 
 
 def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Unknown:
-    """Return why a question of an ended lane has no answer: the lane's limits were used up, or its shell failed."""
+    """Return why a question has no answer after its lane has ended: the lane reached a limit, or its shell failed."""
     if status in LATE:
         return Unknown(
             Reason.TIMEOUT, f"no answer within {max(asked[i].seconds for i in lane):g} s, shared with other commands"
@@ -54,7 +54,7 @@ def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Un
 
 _INDEX, _STATUS = re.compile(r"<([0-9]{1,6})\n"), re.compile(r":([0-9]{1,3})=")
 CUT = 141
-"""The exit status of a cut answer: the command still wrote after the cut (SIGPIPE), or its status is missing."""
+"""The status of an answer that was cut: the command was ended by SIGPIPE (141), or its own status is missing."""
 
 
 def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
@@ -71,7 +71,7 @@ def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
 
 
 def _ends(text: str, mark: str) -> Iterator[tuple[int, int]]:
-    """Yield each lane that has ended, with its exit status."""
+    """Yield each lane (one of the shells that run commands in parallel) that has ended, with its exit status."""
     pieces = text.split(f"\n{mark}~")
     for before, message in pairwise(pieces):
         lane = re.match(r"([0-9]{1,3})\.\n", message)

@@ -105,7 +105,10 @@ class Ending:
 
 
 def places_of(each: Derivation[Function], tree: Tree) -> ItemPlaces:
-    """Return a function that lists the paths of one node that match a declared pattern, but none for collections."""
+    """Return a function that lists the paths of one node that match a declared pattern.
+
+    For the pattern of a collection, the function lists no paths.
+    """
 
     def places(pattern: str) -> Iterable[str]:
         if each.gives[pattern].type is Type.COLLECTION:

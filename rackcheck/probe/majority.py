@@ -1,7 +1,8 @@
 """Finds parts of a node that differ from most parts of their kind; pure.
 
-The result obeys the law of derived facts. A setting is listed only if every possible value of the unknown settings
-makes it differ; if another setting may differ, the list is unknown beyond the settings that it has.
+The result obeys the law of derived facts. A setting is listed only if it differs for every possible value of the
+unknown settings. If further settings may differ, the list as a whole is unknown, and the values of the settings that do
+differ are still returned.
 """
 
 from collections import Counter
@@ -33,11 +34,11 @@ def unlike(
     hidden: Unknown | None = None,
     apart: Collection[str] = (),
 ) -> Mapping[str, Differences]:
-    """Return, for each part, the settings whose value more than half of the parts of its kind have, but not the part.
+    """Return, for each part, the settings in which it differs from the value of more than half of its kind.
 
     `kinds` has the kind of each part, such as its model; `settings` maps each setting to the reading of each part. With
     `hidden`, some parts are not listed, and every result is unknown. Parts in `apart` may differ by design: they count
-    among the parts of their kind, but differ in nothing, and a value that only they have is not that of most parts.
+    among the parts of their kind, but have no differences, and a value that only they have is never the majority's.
     """
     doubt = hidden or next((kind for kind in kinds.values() if isinstance(kind, Unknown)), None)
     if doubt is not None:
@@ -56,7 +57,7 @@ def unlike(
 
 def gives(pattern: str, help_of_list: str, leaf: str = "unlike") -> dict[str, Kind]:
     """Return the facts that `facts_of` yields for a collection of parts, such as `gpu/*`."""
-    value = "The value, and that of most parts of the same kind: 650; most: 700."
+    value = "The part's value, then the value of most parts of its kind, as in `650; most: 700`."
     return {
         # A measurement: it follows the other parts, so that a part that is gone is one difference.
         f"{pattern}.{leaf}": replace(collection(help_of_list), cls=Class.MEASUREMENT),
@@ -70,7 +71,7 @@ def facts_of(owner: str, found: Mapping[str, Differences], leaf: str = "unlike")
 
 
 def facts_at(found: Mapping[str, Differences], leaf: str = "unlike") -> Facts:
-    """Yield the same for parts that are named by their paths."""
+    """Yield the same as `facts_of`, but `found` has the paths of the parts instead of their names."""
     for place, each in found.items():
         item = f"{place}.{leaf}"
         yield item, each.doubt or tuple(each.values)
@@ -105,15 +106,16 @@ def _odd(part: str, settings: Mapping[str, Mapping[str, Reading]], apart: Collec
 
 @dataclass(frozen=True, slots=True)
 class _Other:
-    """The value that most parts have, and the part has not; None if it is absent on most parts."""
+    """The value that most parts have and this part does not have; None if most parts report it as absent."""
 
     value: Value | None
 
 
 def _most(part: str, readings: Mapping[str, Reading], apart: Collection[str]) -> _Other | Unknown | None:
-    """Return the value of more than half of the parts if the part has another one; None if it has not.
+    """Return the value of more than half of the parts; None if there is no such value, or if this part has it, too.
 
-    A setting that is absent on some parts only is unknown on these: all parts of a kind have it.
+    The result is unknown if unknown readings may change it. Parts of a kind have the same settings: if a setting is
+    absent on only some parts, it is treated as unknown on these.
     """
     if any(not isinstance(each, (Absent, Unknown)) for each in readings.values()):
         readings = {each: _silent(each, read) if isinstance(read, Absent) else read for each, read in readings.items()}
@@ -139,7 +141,9 @@ def _most(part: str, readings: Mapping[str, Reading], apart: Collection[str]) ->
 
 
 def _silent(part: str, reading: Absent) -> Unknown:
-    return Unknown(Reason.NOT_COLLECTED, f"{part}: {reading.detail or 'absent'}, and other parts of its kind return it")
+    return Unknown(
+        Reason.NOT_COLLECTED, f"{part}: {reading.detail or 'absent'}, but other parts of its kind have a value"
+    )
 
 
 def _setting(reading: Reading) -> Value | None:

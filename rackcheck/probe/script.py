@@ -146,7 +146,10 @@ def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) 
 
 
 def lanes(questions: Sequence[NodeQuestion]) -> tuple[tuple[int, ...], ...]:
-    """Return the indexes of the questions of each lane: quick questions in up to LANES lanes, then named lanes."""
+    """Return the indexes of the questions of each lane: quick questions in up to LANES lanes, then named lanes.
+
+    A lane is a shell that runs its questions one after another, with one time limit and one size limit for all of them.
+    """
     asked = {index: question for index, question in enumerate(questions) if isinstance(question, Shell)}
     quick = [index for index, question in asked.items() if question.quick]
     named = dict.fromkeys(question.lane for question in asked.values() if question.lane)
@@ -176,7 +179,10 @@ def _root(question: NodeQuestion) -> str:
 
 
 def kept(question: NodeQuestion) -> int:
-    """Return how many bytes of a question's errors are kept: an unreadable file without an error seems missing."""
+    """Return how many bytes of a question's errors are kept.
+
+    The number is large for files: an unreadable file whose error message was cut off would count as missing.
+    """
     return 1 << 18 if isinstance(question, Read) else 4096
 
 
@@ -228,7 +234,7 @@ NOTHING = "nothing is there"
 
 
 def _look(question: NodeQuestion) -> _Look:
-    """Return what a question needs on the node.
+    """Return the programs, files and devices that a question needs on the node.
 
     A plain command needs its program; a script needs the program or file that it tests first; a command that runs for
     each device needs at least one device; a question for files needs at least one of their folders.

@@ -1,7 +1,7 @@
 """Builds the JSON Schema of a profile for editors: the schema that profiles must match, extended with words to offer.
 
-The words on offer reject no input: each list of words is in an `anyOf` beside `{}`, which accepts anything. rackcheck
-itself never reads this schema; `rackcheck profile schema` prints it.
+The offered words do not restrict the input: each list of words is in an `anyOf` beside `{}`, which accepts anything.
+rackcheck itself never reads this schema; `rackcheck profile schema` prints it.
 """
 
 import json

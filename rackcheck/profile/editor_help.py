@@ -23,7 +23,7 @@ APPLIES: Mapping[str, str] = {
     "product": "Globs for the machine's product, as DMI or the BMC's systems report it: DGXH100*.",
     "board": "Globs for its board, as DMI or the BMC's chassis report it: NVIDIA HGX H100*.",
     "cpu": "Globs for the processor's model, as Linux or the BMC reports it: AMD EPYC*.",
-    "device": "PCI ids, at least one of which a part must have: vendor or vendor:device, without 0x: 10de:2330.",
+    "device": "PCI ids, vendor or vendor:device without 0x, as 10de:2330; at least one part must have one of them.",
     "role": "The role of the nodes that the profile is for; default: compute.",
 }
 """Help texts of the keys of `applies-to`."""
@@ -66,7 +66,7 @@ RULE: Mapping[str, str] = {
 """Help texts of the keys of a rule that are not operators."""
 
 TEST: Mapping[str, str] = {
-    "is": "The fact is this value; for a list only `none`, an empty list.",
+    "is": "The fact is this value; for a list, only `none` (an empty list) is allowed.",
     "is-not": "The fact is not this value.",
     "one-of": "The fact is one of these values.",
     "none-of": "The fact is none of these values.",

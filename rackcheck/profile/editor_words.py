@@ -31,7 +31,7 @@ def shipped() -> EditorWords:
 
 
 def here(extra: Sequence[Path] = ()) -> EditorWords:
-    """Return the words of all profile folders of this machine, and of the `extra` folders."""
+    """Return the words that an editor suggests, from this machine's profile folders and the `extra` folders."""
     return words([folder for _, folder in library.folders(extra)])
 
 

@@ -87,7 +87,7 @@ class Floor:
 
 
 def below(floor: Floor, part: int) -> bool:
-    """Whether a floor is a minimum below 1/`part` of the lowest peak."""
+    """Whether a floor is a minimum, and is below 1/`part` of the lowest peak."""
     return floor.test.op in FLOORS and 0 < floor.number < floor.least / part
 
 

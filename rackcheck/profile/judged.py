@@ -114,6 +114,6 @@ def _wrong(catalogue: Catalogue, judged: Mapping[str, tuple[str, ...]]) -> Itera
         elif last.segments[-1].word in NEVER:
             yield f"{pattern}: an uncorrected, fatal or critical error, or a health, is never exempt"
         elif (exemption.reason is Exempt.PART) != bool(exemption.judged):
-            yield f"{pattern}: a part, and only a part, names the judged fact"
+            yield f"{pattern}: `judged` must be set if and only if the reason is `{Exempt.PART}`"
         elif exemption.judged and exemption.judged not in judged and exemption.judged not in spared:
             yield f"{pattern}: {exemption.judged} is not judged"

@@ -9,7 +9,7 @@ from rackcheck.profile.document import BadFile, Scalar, YamlMapping, read
 KEY, BY = "reviewed", "reviewed-by"
 
 _ODD = re.compile(r"^\s*[\"{?]", re.MULTILINE)
-"""Matches a line whose YAML key may be written in a form that a text search does not find, such as with escapes."""
+"""Matches a line whose YAML key may be written in a form that a text search does not find, for example with escapes."""
 
 
 def unreviewed(files: Mapping[str, str]) -> tuple[str, ...]:

@@ -16,7 +16,10 @@ NEAR = 0.8
 """Minimum similarity (difflib's ratio, 0 to 1) at which a known role is suggested for an unknown role."""
 
 PARTED = re.compile(r"[-_.0-9]")
-"""Ends the first word of a role: a site's `compute-b` or `storage2` is not a misspelt `compute` or `storage`."""
+"""Matches the character after the first word of a role.
+
+A role whose first word is a known role, such as a site's `compute-b` or `storage2`, is not a misspelt known role.
+"""
 
 
 def nearest(role: str) -> str:

@@ -143,7 +143,7 @@ def _limits() -> Iterator[Write]:
 
 
 def _service_limits() -> Iterator[Write]:
-    """Yield systemd limits: systemd's unit for memory is bytes, so `K` is appended to our KiB."""
+    """Yield systemd limits: systemd's unit for memory is bytes, so `K` is appended to a value in KiB."""
     unit, own = "/etc/systemd/system/{unit}.d", "/etc/systemd/system.conf.d"
     for name, size in (("memlock", "K"), ("nofile", "")):
         key, file = f"Limit{name.upper()}", f"90-rackcheck-{name}.conf"

@@ -13,7 +13,7 @@ from rackcheck.remedy.tunables import ABSENT
 
 @dataclass(frozen=True, slots=True)
 class WantedValue:
-    """A value that passes all tests of a clause; `text` is its spelling in a profile, `how` why it was chosen."""
+    """A value that passes all tests of a clause; `text` is its spelling, `how` the reason for its choice."""
 
     value: Value | None
     text: str
@@ -34,12 +34,15 @@ def wanted(clause: Clause) -> WantedValue | str:
         return chosen
     value, how = chosen
     if any(operator.holds(test, value, clause.kind) is not True for test in tests):
-        return "no value that follows from one test of the fact passes all its tests"
+        return "the rule has several conditions on this fact, and the value from one of them does not meet the others"
     return WantedValue(value, _text(value, clause), how)
 
 
 def _chosen(clause: Clause) -> tuple[Value, str] | str:
-    """Return the value of the first test with an exact value, a list (its first) or a band (its middle), or a bound."""
+    """Return the value of the first test that gives one: an exact value, the first of a list, or the middle of a band.
+
+    If no test gives a value, return the value of a bound, or the reason why there is none.
+    """
     ops = {test.op: test.operand for test in clause.tests}
     others = sorted(set(ops) & {"same-as", "equal", "spread"})
     if others:

@@ -25,8 +25,8 @@ READ_ONLY = "its registry marks it as read-only"
 class SettingWords:
     """Spellings of values for one row of the table of BIOS settings.
 
-    `own` maps each meaning to its spellings in the row, and `common` to its spellings in the setting and the whole
-    table; `seen` is a text with the values of recorded machines.
+    `own` maps each meaning to its spellings in this row. `common` maps each meaning to its spellings in all rows of the
+    setting, and in the rest of the table. `seen` is a text with the values of recorded machines.
     """
 
     own: Mapping[str, Sequence[str]]
@@ -124,7 +124,7 @@ def spelling_of(
         if len(fit) == 1:
             return fit[0], source
         if step == 0 and entry is not None and entry.values:
-            return "its registry allows no value with this meaning, or several"
+            return "its registry allows no value with this meaning, or more than one"
     return UNSURE
 
 

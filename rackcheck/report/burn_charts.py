@@ -12,7 +12,10 @@ NODES = 12
 """Maximum number of nodes with a separate chart."""
 
 LINES = 16
-"""Maximum number of curves in a panel: without a finding (more are drawn as an envelope), and with a finding."""
+"""Maximum number of curves without a finding in a panel, and of curves with a finding.
+
+If there are more curves without a finding, their envelope is drawn; more curves with a finding join the others.
+"""
 
 GPUS = (("power", "GPU power", "W"), ("temp", "GPU temperature", "°C"), ("clock", "GPU clock", "MHz"))
 

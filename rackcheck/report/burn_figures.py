@@ -47,7 +47,7 @@ NAMES = {
 }  # fmt: skip
 
 RATES = {"tensor": "tensor.rate"}
-"""For a figure whose measured rate has another path than the figure's name in LIGHT, this path."""
+"""The path of the measured rate, by the name of the figure in LIGHT, if the two differ."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ FAULTS = 64
 """Maximum number of listed findings of one node; a finding combines all records with the same part, name and stage."""
 
 REASONS = 64
-"""A 64th of the maximum number of entries in one node's list of untested stages."""
+"""One node's list of untested stages has at most 64 times this number of entries."""
 
 POINTS, MANY, FEW = 300, 200, 60
 """Maximum number of points of a curve: POINTS in runs of up to MANY nodes, FEW in larger runs."""

@@ -83,19 +83,19 @@ def _drawing(data: bytes) -> None:
     parser = expat.ParserCreate()
 
     def doctype(*_: object) -> None:
-        raise ValueError("a document type in an SVG can refer to other files; save it without one")
+        raise ValueError("an SVG with a document type (DOCTYPE) can refer to other files; save it without the DOCTYPE")
 
     def element(name: str, attributes: Mapping[str, str]) -> None:
         words.append(local := name.rpartition(":")[2].lower())
         if words[0] != "svg":
             raise ValueError(_NONE)
         if local in _ACTIVE:
-            raise ValueError(f"<{local}> in an SVG; a logo may only draw")
+            raise ValueError(f"<{local}> in an SVG; a logo may contain only drawing elements")
         for key, value in attributes.items():
             plain = key.rpartition(":")[2].lower()
             far = plain in {"href", "src"} and not value.strip().lower().startswith(("#", "data:image/"))
             if plain.startswith("on") or far:
-                raise ValueError(f"{key} of <{local}> in an SVG; a logo may only draw, without external resources")
+                raise ValueError(f"{key} of <{local}> in an SVG; a logo may contain no script and no external resource")
 
     words: list[str] = []
     parser.StartDoctypeDeclHandler = doctype

@@ -190,7 +190,7 @@ def _question(probe: AnyProbe) -> PageQuestion:
         return PageQuestion(REDFISH, tuple(str(link) or "/" for link in ask.every))
     if isinstance(ask, Load):
         return PageQuestion(LOAD, (str(ask),))
-    family = (f"{ask.family[1]}/…: any that a profile refers to as {ask.family[0]}.…",) if ask.family else ()
+    family = (f"{ask.family[1]}/…: any file that a profile refers to as {ask.family[0]}.…",) if ask.family else ()
     return PageQuestion(FILES, (*ask.globs, *family))
 
 

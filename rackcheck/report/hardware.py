@@ -128,7 +128,7 @@ def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequen
 
 
 def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
-    """Return the object ids of all entries for one physical part: an entry per kind, with its serial on its node."""
+    """Return the object ids of the entries for one physical part: one per kind, all with one serial and one node."""
     first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
     return {id(p) for p in first.values()}
 
@@ -160,8 +160,8 @@ def _missed(line: BomLine, holders: Sequence[Hardware], trees: Mapping[str, Tree
         return Billed("unread", *what, f"{line.node} was not read", line.row)
     kind = line.kind or _kind(line.item)
     if not kind:
-        message = "not found; the bill has no kind and no item, so it is unknown whether such parts were read"
-        return Billed("unread", *what, message, line.row)
+        message = "not found; this line of the bill has neither kind nor item"
+        return Billed("unread", *what, f"{message}, so it is unknown whether parts of its kind were read", line.row)
     nodes = [line.node] if line.node else [*trees, *never]
     unread = [node for node in nodes if node not in trees or not _whole(trees[node], kind)]
     if unread or not nodes:

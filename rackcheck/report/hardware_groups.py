@@ -185,7 +185,7 @@ class Together:
 
 
 def together(dossier: Dossier) -> tuple[Together, ...]:
-    """Return the groups of racks with the same verdicts, and the fleet, the worst outcome first."""
+    """Return the groups of racks that have the same verdicts, and the whole fleet; the worst outcome is first."""
     found: dict[tuple[str, str], list[GroupRow]] = {}
     for group in dossier.groups:
         found.setdefault((group.scope, group.vector), []).append(group)

@@ -64,7 +64,7 @@ def unchecked(
         yield Unchecked(
             "site value",
             param,
-            f"no value set, and {several(len(rules), 'rule')} {'needs' if len(rules) == 1 else 'need'} one",
+            f"no value is set, but {several(len(rules), 'rule')} {'needs' if len(rules) == 1 else 'need'} one",
             count,
         )
     yield from _out_of_scope(judged, profile, asked, groups)
@@ -149,7 +149,7 @@ def punch(
     `owners` maps each rule and node to the author of its waiver and the waiver's end date. If the outcome is not PASS,
     at least one entry has class A. Entries of class A are also made for nodes that were not read or judged, for an
     interrupted run (`cut`), and for INCOMPLETE nodes that are in no other entry of class A. If the profile is not for a
-    machine, its rules are not listed for it, because they do not decide.
+    machine, the profile's rules are not listed for this machine, because they do not affect the outcome.
     """
     others = frozenset(node.node for node in judged if node.fit.match is Match.OTHER)
     common, single = causes(deciding(findings, others), silent)

@@ -304,7 +304,7 @@ def redacted(dossier: Dossier, level: str) -> Dossier:
     Raises ValueError if the level is neither `customer` nor `public`.
     """
     if level not in LEVELS:
-        raise ValueError(f"no level of a copy: {level}")
+        raise ValueError(f"not a redaction level: {level}")
     redaction = _Redaction(dossier, LEVELS.index(level))
     copy = redaction.walked(dossier, H.KEEP)
     assert isinstance(copy, Dossier)

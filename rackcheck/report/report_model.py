@@ -442,7 +442,7 @@ class Dossier:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The nodes on machines that the profile is not for; their verdicts do not affect the outcome."""
+        """The nodes whose type of machine the profile is not for; their verdicts do not affect the outcome."""
         return tuple(node.name for node in self.nodes if node.fit.match is Match.OTHER)
 
     def gate(self, rule: str) -> Gate:

@@ -89,7 +89,7 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
 
 
 def _once(tree: Tree, compute: Callable[[Tree], T]) -> T:
-    """Return what is computed from a tree; a run's trees are kept while its replies are, and then so is the result."""
+    """Return the result of `compute` for a tree, and store it in the tree, so that it is computed only once."""
     if compute not in tree.kept:
         tree.kept[compute] = compute(tree)
     return cast("T", tree.kept[compute])

@@ -164,7 +164,7 @@ class Gap:
 
 
 def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
-    """Return short texts for all gaps in the checks; rules and site values are counted over all reasons together."""
+    """Return a short text for each kind of gap in the checks; a kind that is only counted has one total for all."""
     counted: dict[str, set[str]] = {}
     for gap in found:
         if gap.kind not in _NAMED:

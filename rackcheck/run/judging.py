@@ -261,7 +261,7 @@ class Judging:
     def _polls(self, one: Node) -> dict[str, Poll]:
         """Return the votes on each rule by the nodes with this node's role.
 
-        A node to which a rule does not apply has no vote on it.
+        The values of a node to which a rule does not apply are not counted for this rule.
         """
         trees = {node.name: self._votes[node.name] for node in self.job.nodes if node.role == one.role}
         expected = sum(seat.role == one.role for seat in self.job.seats)
@@ -361,7 +361,7 @@ def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
 
 
 def of_profile(profile: Profile) -> ProfileFit:
-    """Return the fit of a profile before the profile is compared with a machine; a fragment is for no machine."""
+    """Return whether a profile is assumed to fit a machine until the machine is read; a fragment never fits one."""
     if not profile.fragment:
         return ProfileFit()
     meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"

@@ -1,8 +1,8 @@
 """Keeps the newest replies that were read from stored runs, with the facts read from them.
 
 One command may evaluate a run several times: `accept add` judges it alone and then with the other runs, and a screen
-judges it again after each waiver. Most of that time is for parsing the same replies. A reply is kept by its digest,
-which is compared with the file at every reading, so a changed file is never answered from here.
+judges it again after each waiver. Most of that time is for parsing the same replies. A reply is kept by the
+digest of its content. `store` first compares the file with this digest, so a kept reply never hides a changed file.
 """
 
 import threading
@@ -23,7 +23,7 @@ BUDGET = 16 << 20
 
 @dataclass(slots=True)
 class _Reply:
-    """A reply, and the trees that were read from it and from the replies that came with it."""
+    """A reply, and the facts that were read from it and from the node's other replies of the same run."""
 
     capture: Capture
     size: int
@@ -55,9 +55,9 @@ class KeptReplies:
         return capture
 
     def tree(self, plan: Plan, node: Node, came: Sequence[Answered], read: Callable[[], Tree]) -> Tree:
-        """Return the facts of a node; `read` parses them from its replies, unless all of these are kept, with facts.
+        """Return the facts of a node: kept facts, if there are any for all of its replies, else the result of `read`.
 
-        Replies that are not from a stored run, and those that were not kept, are always parsed.
+        `read` parses the replies. Replies that are not from a stored run or are not kept are always parsed.
         """
         with self._lock:
             reply = self._first(came)
@@ -92,7 +92,7 @@ PLANS = 2
 
 
 def _key(plan: Plan, node: Node, came: Sequence[Answered]) -> Hashable:
-    """Return all inputs of a tree except the replies' contents, for which their digests stand."""
+    """Return the key of a tree: all inputs of the tree, with the digests of the replies instead of their contents."""
     givers = tuple(map(id, (*plan.probes, *plan.joins)))
     answers = tuple((answer.plane, answer.time, answer.trouble, answer.digest) for answer in came)
     return givers, plan.wanted, bool(node.host), node.bmc is None, answers

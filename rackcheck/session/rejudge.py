@@ -51,7 +51,7 @@ def places(subject: RunSubject) -> NodePlaces:
 
 
 def chosen(subject: RunSubject, where: Where, names: tuple[str, ...]) -> Mapping[str, TriState]:
-    """Map the name of each node, rack or fleet to whether it matches the filter terms about nodes; None if unknown."""
+    """Return, by name, whether a node, a rack or the fleet matches the filter terms about nodes; None if unknown."""
     asked = where.about(NODE_KEYS)
     if not asked:
         return dict.fromkeys(names, True)

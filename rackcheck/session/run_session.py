@@ -107,7 +107,7 @@ class RunSession:
             return "a burn-in cannot be repeated from here: rackcheck burnin NODE --seed SEED repeats the work"
         if self.ready is not None:
             return ""
-        return "a stored run is shown: rackcheck tui -p PROFILE -i INVENTORY reads nodes, and can read them again"
+        return "the nodes of a stored run cannot be read again; to read nodes: rackcheck tui -p PROFILE -i INVENTORY"
 
     @property
     def replays(self) -> bool:
@@ -266,7 +266,7 @@ class RunSession:
         return known().catalogue.near(fact)
 
     def since(self, node: str, rule: str) -> str:
-        """Return a text with the verdict of a rule on a node, and since which run it is the same; empty if unknown."""
+        """Return a rule's verdict on a node, and the run since which it is unchanged, as text; empty if unknown."""
         found = since(node, rule, self.run_of(node)) or since(node, rule)
         if found is None:
             return ""

@@ -96,7 +96,7 @@ def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> 
         # The digest covers the rules with all parents merged, and the values.
         raise UserError(f"the run's profile was changed: {place}; judge with -p {place} to use it on purpose")
     if began.law != FIRST and profile.machines != stored_forms.word(value, "machines", ""):
-        message = f"the machines that the run's profile is for were changed: {place}"
+        message = f"`applies-to` of the run's profile was changed: {place}"
         raise UserError(f"{message}; judge with -p {place} to use it on purpose")
     if waivers.fingerprint(waivers.within(profile.files)) != stored_forms.word(value, "waivers", ""):
         message = f"the waivers in the run's profile were changed: {place.parent}"

@@ -1,4 +1,4 @@
-"""Finds the first run since which a rule has the same verdict on a node, from the index of runs."""
+"""Finds in the index of runs since which run a rule has had the same verdict on a node."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Since:
 
 
 def since(node: str, rule: str, at: str = "") -> Since | None:
-    """Return the first run since which a rule has the same verdict as in the run `at`.
+    """Return since which run a rule has had the verdict on the node that it has in the run `at`.
 
     The default for `at` is the newest run that judged the rule. Runs that did not judge the rule are skipped. Returns
     None if no run in the index judged the rule, or if the index cannot be used.

@@ -94,7 +94,7 @@ class Acceptance:
 
     @property
     def law(self) -> int:
-        """The version of the rules for outcomes (`LAW`) at the acceptance's begin, which applies to all its runs."""
+        """The version of the rules for outcomes (`LAW`) when the acceptance was opened; it applies to all its runs."""
         law: int = self.head.get("law", FIRST)
         return law
 

@@ -21,7 +21,7 @@ PER_LANE, OVER_NVLINK = 2.1e8, 0.8
 """Rate of a PCIe lane of generation 1 in B/s, doubled by each generation; usable fraction of the rate of NVLink."""
 
 BESIDES = 0.6
-"""Rate of the matrix units while memory and links are also under load, as a fraction of their usual rate."""
+"""Rate of the matrix units while memory and links are also under load, as a fraction of the usual rate."""
 
 COVERED, ROUNDS = 0.978, 30.0
 """Fraction of the GPU's memory that the memory test covers, and rounds of the memory test per second."""

@@ -60,8 +60,8 @@ def of_folder(path: Path) -> FolderKind:
     if not path.is_dir():
         raise UserError(f"{path} is not a folder")
     raise UserError(
-        f"{path} is not a machine: a machine folder contains machine.yaml, a stored run run.json, "
-        "a capture capture.json, a Redfish tree redfish/v1/"
+        f"{path} is not a machine: it contains no machine.yaml (machine folder), run.json (stored run), "
+        "capture.json (capture) or redfish/v1/ (Redfish tree)"
     )
 
 

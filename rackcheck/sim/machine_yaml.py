@@ -35,7 +35,7 @@ class SheetReader:
         Raises BadFile if the YAML node is not a mapping, or a key is repeated or not a plain text.
         """
         if not isinstance(node, yaml.MappingNode):
-            raise self.wrong(node, f"{what} is a table")
+            raise self.wrong(node, f"{what} must be a table")
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
@@ -125,7 +125,7 @@ class SheetReader:
     def _line(self, node: yaml.Node, stood: Stood) -> str:
         if isinstance(node, yaml.ScalarNode):
             return self.fill(node, node.value, stood)
-        given = self.pairs(node, "a line is a text, or")
+        given = self.pairs(node, "a line that is not a text")
         if [name for _, name, _ in given] != ["json"]:
             raise self.wrong(node, "a line must be a text, or a table with only the key `json`")
         return json.dumps(self.value(given[0][2], stood))

@@ -78,8 +78,8 @@ def find(name: str) -> Scenario:
     if "/" in name:
         raise UserError(f"{path}: no such file")
     raise UserError(
-        f"no simulated rack {name}{did_you_mean(bare, list(known))} (there are {', '.join(known)}, "
-        "and paths: to a scenario file, a machine, a stored run, a capture or a Redfish tree)"
+        f"no simulated rack {name}{did_you_mean(bare, list(known))} (there are {', '.join(known)}; "
+        "or give the path of a scenario file, a machine, a stored run, a capture or a Redfish tree)"
     )
 
 

@@ -59,7 +59,7 @@ class Builder:
         found: dict[str, Station] = {}
         for key, own in listed.items.items():
             if ALL in key and not wanted:
-                self._problems.append(Problem(listed.keys[key], f"`count` must set the number of {key}"))
+                self._problems.append(Problem(listed.keys[key], f"`count` must set the number of nodes in {key}"))
                 continue
             place = listed.keys[key]
             for name in named(key.replace(ALL, f"[0001-{wanted:04}]"), place, self._problems):

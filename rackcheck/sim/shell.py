@@ -149,7 +149,7 @@ _ERRORS: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
 
 
 def _as_unknown(why: Unknown) -> Output | None:
-    """Return an output that makes a probe return this unknown value; None if no output has this effect."""
+    """Return an output from which a probe concludes that a value is unknown for this reason; None if there is none."""
     message = f"{why.detail}\n"
     match why.reason:
         case Reason.TIMEOUT:

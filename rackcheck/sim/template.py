@@ -152,7 +152,7 @@ def _host(reader: SheetReader, root: yaml.Node, template: Template) -> None:
         elif name == "commands":
             for at, command, node in reader.pairs(value, "`commands`"):
                 if PAYLOAD in command:
-                    raise reader.wrong(at, "a command's key must be the text before its payload")
+                    raise reader.wrong(at, "a command's key must end before the line `# payload`")
                 _add(reader, at, template.commands, command, _output(reader, node))
         else:
             raise reader.wrong(key, f"no such key: `{name}`; there are files, commands, refused")

@@ -29,8 +29,8 @@ class LoadedNode:
     """One node under load: its parts, measurements of its BMC during the load, and how the burn-in ended on the node.
 
     Once the load is over, `ended` is `whole` if the load ran to its end, or `stopped`; `trouble` is the reason why data
-    is missing. `began` is the start of the node's burn-in after the start of the first node (s). `numbers` maps the
-    name of a GPU in facts to its name in records, such as `gpu/module-3` to `gpu/5`.
+    is missing. `began` is the number of seconds from the start of the first node to the start of this node.
+    `numbers` maps the name of a GPU in facts to its name in records, such as `gpu/module-3` to `gpu/5`.
     """
 
     node: str

@@ -47,7 +47,7 @@ def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -
         return _bmc(source, node, probe)
     remote = question(source, probe, sudo=node.ssh.sudo)
     if remote is None or remote.startswith("#"):
-        message = remote or f"# not a command of this rackcheck: {clean(source)}"
+        message = remote or f"# this version of rackcheck does not run this command: {clean(source)}"
         again = f"\nrackcheck probe run {_word(probe.name)} {_word(node.name)} --raw" if probe is not None else ""
         return message + (again if _typed(node.name) else "")
     return over_ssh(node, remote)

@@ -183,9 +183,9 @@ def _lost(census: Census, role: str, path: str, value: tuple[str, ...], usual: t
 def _repeated(lost: Mapping[_Key, _Lost]) -> Iterator[_Key]:
     """Yield deviations that repeat another deviation: the same nodes lack the same PCI functions in another collection.
 
-    Of several deviations that repeat each other, one is not yielded: preferably in a collection whose items are not
-    named by PCI address, then in the collection with the shortest path. For example, the deviation in `nic` is not
-    yielded, but the deviations in `nic.interface`, `nic.adapter` and `pcie` are.
+    If several deviations repeat each other, all but one are yielded. The one that is not yielded is preferably in a
+    collection whose items are not named by PCI address, and among those in the collection with the shortest path. For
+    example, the deviation in `nic` is not yielded, but the deviations in `nic.interface`, `nic.adapter` and `pcie` are.
     """
     ranked = sorted(lost, key=lambda key: (lost[key].keyed, key[0].count("."), key[0]))
     for place, key in enumerate(ranked):

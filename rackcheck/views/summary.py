@@ -259,7 +259,8 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
     scoped = {v.rule for node in (*judged, *groups) for v in node.verdicts}
     waiting = sorted({n for r in profile.rules if r.id in scoped for n in r.needs if n in present - scoped})
     if waiting:
-        yield f"not in scope, so the rules that need them are judged without them: {', '.join(waiting)}"
+        what = f"{several(len(waiting), 'rule')} not in scope, but needed by rules that are judged anyway"
+        yield f"{what}: {', '.join(waiting)}"
     phases = [rule.phase.value for rule in profile.own if rule.id not in scoped and rule.phase.value != "config"]
     for phase in dict.fromkeys(phases):
         yield f"{several(phases.count(phase), f'{phase} rule')} not run"
@@ -287,7 +288,7 @@ def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
     left = [rule for rule in rules if rule.phase.value == "config" and rule.id not in scoped]
     twice = [rule.id for rule in left if rule.twice]
     if twice:
-        what = f"{several(len(twice), 'rule')} that compare two readings not judged (audit --again SECONDS)"
+        what = f"{several(len(twice), 'rule')} not judged, because there is no second reading (audit --again SECONDS)"
         yield f"{what}: {', '.join(twice)}"
     across = [rule.id for rule in left if rule.across is not None]
     if across:

@@ -99,7 +99,7 @@ def test_eight_gpus_without_kernels_are_not_tested_and_neither_passed_nor_not_ap
     assert verdict(found) is Status.UNKNOWN
     tested = readings(found)['burnin.accelerator/"0000:03:00.0".tested']
     assert isinstance(tested, Unknown)
-    assert tested.detail == "rackcheck has no kernels for accelerators of AMD, and no tool tested it"
+    assert tested.detail == "rackcheck has no kernels for accelerators of AMD, and no tool tested this one"
 
 
 def test_a_node_without_such_accelerators_is_not_concerned() -> None:

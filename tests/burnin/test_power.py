@@ -111,7 +111,7 @@ def test_on_a_terminal_the_question_names_nodes_and_power_and_only_a_yes_starts_
 
 @pytest.mark.parametrize(("words", "text"), [
     (("--power-budget", "8"), "n1 needs 14.3 kW, more than the power budget of 8 kW"),
-    (("--power-ramp", "14"), "n1 needs 14.3 kW, more than the 14 kW of one second"),
+    (("--power-ramp", "14"), "n1 needs 14.3 kW, more than the 14 kW that may be added per second"),
     (("--power-budget", "0"), "0"), (("--power-budget", "nan"), "nan"), (("--power-ramp", "-1"), "-1"),
     (("--in-step", "--power-budget", "20"), "the nodes need 28.6 kW together"),
 ])  # fmt: skip

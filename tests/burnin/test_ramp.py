@@ -150,7 +150,7 @@ def test_what_can_never_be_kept_is_refused_with_the_name_of_the_node_and_the_bud
         "n1 needs 14.3 kW, more than the power budget of 8 kW": PowerLimits(total=8_000),
         "n1 needs 14.3 kW, more than the power budget of 10 kW of rack a01": PowerLimits(racks={"a01": 10_000}),
         "n1 needs 14.3 kW, more than the power budget of 9 kW of PDU p": PowerLimits(pdus={"p": 9_000}),
-        "n1 needs 14.3 kW, more than the 14 kW of one second": PowerLimits(14_000),
+        "n1 needs 14.3 kW, more than the 14 kW that may be added per second": PowerLimits(14_000),
         "the nodes need 19.3 kW together, more than the power budget of 19 kW": PowerLimits(total=19_000, in_step=True),
     }.items():
         assert problems(loads, limits) == [text]

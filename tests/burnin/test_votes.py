@@ -114,7 +114,7 @@ def test_two_differing_gpus_of_one_node_are_distinguished_by_the_golden() -> Non
 
 @pytest.mark.parametrize("results", [{("n1",): "a", ("n1", "gpu/0"): "a"}, {(): "a"}])
 def test_voters_of_two_levels_or_of_none_are_refused(results: dict[VotePlace, str | None]) -> None:
-    with pytest.raises(ValueError, match="one level"):
+    with pytest.raises(ValueError, match="all voters must be nodes, all GPUs or all SMs"):
         count(results)
 
 

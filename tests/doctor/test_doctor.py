@@ -1056,7 +1056,7 @@ def test_no_line_to_type_starts_a_daemon_or_changes_who_keeps_the_time() -> None
     assert not daemons & {*apt}
     assert not {"smartctl", "lldpctl", "scontrol", "chronyc", "ntpq", "slurmd"} & {w.rpartition("/")[2] for w in dnf}
     assert (
-        "Installed together with a daemon, so do not install it just for an audit: lldpctl (lldpd), scontrol (munged), smartctl (smartd)."
+        "Do not install these just for an audit, as a daemon comes with each: lldpctl (lldpd), scontrol (munged), smartctl (smartd)."
         in value.words
     )
     alone = advice(PlaneTrouble(Trouble.NO_TOOL, "", ("lldpctl",)), PlaneAddress("n1", "n1", "22", "audit"))

@@ -90,7 +90,7 @@ def test_no_password_is_imported_and_omissions_are_reported() -> None:
     assert "password: env:RACKCHECK_BMC_PASSWORD" in text
     notes = "\n".join(taken.notes)
     for words in (
-        "`ssh.password` is env:RACKCHECK_SSH_PASSWORD instead: gpu01",
+        "`ssh.password` is set to env:RACKCHECK_SSH_PASSWORD instead: gpu01",
         "left out: ansible_host is a template, which the import does not resolve: gpu03",
         "`bmc.url` left out: it must be https://HOST or an address: me",
         "not a valid node name: we ird",

@@ -83,8 +83,8 @@ def test_a_rack_has_its_type_and_nodes_stand_by_unit_or_by_slot(tmp_path: Path) 
         ("  n1: { host: h, rack: a, u: 1, height: 0 }", "0", "n1: a height must be 1 or more"),
         ("  n1: { host: h, u: 4 }", "4", "n1 has a `u` but no `rack`"),
         ("  n1: { host: h, rack: q }", "q", "n1: no rack q"),
-        ("  n1: { host: h, rack: p, slot: to }", "to", "n1: no slot to of rack p; did you mean top?"),
-        ("  n1: { host: h, rack: a, slot: top }", "top", "n1: no slot top of rack a"),
+        ("  n1: { host: h, rack: p, slot: to }", "to", "n1: rack p has no slot to; did you mean top?"),
+        ("  n1: { host: h, rack: a, slot: top }", "top", "n1: rack a has no slot top"),
         ("  n1: { host: h, slot: top }", "top", "n1 has a `slot` but no `rack`"),
         ("  n1: { host: h, rack: p, slot: top }", "top", "n1 has role compute, but slot top of p is for role storage"),
         (

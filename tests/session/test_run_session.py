@@ -140,8 +140,8 @@ def test_a_run_elsewhere_is_called_by_its_folder(tmp_path: Path) -> None:
 
 def test_a_stored_runs_nodes_cannot_be_read_again_and_it_states_why() -> None:
     desk = small()
-    assert "a stored run is shown" in desk.mute
-    with pytest.raises(UserError, match="a stored run is shown"):
+    assert "a stored run cannot be read again" in desk.mute
+    with pytest.raises(UserError, match="a stored run cannot be read again"):
         list(desk.again(["n1"]))
 
 

@@ -567,7 +567,7 @@ def test_bodies_have_the_types_of_json_and_their_own_uri(tmp_path: Path) -> None
         ("files:\n  /a: [{each: [0], item: x}]\n", "host/all.yaml:2:15: `each` must be a bracket"),
         ("files:\n  /a: [{other: x}]\n", "host/all.yaml:2:8: a line must be a text"),
         ("files:\n  a: x\n", "host/all.yaml:2:3: `a` does not begin with /"),
-        ("files: [x]\n", "host/all.yaml:1:8: this is a table"),
+        ("files: [x]\n", "host/all.yaml:1:8: this must be a table"),
         ("file: {}\n", "host/all.yaml:1:1: no such key: `file`"),
         ("commands:\n  x: {status: 999}\n", "host/all.yaml:2:15: an exit status"),
         ("commands:\n  x: {stdout: y}\n", "host/all.yaml:2:7: no such key: `stdout`"),
@@ -625,7 +625,7 @@ def test_a_folder_is_recognised_by_its_content(tmp_path: Path) -> None:
     assert machine.of_folder(tree(DGX)) is machine.FolderKind.TREE
     (tmp_path / "run.json").write_text("{}")
     assert machine.of_folder(tmp_path) is machine.FolderKind.RUN
-    with pytest.raises(UserError, match=r"contains machine\.yaml, a stored run run\.json"):
+    with pytest.raises(UserError, match=r"contains no machine\.yaml \(machine folder\), run\.json \(stored run\)"):
         machine.of_folder(DGX_H100 / "host")
     with pytest.raises(UserError, match="is not a folder"):
         machine.of_folder(tmp_path / "nowhere")

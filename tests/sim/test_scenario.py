@@ -132,7 +132,7 @@ def test_an_entry_of_a_list_is_named_by_its_number_from_1(tmp_path: Path, text: 
         ("nodes: { n1: { machin: dgx-h100 } }", "3:16: no such key: `machin`; did you mean `machine`"),
         ("nodes: { n1: { machine: dgx-h10 } }", "3:10: no machine dgx-h10; did you mean dgx-h100"),
         ("nodes: { n1: { machine: ./nowhere } }", "3:10: no machine ./nowhere"),
-        ("nodes: { 'n@{all}': { machine: dgx-h100 } }", "3:10: `count` must set the number of n@{all}"),
+        ("nodes: { 'n@{all}': { machine: dgx-h100 } }", "3:10: `count` must set the number of nodes in n@{all}"),
         ("count: 3\nnodes: { n1: { machine: dgx-h100 } }", "3:8: `count` is set, but no node set"),
         ("count: 0\nnodes: { 'n@{all}': { machine: dgx-h100 } }", "`count` must be a whole number from 1 to 5000, not '0'"),
         ("count: 5001\nnodes: { 'n@{all}': { machine: dgx-h100 } }", "3:8: `count` must be a whole number from 1 to 5000"),

@@ -43,7 +43,7 @@ def test_every_key_of_the_screens_is_documented() -> None:
 
 
 def test_a_page_without_a_place_for_the_tables_is_refused() -> None:
-    with pytest.raises(ValueError, match="0 places for the views and keys"):
+    with pytest.raises(ValueError, match="0 sections for the views and keys"):
         page("# The screens\n")
 
 

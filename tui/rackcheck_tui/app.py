@@ -42,7 +42,7 @@ OWN_ACTIONS = frozenset({"do", "view", "step"})
 
 
 class Details(VerticalScroll):
-    """Reports a change of its width, so that its content is written again for the new width."""
+    """The pane of details; it reports a change of its width, because its text must then be written again."""
 
     class Resized(Message):
         """The width of the details has changed."""

@@ -1,8 +1,8 @@
 """Limits how often live content is drawn: a few times a second, and never before the last frame was received.
 
 A slow link buffers seconds of frames, and the echo of a key waits behind all of them. A live frame is sent only after
-the terminal has received the previous frame: a cursor query follows each frame, and the terminal answers the query when
-it reaches it. Drawing that is caused by a key is never limited or delayed.
+the terminal has received the previous frame: a cursor query follows each frame, and the terminal answers it after it
+has received all output before the query. Drawing that is caused by a key is never limited or delayed.
 """
 
 import asyncio

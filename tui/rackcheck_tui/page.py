@@ -17,7 +17,7 @@ def page(text: str) -> str:
     made = "\n".join((MADE, "", *tables(), "", END))
     parts = re.split(f"{re.escape(MADE)}.*?{re.escape(END)}", text, flags=re.DOTALL)
     if len(parts) != 2:
-        raise ValueError(f"{len(parts) - 1} places for the views and keys, expected 1, from {MADE} to {END}")
+        raise ValueError(f"{len(parts) - 1} sections for the views and keys (from {MADE} to {END}), expected 1")
     return made.join(parts)
 
 

@@ -22,7 +22,9 @@ LOWER = ("LowerThresholdCritical", "LowerThresholdFatal", "Thresholds.LowerCriti
     gives={
         "bmc.beyond": collection("sensors beyond a critical threshold of their own, by path"),
         "bmc.beyond/*.name": text("The sensor's name.", Class.IDENTITY),
-        "bmc.beyond/*.reading": text("The reading, and the threshold: 2400, below 2436.", Class.MEASUREMENT),
+        "bmc.beyond/*.reading": text(
+            "The reading and the threshold that it is beyond: 2400, below 2436.", Class.MEASUREMENT
+        ),
     },
 )
 def bmc_beyond(docs: Documents) -> Facts:
@@ -59,8 +61,8 @@ def _listed(resource: Resource) -> tuple[list[tuple[Resource, str]], Unknown | N
 def _beyond(sensor: Resource, name: str) -> str:
     """Format the reading and the threshold that it is beyond; empty if it is beyond none, or if either is not given.
 
-    Sensors that count without an end (energy) have thresholds in other units, and are left out. An upper threshold of 0
-    means that there is none.
+    Energy sensors are left out, because their readings only increase, and their thresholds have other units. An upper
+    threshold of 0 means that there is none.
     """
     if sensor.unread is not None or str(sensor.body.get("ReadingType", "")).startswith("Energy"):
         return ""

@@ -12,7 +12,8 @@ from rackcheck_probes.bmc.bios import TABLE
         "bios.shared": collection("BIOS attributes that hold a vendor-neutral setting that affects the node's speed."),
         "bios.shared/*": view(setting("The value as the BIOS spells it.")),
         "bios.shared_other": collection(
-            "Other BIOS attributes, without those that a node has of its own: names, addresses, serials, boot lists."
+            "Other BIOS attributes, except those that differ between nodes by design: names, addresses, serials, boot "
+            "lists."
         ),
         "bios.shared_other/*": view(setting("The value as the BIOS spells it.")),
     },

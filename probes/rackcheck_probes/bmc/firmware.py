@@ -28,7 +28,8 @@ ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEAT
             "the properties that identify the function, with the words that match"
         ),
         "firmware.component/*.role": text(
-            "installed, or why the copy is kept; repeated for a second entry of the installed version", words=ROLES
+            "installed, or the purpose of a copy that does not run; repeated for a duplicate of an installed entry",
+            words=ROLES,
         ),
         **{f"firmware.{row.name}": collection(f"installed firmware by function: {row.help}") for row in TABLE.counted},
         **{f"firmware.{row.name}/*": view(version("opaque", "installed version")) for row in TABLE.counted},

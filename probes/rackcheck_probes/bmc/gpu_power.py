@@ -22,7 +22,9 @@ AMOUNTS |= {"limit_most": "PowerLimitWatts.AllowableMax", "draw": "PowerWatts.Re
         "bmc.gpu/*.power.limit": quantity("W", "power limit"),
         "bmc.gpu/*.power.limit_default": quantity("W", "default power limit"),
         "bmc.gpu/*.power.limit_most": quantity("W", "highest power limit that can be set"),
-        "bmc.gpu/*.power.peak_share": quantity("%", "set share of the peak power (EDPp); absent if not reported"),
+        "bmc.gpu/*.power.peak_share": quantity(
+            "%", "configured share of the peak power (EDPp); absent if not reported"
+        ),
         "bmc.gpu/*.power.peak_share_most": quantity("%", "highest share of the peak power that can be set"),
         "bmc.gpu/*.power.draw": quantity("W", "power that the GPU draws", Class.MEASUREMENT),
         "bmc.gpu/*.temperature": quantity("C", "temperature", Class.MEASUREMENT),

@@ -11,7 +11,7 @@ from rackcheck.parse.bmc.item import health_of, keyed, members
     gives={
         "bmc.integrity": collection("components whose identity and firmware can be verified"),
         "bmc.integrity/*.type": text("SPDM, TPM or OEM"),
-        "bmc.integrity/*.version": version("opaque", "version of the protocol"),
+        "bmc.integrity/*.version": version("opaque", "version of the measurement protocol (SPDM)"),
         "bmc.integrity/*.enabled": flag("the protocol is enabled"),
         "bmc.integrity/*.verified": text("Success or Failed, if the BMC itself verified the identity"),
         "bmc.integrity/*.health": text("OK, Warning or Critical, as the BMC reports it"),

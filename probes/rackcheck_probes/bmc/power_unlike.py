@@ -12,13 +12,21 @@ OF_A_MODEL = {"capacity_unlike": "capacity", "firmware_unlike": "firmware"}
 @join(
     needs=("psu", "psu/*.model", "psu/*.capacity", "psu/*.firmware"),
     gives={
-        **gives("psu/*", "The model, if no other supply has it and more than half of at least three have another one."),
-        **gives("psu/*", "The capacity, if most supplies of the same model have another.", "capacity_unlike"),
-        **gives("psu/*", "The firmware, if most supplies of the same model have another.", "firmware_unlike"),
+        **gives(
+            "psu/*",
+            "The model, if only this supply has it, and more than half of all supplies (at least three) have one "
+            "other model.",
+        ),
+        **gives(
+            "psu/*", "The capacity, if it differs from that of most supplies of the same model.", "capacity_unlike"
+        ),
+        **gives(
+            "psu/*", "The firmware, if it differs from that of most supplies of the same model.", "firmware_unlike"
+        ),
     },
 )
 def psu_unlike(inputs: Inputs) -> Facts:
-    """Compare the power supplies of a node; two supplies of another model are there by design."""
+    """Compare the power supplies of a node; two supplies of a rarer model are assumed to be intended."""
     names, hidden = inputs.items("psu")
     models = {name: model for name, model in inputs.table("psu", "model").items() if not isinstance(model, Absent)}
     nothing = dict.fromkeys(names, Differences(doubt=hidden))

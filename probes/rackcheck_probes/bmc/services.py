@@ -11,7 +11,7 @@ from rackcheck.parse.bmc.service import port, services
     Redfish("Managers/*/NetworkProtocol"),
     gives={
         "bmc.manager/*.service": collection("services that a controller lists, by Redfish's names: IPMI, SSH, ..."),
-        "bmc.manager/*.service/*.enabled": flag("the service is enabled; for IPMI, IPMI over the network"),
+        "bmc.manager/*.service/*.enabled": flag("the service is enabled; for IPMI, this means IPMI over the network"),
         "bmc.manager/*.service/*.port": integer("port, even if the service is disabled; some services have no port"),
     },
 )

@@ -24,7 +24,7 @@ WINDOWS = {"two_hours": 2, "day": 24, "week": 168}
         ),
         **{
             f"os.boot.within.{leaf}": integer(
-                f"Starts within the last {hours} hours by the node's clock; unknown if wtmp begins later.",
+                f"Boots within the last {hours} hours by the node's clock; unknown if wtmp begins later than that.",
                 Class.MEASUREMENT,
             )
             for leaf, hours in WINDOWS.items()

@@ -1,6 +1,8 @@
 """Accelerators on the node's PCI bus for which rackcheck has no kernels: whether a tool tested them.
 
-A GPU that nothing tested is unknown, so that a node with such GPUs never passes a burn-in. Unverified on hardware.
+The result of a GPU that no tool tested is unknown, so that a node with such a GPU never passes a burn-in.
+
+Unverified on hardware.
 """
 
 from collections import Counter
@@ -16,7 +18,7 @@ from rackcheck.parse.burnin.tools.answer import RESULTS
 @probe(
     Load(),
     gives={
-        "burnin.accelerator": collection("GPUs and accelerators without kernels of rackcheck, by PCI address"),
+        "burnin.accelerator": collection("GPUs and accelerators for which rackcheck has no kernels, by PCI address"),
         "burnin.accelerator/*.maker": text("Maker of the accelerator", Class.IDENTITY),
         "burnin.accelerator/*.device": text("PCI device id", Class.IDENTITY),
         "burnin.accelerator/*.tested": flag("Whether a tool tested the accelerator", Class.MEASUREMENT),
@@ -51,4 +53,5 @@ def _tested(burn: Burn, maker: str, count: int) -> Reading | Sourced:
             return Unknown(Reason.NOT_TESTED, f"rvs gave a verdict on {len(gpus)} GPUs, the PCI bus has {count}")
     if maker == "Intel Gaudi" and found.get("burnin.hl_qual.result") in RESULTS:
         return Sourced(True, "hl_qual gave a verdict on all Gaudi")
-    return Unknown(Reason.NOT_TESTED, f"rackcheck has no kernels for accelerators of {maker}, and no tool tested it")
+    why = f"rackcheck has no kernels for accelerators of {maker}, and no tool tested this one"
+    return Unknown(Reason.NOT_TESTED, why)

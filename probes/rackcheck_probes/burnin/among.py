@@ -31,10 +31,11 @@ GpuFacts = Mapping[GpuKey, Mapping[str, Reading]]
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """How a metric becomes facts: `value` of a GPU's facts, more is better; `own` is the fact that it depends on.
+    """How a metric becomes facts: `value` computes the metric from a GPU's facts; a larger value is better.
 
-    `fact` has the outcome, of which `word` is the bad one, and `effect` the deviation. The other fields are those of
-    `PeerMetric`.
+    `fact` is the name of the fact with the outcome: `word` if the GPU is bad, else `fine`. `effect` is the name of the
+    fact with the deviation. `what` names the metric in messages. If the fact `own` of a GPU is unknown, so are these
+    facts. The other fields are those of `PeerMetric`.
     """
 
     fact: str
@@ -62,7 +63,7 @@ class _Judged:
         ),
         "burnin.gpu/*.among.rate": text("Rate, compared with the value expected for its node and slot", MEASURED, SLOW),
         "burnin.gpu/*.among.rate_far": text(
-            "Rate, compared with a wider limit that random variation alone does not exceed", MEASURED, SLOW
+            "Rate, compared with a limit so wide that random variation alone does not exceed it", MEASURED, SLOW
         ),
         "burnin.gpu/*.among.rate_effect": quantity("%", "Deviation from the expected rate", MEASURED),
         "burnin.gpu/*.among.heat": text(
@@ -102,10 +103,11 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
 
 
 def _bins(gpus: Sequence[GpuKey], facts: GpuFacts) -> list[tuple[list[GpuKey], list[GpuKey]]]:
-    """Split the GPUs of a model by default power limit; each bin has the GPUs that could be in it, but are not judged.
+    """Split the GPUs of a model into bins by default power limit; a bin also has the GPUs that may belong to it.
 
-    If no GPU reports its default limit, all are in one bin. A GPU without a limit among others with one could be in any
-    bin, so it is judged in a bin of its own, in which all others have no value.
+    A GPU that only may belong to a bin is not judged there, but counts as a GPU without a value. If no GPU reports its
+    default limit, all are in one bin. If only some report it, the others could belong to any bin: they are judged in a
+    bin of their own, in which all GPUs with a limit count as GPUs without a value.
     """
     limits = {gpu: _number(facts[gpu]["limit_default"]) for gpu in gpus}
     known = sorted({limit for limit in limits.values() if limit is not None})
@@ -125,7 +127,7 @@ def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
 
 
 def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: GpuFacts) -> ItemFacts:
-    """Yield the remark about the rate, whose limit a healthy GPU may exceed."""
+    """Yield the outcome of each GPU's rate; it is a remark, because a healthy GPU may be slower by chance."""
     if len(gpus) < FLEET and not holes:
         few = Absent(f"{len(gpus)} GPUs of this model; the minimum for a comparison is {FLEET}")
         yield from (_fact(gpu, "rate", few) for gpu in gpus)
@@ -141,7 +143,7 @@ def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: GpuFacts) -> 
 
 
 def _family(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: GpuFacts) -> ItemFacts:
-    """Compare GPUs of one model and default power limit in every metric; together they may have no chance finding."""
+    """Compare GPUs of one model and default power limit in every metric; a finding by chance is improbable."""
     if len(gpus) < 2 and not holes:
         for gpu in gpus:
             for name in (name for each in JUDGED for name in (each.fact, each.effect)):
@@ -191,7 +193,7 @@ def _why(held: Compared, each: _Judged) -> str:
 
 
 def _turned(part: float | None, word: str) -> float | None:
-    """Return a relative difference in percent; that of warming, of which the reciprocal was compared, if it is hot."""
+    """Return a relative difference in percent; for `hot`, convert that of the reciprocal to that of the warming."""
     if part is None:
         return None
     return part * 100 if word == "slow" else (1 / (1 + part) - 1) * 100
@@ -318,4 +320,4 @@ JUDGED = (
         "heat", "heat_effect", "warming per watt", "tensor.rise", _cool, 0.06, typical=0.05, evidence=False, word="hot"
     ),
 )
-"""The metrics that become facts. A short load may be too short for the warming, so it is not evidence of tails."""
+"""The metrics that become facts. The warming is not evidence of tails, because a short load does not measure it."""

@@ -93,7 +93,7 @@ def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None) -> Re
 
 
 def _peers(inputs: Inputs, models: Values) -> Facts:
-    """Compare the copies between GPUs: each GPU's usual rate with that of others, and each pair with its two GPUs.
+    """Compare copies between GPUs: each GPU's median rate with the others', and each pair's rate with its medians.
 
     A pair that is slow because one of its GPUs is slow in every pair does not stand out among that GPU's pairs.
     """

@@ -23,8 +23,12 @@ VERIFIED = ("fingerprint", "crypto", "ram")
             "%", "Share of the requested processor time that the kernels got", Class.MEASUREMENT
         ),
         "burnin.core": collection("Logical processors that were tested"),
-        "burnin.core/*.rate": quantity("GFLOP/s", "FP64 rate during the processor's work time", Class.MEASUREMENT),
-        "burnin.core/*.share": quantity("%", "FP64 rate as a share of what clock and units allow", Class.MEASUREMENT),
+        "burnin.core/*.rate": quantity(
+            "GFLOP/s", "FP64 operations per second of processor time that the test got", Class.MEASUREMENT
+        ),
+        "burnin.core/*.share": quantity(
+            "%", "FP64 rate as a share of the limit by the core's clock and vector units", Class.MEASUREMENT
+        ),
         "burnin.core/*.mismatches": integer("Wrong results", Class.COUNTER),
         "burnin.memory": collection("NUMA nodes whose memory was tested"),
         "burnin.memory/*.tested": quantity("GiB", "Memory tested with patterns", Class.MEASUREMENT),

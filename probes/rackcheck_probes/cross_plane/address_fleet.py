@@ -1,4 +1,4 @@
-"""IPv4 addresses that two nodes have: each of them loses the other's packets at times."""
+"""IPv4 addresses that two nodes have: packets for such an address arrive at either node."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Cables in the wrong port: they lead to the switch at which another interface is on most nodes of the rack."""
+"""Cables in the wrong port: they lead to the switch to which most nodes of the rack connect another interface."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from rackcheck import Facts, Inputs, Member, Scope, Unknown, gathering, listing,
 
 LLDP = "nic.lldp"
 SHARE, FEWEST = 0.75, 3
-"""The share and the number of a rack's nodes that must have the same switch at an interface."""
+"""Minimum share and minimum number of a rack's nodes that must connect an interface to the same switch."""
 
 Cables = tuple[tuple[str, str], ...]
 """Pairs of an interface and the switch at its other end."""
@@ -29,13 +29,13 @@ def cables(inputs: Inputs) -> tuple[Cables, Unknown | None]:
     needs=(LLDP, f"{LLDP}/*.switch"),
     gives={
         "fleet.cables.misplaced": listing(
-            "Cables that lead to the switch at which another interface is on most nodes of the rack."
+            "Cables that lead to the switch to which most nodes of the rack connect another interface."
         )
     },
     distil=cables,
 )
 def cable_fleet(members: Sequence[Member]) -> Facts:
-    """Find such cables in each rack; a switch at which no interface is on most nodes is no finding."""
+    """Find such cables in each rack; a cable to a switch to which most nodes connect no interface is left out."""
     racks: dict[str, dict[str, Mapping[str, str]]] = {}
     lost: Unknown | None = None
     for member in members:

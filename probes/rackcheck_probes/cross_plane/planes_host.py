@@ -68,7 +68,7 @@ def planes_smt(inputs: Inputs) -> Facts:
 
 @join(
     needs=("os.bios.version", "firmware.bios"),
-    gives={"bmc.differs.bios": listing("The BIOS version of the BMC and of the DMI table, if they differ.")},
+    gives={"bmc.differs.bios": listing("The BIOS version as the BMC and the DMI table report it, if they differ.")},
 )
 def planes_bios(inputs: Inputs) -> Facts:
     """Compare the BIOS version that the BMC reports with the version in the DMI table."""
@@ -104,7 +104,9 @@ def same_order(left: Reading, right: Reading) -> bool | Unknown:
 
 @join(
     needs=("os.boot.order", "bmc.boot.order"),
-    gives={"bmc.differs.boot.order": listing("The boot order of UEFI's variables and of the BMC, if they differ.")},
+    gives={
+        "bmc.differs.boot.order": listing("The boot order as UEFI's variables and the BMC report it, if they differ.")
+    },
 )
 def planes_boot(inputs: Inputs) -> Facts:
     """Compare the boot order in UEFI's variables with the boot order that the BMC reports."""

@@ -27,11 +27,11 @@ NEWEST = 4 << 20
             "Warnings that the Fabric Manager logged since its last start.", Class.COUNTER
         ),
         "log.fabric_manager.fatal": integer(
-            "Lines since the last start of levels FATAL and CRITICAL, or about fatal errors of NVSwitches or NVLinks.",
+            "Lines of levels FATAL and CRITICAL, or about fatal errors of NVSwitches or NVLinks, since the last start.",
             Class.COUNTER,
         ),
         "log.fabric_manager.failures": integer(
-            "Errors since the last start that are not logged as non-fatal errors of an NVSwitch.", Class.COUNTER
+            "Errors since the last start, without those logged as non-fatal NVSwitch errors.", Class.COUNTER
         ),
         "log.fabric_manager.sxids": listing(
             "NVSwitch errors, fatal or not, that the Fabric Manager logged since its last start, by number.",

@@ -34,7 +34,7 @@ def remote(value: Any) -> str:
     return ("gpu", "npu", "switch")[number] if number < 3 else "unknown"
 
 
-EXPONENT = "The smallest power of ten that the bit error rate {} does not exceed: -12 for 1e-12."
+EXPONENT = "Exponent of the smallest power of ten that the bit error rate {} does not exceed: -12 for 1e-12."
 LINK = {
     "state": NvmlFact("state", one_of("inactive", "active"), text("Whether the link is up: active, inactive.")),
     "version": NvmlFact("version", generation, version("dotted", "The NVLink version.")),

@@ -37,7 +37,7 @@ UNASKED = {
     NO_DRIVER: (Reason.TOOL_MISSING, "NVIDIA's driver is not loaded, and a query could load it"),
     NO_DEVICE: (Reason.NOT_READY, "NVIDIA's driver is loaded without /dev/nvidiactl, and a query could create it"),
 }
-"""Maps each row that is printed instead of a query of the driver to the reason and detail of the unknown facts."""
+"""Maps each row that GUARD prints if the driver must not be queried to the reason and detail of the unknown facts."""
 
 # First, NVIDIA's display and 3D controllers are read from the bus, which needs no driver.
 BUS = """\

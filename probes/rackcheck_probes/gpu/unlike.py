@@ -21,7 +21,9 @@ OF_THE_FUNCTION = ("max_payload", "max_payload_supported", "max_read_request")
     needs=("gpu", "gpu/*.name", "gpu/*.pci", *(f"gpu/*.{leaf}" for leaf in SETTINGS)),
     also=tuple(f"pcie/*.{leaf}" for leaf in OF_THE_FUNCTION),
     gives=gives(
-        "gpu/*", "Settings whose value most GPUs of the same product have, but not this GPU, if there are three."
+        "gpu/*",
+        "Settings in which this GPU differs from most GPUs of the same product, if the node has at least three of "
+        "them.",
     ),
 )
 def gpu_unlike(inputs: Inputs) -> Facts:

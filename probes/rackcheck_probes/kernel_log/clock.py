@@ -1,8 +1,8 @@
 """Clock sources that the kernel found to be wrong.
 
 The kernel (kernel/time/clocksource.c, arch/x86/kernel/tsc.c) compares the TSC with another clock, and the TSCs of the
-processors with each other. The kernel replaces an unstable TSC by a clock that is slower to read. A hypervisor's
-replacement of the TSC is not counted.
+processors with each other. The kernel replaces an unstable TSC by a clock that is slower to read. Lines in which a
+guest's kernel marks the TSC as unstable because of its hypervisor are not counted.
 """
 
 from rackcheck import Facts, probe

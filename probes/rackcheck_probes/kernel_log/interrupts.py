@@ -1,7 +1,7 @@
 """Interrupts that no driver handled, which the kernel then disabled.
 
-The kernel (kernel/irq/spurious.c) disables an interrupt if no driver handled nearly all of its last 100000 occurrences.
-The device is then polled, or not served at all.
+The kernel (kernel/irq/spurious.c) disables an interrupt if nearly all of its last 100000 occurrences were handled by no
+driver. The device is then polled, or not served at all.
 """
 
 from rackcheck import Facts, probe

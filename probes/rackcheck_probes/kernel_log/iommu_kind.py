@@ -1,7 +1,7 @@
 """Whether jobs use the devices of which an IOMMU blocked accesses.
 
-Firmware lets some devices that the kernel does not know access memory, such as a management controller's network port:
-a blocked access of such a device harms no job.
+Firmware permits some devices that the kernel does not list to access memory, such as a management controller's network
+port: a blocked access of such a device harms no job.
 """
 
 from rackcheck import Class, Facts, Inputs, flag, join, spell_key

@@ -22,7 +22,9 @@ def total(sizes: list[float | Unknown]) -> float | Unknown:
         "memory.slots_empty": listing("Slots without a module, by the board's names."),
         "memory.capacity": quantity("GiB", "The maximum memory of the board."),
         "memory.ecc": text("How the memory corrects errors: Multi-bit ECC, Single-bit ECC, None."),
-        "memory.channels": integer("Memory channels with a module; unknown if a slot's names do not contain it."),
+        "memory.channels": integer(
+            "Memory channels with a module; unknown if a slot's names do not contain its channel."
+        ),
         "memory.dimms_per_channel": listing("Modules per memory channel in use; one number if all channels are equal."),
     },
 )

@@ -16,14 +16,17 @@ LINK_TOO = (
     "autoneg", "ets.algorithms", "ets.classes", "ets.shares", "ets.willing", "ecn.cnp_dscp", "ecn.cnp_priority",
     "ecn.notification", "ecn.reaction",
 )  # fmt: skip
-"""Settings that lose packets or speed if one port has others; those of LINK_TOO are compared where they are read."""
+"""Settings that cost packets or speed if one port differs; LINK_TOO is compared only if this run collects it."""
 QUEUES = ("ring.rx", "ring.tx")
 QUEUES_TOO = (
     "channels.combined", "channels.rx", "channels.tx", "coalescing.adaptive_rx", "coalescing.adaptive_tx",
     "coalescing.rx_frames", "coalescing.rx_usecs", "coalescing.tx_frames", "coalescing.tx_usecs", "queue_length",
 )  # fmt: skip
 """Settings of the driver's queues."""
-OTHERS = "which most ports of the same model, link layer and role have, but not this port, if three have a signal."
+OTHERS = (
+    "in which this port differs from most ports of the same model, link layer and role, if at least three of them have "
+    "a signal."
+)
 
 
 @join(
@@ -58,7 +61,7 @@ def interface_unlike(inputs: Inputs) -> Facts:
 
 
 def _table(inputs: Inputs, leaf: str, types: Mapping[str, Reading]) -> Mapping[str, Reading]:
-    """Return one setting of each port; most settings of the link are Ethernet's own."""
+    """Return one setting of each port; settings of the link, except the MTU, only of Ethernet ports."""
     table = inputs.table("nic.interface", leaf)
     everywhere = leaf in {"mtu", *QUEUES, *QUEUES_TOO}
     return {name: reading for name, reading in table.items() if everywhere or types[name] == "Ethernet"}

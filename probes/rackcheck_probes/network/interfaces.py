@@ -59,7 +59,7 @@ NUMBERS = {
         "nic.interface/*.mac_origin": text("Origin of the hardware address: permanent, random, stolen, set."),
         "nic.interface/*.type": text("The link's type: Ethernet, InfiniBand, or the kernel's number."),
         "nic.interface/*.device_port": integer("The interface's port on its PCI function, from 0."),
-        "nic.interface/*.queue_length": integer("Packets that may wait to be sent."),
+        "nic.interface/*.queue_length": integer("The maximum number of packets in the transmit queue."),
         "nic.interface/*.carrier_changes": integer("Times the signal appeared or was lost.", Class.COUNTER),
         "nic.interface/*.carrier_losses": integer("Times the signal was lost.", Class.COUNTER),
     },

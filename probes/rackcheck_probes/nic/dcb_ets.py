@@ -14,7 +14,7 @@ LEAVES = ("ets.classes", "ets.algorithms", "ets.shares", "ets.willing")
 def ets(message: str) -> Mapping[str, Reading]:
     """Return the traffic classes, algorithms and bandwidth shares as texts `INDEX:VALUE`, eight of each.
 
-    The value of `ets.willing` is whether the other end of the cable may set the interface's ETS tables.
+    `ets.willing` is true if the other end of the cable may set the interface's ETS tables.
     """
     answer = dcb.ets(message)
     tables = (answer.classes, answer.algorithms, answer.shares)

@@ -15,7 +15,8 @@ PORT, GID = "nic/*.port/*", "nic/*.port/*.gid/*"
     ),
     gives={
         f"{PORT}.addresses_without_gid": listing(
-            "IPv4 addresses of the port's interface without a RoCE v2 entry; absent on InfiniBand.", Class.MEASUREMENT
+            "IPv4 addresses of the port's interface for which the port has no RoCE v2 entry; absent on InfiniBand.",
+            Class.MEASUREMENT,
         ),
     },
 )  # fmt: skip

@@ -7,7 +7,7 @@ from rackcheck_probes.network.interface_unlike import uses_of
 
 SETTINGS = ("mtu", "width")
 SETTINGS_TOO = ("lmc", "pkeys", "sm_sl")
-"""Settings that are the same on all ports of a fabric; those of SETTINGS_TOO are compared where they are read."""
+"""Settings that are the same on all ports of a fabric; SETTINGS_TOO is compared only if this run collects it."""
 
 
 @join(
@@ -20,8 +20,8 @@ SETTINGS_TOO = ("lmc", "pkeys", "sm_sl")
     also=tuple(f"nic/*.port/*.{leaf}" for leaf in SETTINGS_TOO),
     gives=gives(
         "nic/*.port/*",
-        "Settings that most active InfiniBand ports of the same model and role have, but not this port, "
-        "if there are three; none on Ethernet, whose interfaces are compared.",
+        "Settings in which this port differs from most active InfiniBand ports of the same model and role, "
+        "if there are at least three; none on Ethernet, where the network interfaces are compared instead.",
     ),
 )  # fmt: skip
 def port_unlike(inputs: Inputs) -> Facts:

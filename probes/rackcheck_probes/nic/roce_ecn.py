@@ -22,7 +22,7 @@ def interfaces(files: Files) -> list[str]:
 
 
 def priorities(files: Files, interface: str, point: str) -> Sourced:
-    """Return the priorities for which DCQCN is on; unknown or absent if the setting of any of the eight is so."""
+    """Return the priorities for which DCQCN is on; unknown or absent if any of the eight settings is."""
     switches = [files.read(_ENABLED.format(interface, point, number), bit).reading for number in range(8)]
     odd = next((reading for reading in switches if isinstance(reading, Absent | Unknown)), None)
     on: Reading = tuple(str(number) for number, reading in enumerate(switches) if reading is True)

@@ -22,7 +22,7 @@ def errors(content: str) -> int:
 @probe(
     Read(BEGUN, ENDED),
     gives={
-        "os.cloud_init.finished": flag("Whether cloud-init ended in this boot; absent if cloud-init does not run."),
+        "os.cloud_init.finished": flag("Whether cloud-init finished in this boot; absent if it did not start."),
         "os.cloud_init.errors": integer("Errors that cloud-init reports."),
     },
 )

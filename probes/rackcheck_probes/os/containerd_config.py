@@ -33,7 +33,7 @@ ROW = re.compile(rf"\s*({'|'.join(LEAVES)})\s*=\s*([\"']?)([\w.-]{{0,80}})\2\s*(
     },
 )
 def containerd_config(answer: str) -> Facts:
-    """Read the `key = value` lines of all tables; if the tables disagree, a text lists all values, a flag is false."""
+    """Read the `key = value` lines of all tables; if tables disagree, a text has all values, and a flag is false."""
     rows = read.rows(answer)
     missing = rows == ["no file"]
     if not missing and (not rows or rows[-1] != END):

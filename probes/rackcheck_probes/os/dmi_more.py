@@ -15,10 +15,11 @@ TEXTS = {
     "node.chassis_vendor": ("chassis_vendor", text("The chassis' manufacturer.", Class.IDENTITY)),
     "node.asset_tag": ("chassis_asset_tag", text("The chassis' asset tag, set by the owner.", Class.IDENTITY)),
     "os.bios.release": (
-        "bios_release", version("dotted", "The BIOS release, system BIOS major and minor; kernels since 5.8.")
+        "bios_release", version("dotted", "The BIOS release, as major.minor; absent on kernels before 5.8.")
     ),
     "os.bios.ec_release": (
-        "ec_firmware_release", version("dotted", "The embedded controller's firmware release; kernels since 5.8.")
+        "ec_firmware_release",
+        version("dotted", "The embedded controller's firmware release; absent on kernels before 5.8."),
     ),
 }  # fmt: skip
 """Maps each fact to the name of its file in the DMI folder, and to the fact's kind."""

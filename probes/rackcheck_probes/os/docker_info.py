@@ -32,7 +32,7 @@ OTHERS = {
     gives={
         **{
             f"container.docker.{leaf}": text(
-                f"{name} of `docker info`; absent from Docker versions that do not print it."
+                f"{name} of `docker info`; absent if this version of Docker does not print it."
             )
             for name, leaf in TEXTS.items()
         },

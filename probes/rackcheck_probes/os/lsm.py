@@ -16,7 +16,7 @@ SELINUX, APPARMOR = "/sys/fs/selinux/enforce", "/sys/module/apparmor/parameters/
         "os.selinux.enforcing": flag(
             "True if SELinux enforces its policy; false if SELinux only logs; absent if SELinux is off."
         ),
-        "os.apparmor.enabled": flag("Whether AppArmor is on; absent from a kernel without it."),
+        "os.apparmor.enabled": flag("Whether AppArmor is on; absent on a kernel without AppArmor."),
     },
 )
 def lsm(files: Files) -> Facts:

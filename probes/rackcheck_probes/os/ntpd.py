@@ -16,7 +16,7 @@ MILLISECONDS = {"offset": "offset", "jitter": "sys_jitter", "root_delay": "rootd
         "time.ntpd.stratum": integer(
             "Stratum: the number of steps to the root clock; 16 without a source.", Class.MEASUREMENT
         ),
-        "time.ntpd.leap": text("none, insert, delete (of a second), or unsynchronized.", words=ntpq.LEAP.values()),
+        "time.ntpd.leap": text("Leap second: none, insert or delete; or unsynchronized.", words=ntpq.LEAP.values()),
         "time.ntpd.offset": quantity("s", "The clock that ntpd follows minus this node's clock.", Class.MEASUREMENT),
         "time.ntpd.jitter": quantity("s", "How much the offset varies (jitter).", Class.MEASUREMENT),
         "time.ntpd.root_delay": quantity("s", "Round-trip time to the root clock.", Class.MEASUREMENT),

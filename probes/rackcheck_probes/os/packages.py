@@ -34,7 +34,7 @@ DRIVERS = re.compile(
         "os.packages.held": listing("Packages that upgrades skip; absent under rpm, which has no holds."),
         "os.packages.broken": listing("Packages whose installation by dpkg is incomplete; absent under rpm."),
         "os.packages.broken_drivers": listing(
-            "Those of these packages that belong to the kernel, or to drivers of GPUs and NICs; absent under rpm."
+            "Incompletely installed packages of the kernel, or of drivers of GPUs and NICs; absent under rpm."
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""PCI functions whose bandwidth a link above them limited when the kernel or the driver reported it."""
+"""PCI functions for which the kernel or a driver logged that a link above them limits their bandwidth."""
 
 from rackcheck import Absent, Class, Facts, Inputs, integer, join, spell_key
 

@@ -15,11 +15,13 @@ NIC, DRIVE = "0x02", "0x0108"
             "Network functions that are not virtual, by PCI address, vendor and device: 0000:18:00.0 15b3:1021.",
             Class.MEASUREMENT,
         ),
-        "pcie.drives": listing("NVMe drives, as in pcie.nics: 0000:82:00.0 144d:a80a.", Class.MEASUREMENT),
+        "pcie.drives": listing(
+            "NVMe drives, by PCI address, vendor and device: 0000:82:00.0 144d:a80a.", Class.MEASUREMENT
+        ),
     },
 )
 def pcie_places(inputs: Inputs) -> Facts:
-    """List the functions of two classes; a list is unknown if a function may belong to it."""
+    """List the functions of two classes; a list is unknown if a function that may be in it has an unknown property."""
     yield "pcie.nics", _of_class(inputs, NIC)
     yield "pcie.drives", _of_class(inputs, DRIVE)
 

@@ -14,7 +14,7 @@ SETTINGS = ("link.max_width", "link.max_speed")
 PAYLOAD = ("max_payload", "max_payload_supported")
 NVIDIA = "0x10de"
 BRIDGE, NVME, DISPLAY, ACCELERATOR = "0x0604", "0x0108", "0x03", "0x12"
-"""How class codes begin: ports, whose links differ by design; drives and GPUs, which have comparisons of their own."""
+"""Beginnings of the class codes of ports (whose links differ by design), NVMe drives, GPUs and accelerators."""
 
 
 @join(
@@ -22,8 +22,8 @@ BRIDGE, NVME, DISPLAY, ACCELERATOR = "0x0604", "0x0108", "0x03", "0x12"
     also=tuple(f"pcie/*.{leaf}" for leaf in PAYLOAD),
     gives=gives(
         "pcie/*",
-        "Settings of the link that most functions of the same model have, but not this one, if there are three; "
-        "none for ports, NVMe drives and NVIDIA GPUs.",
+        "Settings of the link in which this function differs from most functions of the same model, if there are at "
+        "least three; none for ports, NVMe drives and NVIDIA GPUs.",
     ),
 )
 def pcie_unlike(inputs: Inputs) -> Facts:
@@ -40,7 +40,7 @@ def pcie_unlike(inputs: Inputs) -> Facts:
 
 
 def of_links(inputs: Inputs, at: Mapping[str, Reading]) -> dict[str, Mapping[str, Reading]]:
-    """Return how many lanes and how much of its speed the own link of each PCI function has, by a name of it."""
+    """Return how many of its lanes and how much of its speed each PCI function's own link has, by the names in `at`."""
     upstream, ends = inputs.table("pcie", "upstream"), links(inputs)
     return {
         leaf: {name: kept(place, upstream, ends) if isinstance(place, str) else place for name, place in at.items()}

@@ -23,7 +23,7 @@ ROW = re.compile(r"[0-9]{1,20} [0-9]{1,20} ([0-9]{1,7}):([0-9]{1,7}) \S+ (/\S*) 
     },
 )
 def fuse(files: Files) -> Facts:
-    """Read the waiting requests of each FUSE mount; its connection has the number of the mount's device."""
+    """Read the waiting requests of each FUSE mount; the kernel numbers a mount's connection by its device."""
     for row in read.rows(files.text(MOUNTS)):
         match = ROW.fullmatch(row)
         if match and not unescaped(match[3]).startswith(OF_LOGINS):

@@ -11,7 +11,7 @@ MOUNTS = Read(PLACE)
     MOUNTS,
     gives={
         "mount": collection(
-            "Mount points by path; of several mounts on one point, only the last, which hides the others."
+            "Mount points by path; if one has several mounts, only the last is listed, which hides the others."
         ),
         "mount/*.type": text("The filesystem's type: ext4, xfs, nfs4, lustre, tmpfs."),
         "mount/*.source": text("What is mounted: a device, an export, or the filesystem's own name."),

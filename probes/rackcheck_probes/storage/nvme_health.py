@@ -41,7 +41,7 @@ COUNTS: dict[str, nvme.LogField] = {
             Class.COUNTER,
         ),
         "nvme/*.health.unsafe_shutdowns": integer("Power losses without shutdown.", Class.COUNTER),
-        "nvme/*.health.power_cycles": integer("How often the drive was switched on.", Class.COUNTER),
+        "nvme/*.health.power_cycles": integer("The number of times that the drive was powered on.", Class.COUNTER),
         "nvme/*.health.power_on": quantity("h", "Power-on time.", Class.COUNTER),
         "nvme/*.health.written": quantity("TB", "Data that hosts wrote to the drive.", Class.COUNTER),
         "nvme/*.health.time_too_hot": quantity("min", "Time above the drive's warning temperature.", Class.COUNTER),

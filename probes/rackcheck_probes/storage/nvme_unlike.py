@@ -10,7 +10,7 @@ SETTINGS = ("firmware", "firmware_pending", "health.spare_threshold", "size", "t
 OF_THE_FUNCTION = ("link.max_speed", "link.max_width", "max_payload", "max_payload_supported")
 """Facts of a drive's PCI function that are the same on every drive of a model."""
 OF_THE_LINK = ("upstream", *(f"link.{end}" for end in ENDS))
-"""Facts of a drive's link; a slot with fewer lanes than the drive is no difference."""
+"""Facts of a drive's link; a slot with fewer lanes than the drive does not count as a difference."""
 
 
 @join(
@@ -21,7 +21,9 @@ OF_THE_LINK = ("upstream", *(f"link.{end}" for end in ENDS))
         "pcie",
     ),
     gives=gives(
-        "nvme/*", "Settings whose value most drives of the same model have, but not this drive, if there are three."
+        "nvme/*",
+        "Settings in which this drive differs from most drives of the same model, if the node has at least three of "
+        "them.",
     ),
 )
 def nvme_unlike(inputs: Inputs) -> Facts:

@@ -16,7 +16,7 @@ class CpuStdlib:
     unit, golden, variant = "B", "sha256", "stdlib"
 
     def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, "CpuResult"]:
-        """Hash 1 MiB made of `seed` for `seconds`, at least once; return the first 64 bits of its SHA-256."""
+        """Hash 1 MiB of copies of `seed` for `seconds`, at least once; return the first 64 bits of the SHA-256."""
         value, begun = CpuResult(), cpu_now()
         text, shown = struct.pack("<Q", seed) * (CPU_MESSAGE // 8), 0
         while True:

@@ -95,7 +95,7 @@ class CublasProduct:
         rows = [CUBLAS_CHOICE.unpack_from(value.raw, n * CUBLAS_CHOICE.size) for n in range(count.value)]
         found = [row[0] for row in rows if row[2] == 0 and row[1] <= self._room]
         if not found:
-            raise CublasTrouble("unsupported: cuBLASLt has no algorithm for bf16 products here")
+            raise CublasTrouble("unsupported: cuBLASLt has no algorithm for bf16 products on this GPU")
         return found
 
     def fill(self, kind: str, seed: int) -> None:

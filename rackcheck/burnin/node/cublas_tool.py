@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable
 
 CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 8.0, 60.0
-"""Seconds of products per GPU; seconds that must be left to start a GPU; seconds after which a GPU counts as hanging.
+"""Seconds of products on each GPU; seconds that must be left to start them; seconds after which a GPU counts as hung.
 
-The minimum and the maximum time of a GPU allow for loading a library of half a gigabyte from a slow disk.
+The second and the third value allow for loading a library of half a gigabyte from a slow disk.
 """
 
 CUBLAS_GRACE = 0.3

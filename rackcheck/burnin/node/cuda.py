@@ -49,7 +49,7 @@ fit the driver or the GPU; 805 to 810 are errors of MPS.
 """
 
 CUDA_BROKEN = (101, CUDA_FABRIC, 999)
-"""Return codes of CUDA_WHY that are a fault also before any work: the GPUs exist, and nobody can use them.
+"""Return codes of CUDA_WHY that are a fault even before any work was done: the GPUs exist, but no process can use them.
 
 Any other code of CUDA_WHY means that this GPU or this driver cannot run the test now; it is no fault of a part.
 """
@@ -174,7 +174,7 @@ class CudaDriver:
 
 
 def cuda_uuid(driver: CudaDriver, device: int) -> str:
-    """Return a device's UUID, in NVML's form; of a MIG slice its own, if the driver is one of CUDA 11.4 or newer."""
+    """Return a device's UUID in NVML's form; for a MIG slice, the slice's UUID if the driver has CUDA 11.4 or newer."""
     uuid = ctypes.create_string_buffer(16)
     try:
         driver.call("cuDeviceGetUuid_v2", uuid, device)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 GPU_HANG, GPU_SLOW = 5.0, 60.0
 """Seconds after which a launch or driver call counts as hanging; the second value is for the functions in CUDA_SLOW.
 
-The functions in CUDA_SLOW have at least the time in which the driver must list the node's GPUs (the plan's `ready`).
+The second value is raised, if it is lower, to the time in which the driver must list the GPUs (the plan's `ready`).
 """
 
 GPU_TOGETHER = 0.6
@@ -138,7 +138,10 @@ class GpuRun:
         return self.index == min([n for n, part in self.parts.items() if not part.get("refused")] or [self.index])
 
     def _no_start(self, trouble: "CudaTrouble") -> None:
-        """Report a fault at the start: of the node if CUDA does not start, because any GPU may be the cause."""
+        """Report a fault at the start of this GPU's test.
+
+        If CUDA itself does not start, the fault is reported for the node, because any GPU may be the cause.
+        """
         of = "node" if trouble.call == "cuInit" and trouble.code != CUDA_FABRIC else self.of
         if of == self.of or self._first():
             writer = GpuRecordWriter(of, self.emit)

@@ -19,7 +19,7 @@ GPU_SLICE = 0.02
 """Target duration of a launch, in seconds: with more than 50 ms, a stop would take too long."""
 
 GPU_ERRORS = 64
-"""Maximum number of error records with one name; one more record, with `more`, then says that there are more errors."""
+"""Maximum number of error records with one name; further errors are reported by a single record with `more`."""
 
 GPU_OLDEST = (8, 0)
 """The oldest compute capability for which the kernels are built (kernels/build_gpu.py): bf16 products need it."""

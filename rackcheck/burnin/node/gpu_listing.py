@@ -34,15 +34,15 @@ class GpuListing:
     def late(self) -> bool:
         """Return whether the GPUs are not listed in time.
 
-        Opening a GPU may take seconds, and may initialise other GPUs too. Describing a GPU that is open does not: if it
-        takes longer than the plan's `ready`, it is a hang; until then the listing makes progress.
+        Opening a GPU may take seconds, and may initialise other GPUs too. Describing an open GPU is
+        fast: while a GPU is described, the list is late only if this takes longer than the plan's `ready`.
         """
         if self._doing == "describe":
             return self._clock() - self._since > self.short
         return self._clock() > self.ready
 
     def why(self) -> Tuple[str, str]:
-        """Return the GPU that hangs, such as `gpu/3`, and why no GPU is tested; a slow start is no hang of a GPU."""
+        """Return the GPU that hangs, such as `gpu/3` (empty if the driver starts slowly), and why no GPU is tested."""
         if self._doing == "describe":
             of = f"gpu/{self._index}"
             return of, f"hang: NVML opened {of}, and did not describe it within {self.short:g} s"

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""Finds the CUDA device of each GPU that NVML lists, on the node: by UUID, and never by index.
+"""Finds, on the node, the CUDA device of each GPU that NVML lists: by its UUID, never by its index.
 
 A GPU's name in the records, such as `gpu/3`, is its NVML index. NVML and CUDA number the GPUs independently of each
 other: NVML keeps the index of a lost GPU, CUDA does not list it, so every later GPU has a smaller index in CUDA. A GPU

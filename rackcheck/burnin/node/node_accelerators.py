@@ -1,8 +1,8 @@
 """Lists the accelerators on the node's PCI bus for which rackcheck has no kernels. The node's /sys is only read.
 
-The PCI vendor and class of a device decide, because they are known without a driver. Sources: include/linux/pci_ids.h
-of Linux (PCI_CLASS_DISPLAY_VGA, _3D and _OTHER, PCI_CLASS_ACCELERATOR_PROCESSING), the drivers amdgpu (vendor 0x1002,
-each display class and 0x1200) and habanalabs (vendor 0x1da3).
+An accelerator is recognised by its PCI vendor and class, because these are known without a driver. Sources:
+include/linux/pci_ids.h of Linux (PCI_CLASS_DISPLAY_VGA, _3D and _OTHER, PCI_CLASS_ACCELERATOR_PROCESSING), the drivers
+amdgpu (vendor 0x1002, each display class and 0x1200) and habanalabs (vendor 0x1da3).
 """
 
 import os
@@ -30,8 +30,8 @@ PROCESSOR_GRAPHICS = "0000:00:02."
 def node_accelerators(root: "str" = "") -> "Any":
     """Return the accelerators by PCI address, such as {"0000:05:00.0": {"maker": "AMD", "device": "0x74a1"}}.
 
-    None if the PCI bus cannot be read. A node without a PCI bus has none. Virtual functions are left out: their
-    physical function is listed. A VGA controller that shows the console is left out.
+    None if the PCI bus cannot be read; an empty result if the node has no PCI bus. Virtual functions are left out:
+    their physical function is listed. A VGA controller that shows the console is left out.
     """
     bus = Path(root + "/sys/bus/pci/devices")
     try:

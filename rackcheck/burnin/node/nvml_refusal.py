@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.node_files import node_text
 
 MPS_NAME = "nvidia-cuda-mps"
-"""The kernel's name of the processes nvidia-cuda-mps-control and nvidia-cuda-mps-server: it keeps 15 characters."""
+"""The kernel's name of the processes nvidia-cuda-mps-control and nvidia-cuda-mps-server: their first 15 characters."""
 
 
 def mps_process(root: "str") -> "str":

@@ -21,7 +21,8 @@ RVS_FOLDERS = {
 
 0x74b5 and 0x74b9 are the virtual functions that the guest of a virtual machine sees.
 
-AMD's page on system validation requires the configuration of the GPU's own folder, because its targets are the GPU's.
+AMD's page on system validation requires the configuration in the folder of the GPU's model, which has the targets of
+this model.
 """
 
 RVS_FILES = (("gst_single.conf",), ("iet_single.conf", "iet_stress.conf"))
@@ -55,7 +56,7 @@ def tool_devices(node: "ToolNode", maker: str) -> List[str]:
 
 
 def tool_foreign(node: "ToolNode") -> str:
-    """Return the processes that compute on AMD GPUs, as the reason for which no tool may load them; empty if none.
+    """Return the processes that compute on AMD GPUs, as the reason why no tool may use these GPUs; empty if none.
 
     amdgpu lists the processes, their queues and their GPU memory (`/sys/class/kfd/kfd/proc`); it may list a process
     that has ended for a moment.
@@ -136,7 +137,7 @@ def tool_hl_qual(exe: str, node: "ToolNode") -> Iterator[Tuple[str, List[str]]]:
 def tool_between(before: Any, after: Any) -> Any:
     """Return the fields of a query of counters after the tools, with the output of the query before them as `before`.
 
-    If the first query did not succeed, its fields are returned, because without it no increase is known.
+    If the first query did not succeed, its fields are returned, because no increase can be computed without it.
     """
     if before["status"] != 0 or before.get("cut"):
         return before

@@ -74,7 +74,7 @@ class Tool(NamedTuple):
     yields for each command the part that it tests, such as `disk/sda`, and its arguments. `asked` takes the arguments
     of a command, and returns the names of the tests that its configuration lists, as a field of the record. `settings`
     are environment variables of the tool; a tool with settings runs in its own folder. `foreign` returns the processes
-    that use the parts of the tool's test; the tool does not run then.
+    that already use the parts under test; if there are any, the tool does not run.
     """
 
     command: str

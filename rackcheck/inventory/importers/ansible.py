@@ -53,7 +53,7 @@ def read(text: str, source: str) -> Taken:
     for name, body in root.items():
         if name not in _OWN:
             if isinstance(body, dict) and body.get("vars"):
-                found.note("variables of a group left out (run ansible-inventory without --export)", name)
+                found.note("the variables of a group were not imported (run ansible-inventory without --export)", name)
             found.group(name, _members(name, groups))
     return found.finish()
 

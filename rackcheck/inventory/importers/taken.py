@@ -93,7 +93,7 @@ class ImportedNodes:
             return
         reference = SSH_PASSWORD if key.startswith("ssh.") else BMC_PASSWORD
         self.nodes[name][key] = reference
-        self.note(f"passwords are never imported: `{key}` is {reference} instead", name)
+        self.note(f"passwords are never imported: `{key}` is set to {reference} instead", name)
 
     def group(self, group: str, names: Iterable[str]) -> None:
         """Add nodes to a group."""

@@ -6,7 +6,7 @@ from functools import lru_cache
 from rackcheck.model.fact import Unreadable, clean
 
 _BLANKS = " \t\r\n"
-"""White space that is allowed around a number: all that a kernel prints there."""
+"""White-space characters that are allowed around a number; a kernel prints no others there."""
 
 
 def flag(word: str, *, yes: str, no: str) -> bool:

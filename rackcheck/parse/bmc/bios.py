@@ -41,7 +41,7 @@ class SettingReport:
 
 
 def _several(names: list[str]) -> str:
-    """Join the names of attributes with the same value; of more than FAMILY, give only the first and the count."""
+    """Join the names of attributes with the same value; if more than FAMILY, the first and the number of the others."""
     return ",".join(names) if len(names) <= FAMILY else f"{names[0]} and {len(names) - 1} more"
 
 
@@ -57,7 +57,10 @@ LONGEST = 200
 """Maximum length of an attribute name, in characters; recorded names have up to 61."""
 
 FAMILY = 4
-"""Maximum number of attributes with the same value that a reading's source names; of more, it names only the first."""
+"""Maximum number of attributes that the source of a reading lists if several attributes have the same value.
+
+If there are more, it lists only the first and the number of the others.
+"""
 
 MOST = 5_000
 """Maximum number of attributes of one BIOS; the recorded machines have up to 455."""
@@ -108,9 +111,8 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
 def read_setting(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> SettingReport:
     """Read one setting from the first row of the settings table that applies to this BIOS.
 
-    A row applies if the BIOS has at least one attribute of the row whose value does not mean `elsewhere` (decided by
-    other attributes). If no attribute matches by its own name, attributes are matched by the displayed names in
-    `shown`.
+    A row applies if the BIOS has attributes of the row, unless all their values mean `elsewhere` (other attributes
+    decide). If no attribute matches by its own name, attributes are matched by the displayed names in `shown`.
     """
     found = _read_setting(setting, given, spelled(given))
     if found.attributes or not shown:

@@ -117,7 +117,7 @@ def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
 
 
 def _covering(bios: Resource, registry: BiosRegistry) -> BiosRegistry | None:
-    """Return the registry if it has an entry for every attribute of a BIOS, else None: it is then for another BIOS."""
+    """Return the registry if it lists every attribute of a BIOS; None if not: it is for another BIOS."""
     listed = {name for entry in _entries(registry) if isinstance(name := entry.get("AttributeName"), str)}
     return registry if listed >= set(attributes(bios)) else None
 

@@ -15,8 +15,9 @@ OWN = re.compile(
     r"|[0-9a-f]{12}",
     re.IGNORECASE,
 )
-"""Matches names of attributes that each node has of its own: names, addresses, serials, passwords, lists of devices to
-boot from, dates, and attributes of one adapter, whose name has a hardware address."""
+"""Matches the names of attributes whose values are specific to one node: names, addresses, serials, passwords, dates,
+and lists of devices to boot from. The name of an attribute of one adapter, which contains a hardware address, matches
+too."""
 
 NOT_SPEED = frozenset({
     "boot_mode", "csm", "edpc", "network_stack", "numa_group_size", "post_watchdog", "power_restore",
@@ -27,7 +28,7 @@ NOT_SPEED = frozenset({
 
 
 def shared(names: Iterable[str], table: BiosSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the attributes that hold a setting about speed, then the others; without those that a node has alone."""
+    """Return the attributes of settings that affect speed, and all others; leaves out attributes that OWN matches."""
     kept = [name for name in names if not OWN.search(name)]
     spelt = spelled(kept)
     rows = [row for name, setting in table.items() if name not in NOT_SPEED for row in setting.rows]

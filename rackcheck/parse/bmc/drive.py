@@ -65,7 +65,7 @@ def _empty(drive: Resource) -> bool:
 
 
 def _answered(docs: Documents) -> bool:
-    """Return whether each resource on the path to the drives was fetched, even if it is empty, or does not exist."""
+    """Return whether each resource on the path to the drives was either fetched (it may be empty) or does not exist."""
     resources = [each for link in _WAY for each in gather(docs.at(link))[0]]
     return all(each.trouble is None or not_there(each.trouble) for each in resources)
 

@@ -39,20 +39,20 @@ class SignRow:
 class SignTable:
     """The rows that determine a component's function, and the rows that determine its role.
 
-    Of the rows for functions, and of the rows for roles, the first row that matches the component is used.
+    In `functions` and in `roles`, the first row that matches the component is used.
     """
 
     functions: tuple[SignRow, ...]
     roles: tuple[SignRow, ...]
     unsettled: frozenset[str]
-    """States in which a component does not run; if no row for roles matches such a component, its role is unknown."""
+    """States in which a component does not run; if no row of `roles` matches such a component, its role is unknown."""
 
     single: frozenset[str]
     """Functions whose components have separate facts elsewhere, or are not firmware."""
 
     @property
     def counted(self) -> tuple[SignRow, ...]:
-        """The rows of all functions that are not in `single`; facts list the running components of each of them."""
+        """The rows of all functions that are not in `single`; for each of these functions, a fact lists what runs."""
         return tuple(row for row in self.functions if row.name not in self.single)
 
 
@@ -116,11 +116,12 @@ def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str,
 
 
 def role(known: SignTable, component: Resource, installed: Collection[str] = ()) -> Reading:
-    """Return the role of a component; `installed` has the rest of each Id in the inventory that begins with Installed-.
+    """Return the role of a component.
 
-    A component counts as running unless its name or state shows otherwise, because a firmware inventory lists what
-    runs. If the name or state of a component cannot be read, it may be a copy that does not run, so its role is
-    unknown. A component whose state is Absent does not exist, so its role is absent.
+    `installed` has the Ids in the inventory that begin with `Installed-`, without this prefix. A component counts as
+    running unless its name or state shows otherwise, because a firmware inventory lists what runs. If the name or state
+    of a component cannot be read, it may be a copy that does not run, so its role is unknown. A component whose state
+    is Absent does not exist, so its role is absent.
     """
     if component.unread is not None:
         return component.unread

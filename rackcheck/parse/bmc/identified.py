@@ -67,7 +67,7 @@ class KnownMachine:
     """
 
     within: str
-    """Name of the wider family of this machine in the table, whose values also match this machine; empty if none."""
+    """Name of the table's entry for this machine's wider family, which also matches this machine; empty if none."""
 
     @property
     def signs(self) -> tuple[Sign, ...]:

@@ -86,10 +86,15 @@ def gives(area: str, where: str) -> dict[str, Kind]:
         f"{area}/*.read": integer(f"newest entries that were read, {NEWEST} at most", Class.MEASUREMENT),
         f"{area}/*.critical": integer(f"open Critical entries among the newest {NEWEST}", Class.MEASUREMENT),
         f"{area}/*.critical_age": quantity(
-            "h", f"age of the newest of these {NEWEST} that is open and Critical; absent if none is", Class.MEASUREMENT
+            "h",
+            f"age of the newest open Critical entry among the newest {NEWEST}; absent if there is none",
+            Class.MEASUREMENT,
         ),
         f"{area}/*.warning": integer(f"open Warning entries among the newest {NEWEST}", Class.MEASUREMENT),
-        f"{area}/*.alerts": listing(f"the newest of these, at most {SHOWN}, in the BMC's time", Class.MEASUREMENT),
+        f"{area}/*.alerts": listing(
+            f"newest open Critical and Warning entries, at most {SHOWN}, with times by the BMC's clock",
+            Class.MEASUREMENT,
+        ),
     }
 
 

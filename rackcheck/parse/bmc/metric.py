@@ -23,7 +23,10 @@ KINDS: Mapping[str, re.Pattern[str]] = {
     word: re.compile(rf"(?i:{end})(_[0-9]+)?\Z")
     for word, end in {"temperature": "temp", "power": "power", "voltage": "voltage"}.items()
 }
-"""Kinds of sensors by the end of their name, as reports have no units; `_TempLimit_0` and `_Energy_0` have no kind."""
+"""For each kind of sensor, a pattern for the end of the sensor's name, because metric reports contain no units.
+
+Sensors whose names match no pattern, such as `_TempLimit_0` and `_Energy_0`, have no kind.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Helpers for the resources of parts: properties with two names, numbers on labels, linked resources."""
+"""Helpers for the resources of parts: properties with several names, texts of labels, linked resources."""
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean

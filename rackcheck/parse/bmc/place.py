@@ -48,7 +48,7 @@ def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def place(chassis: list[Resource], trouble: Unknown | None, fact: str) -> Unknown | Sourced:
-    """Return one fact about the host's location; unknown if its chassis that report a location do not agree."""
+    """Return one fact about the host's location; unknown if the host's chassis report different locations."""
     if trouble is not None:
         return trouble
     name, reader = PLACES[fact]

@@ -1,13 +1,13 @@
 """Finds GPUs that are far worse than their peers in any of several metrics, from two GPUs on. Pure.
 
-The GPUs must be alike: of one model and one default power limit. All metrics together are one family: a healthy fleet
-should have any finding with a probability of at most `tails.BUDGET`. In each metric, more is better; a metric in which
+The GPUs must be alike: of one model and one default power limit. All metrics together are one family: the probability
+that a healthy fleet has any finding should be at most `tails.BUDGET`. In each metric, more is better; a metric in which
 less is better is given as its reciprocal.
 
-From 16 GPUs on, the spread of a metric is that of its values. The bound is that of a single GPU; if many GPUs are below
-a closer bound together, they are faulty although no single one is beyond doubt (`tails.SHARED`). With fewer GPUs, a
-spread cannot be told from a fault, so a typical spread of the metric is assumed, and each GPU is compared with the
-median of the others.
+From 16 GPUs on, the spread of a metric is estimated from its values, and each GPU is compared with the outlier
+threshold (bound) of a single GPU. If many GPUs exceed a closer bound (`tails.SHARED`), all of these are faulty,
+although none of them would be beyond doubt alone. With fewer GPUs, a spread cannot be told from a fault, so a typical
+spread of the metric is assumed, and each GPU is compared with the median of the others.
 
 A value that is not known may have any value (see `spans`). The tails of the family are then not known either: a GPU
 between the narrow and the wide bound is not tested.
@@ -23,10 +23,10 @@ from rackcheck.parse.burnin.spans import FINEST, HOLE, CellTable, NumberRange, a
 from rackcheck.parse.burnin.straggler import StragglerOutcome
 
 ENOUGH = 16
-"""Minimum number of GPUs whose own spread is used."""
+"""Minimum number of GPUs for which the spread is estimated from their values alone."""
 
 SEVERAL = 4
-"""Minimum number of GPUs whose own spread is used if it is larger than the typical one."""
+"""Minimum number of GPUs for which the estimated spread is used if it is larger than the typical spread."""
 
 GpuPlace = tuple[str, str]
 """The name of a GPU's node, and its slot in this node."""
@@ -34,13 +34,13 @@ GpuPlace = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PeerMetric:
-    """One metric: the value of each GPU, in the order of the GPUs; None, or no positive finite number, if not known.
+    """One metric: the value of each GPU, in the order of the GPUs; unknown unless it is a positive finite number.
 
     `least` is the smallest relative difference that is a finding, for example 0.03. If `placed` is true, the values
     depend on node and slot, whose effects are removed. `typical` is the standard deviation (relative) that is assumed
-    for fewer than 16 GPUs. If `evidence` is false, the values do not count as evidence of the family's tails: use this
-    for a metric that is not always measured. If `exact` is true, identical chips have identical values, and differences
-    are errors of measurement: normal tails are then assumed unless heavy ones are evident.
+    for fewer than 16 GPUs. If `evidence` is false, the values are not used to decide whether the distribution has heavy
+    tails: use this for a metric that is not always measured. If `exact` is true, identical chips have identical values,
+    and differences are errors of measurement: normal tails are then assumed unless heavy ones are evident.
     """
 
     values: Sequence[float | None]
@@ -66,9 +66,10 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """A metric's differences from the expected values, their width, and the number of values that are free.
+    """A metric's differences from the expected values, their width, and their degrees of freedom.
 
-    `lines` has the numbers of the rows, and then of the columns, of the cells whose effects were removed.
+    If row and column effects were removed, `lines` has the row numbers and the column numbers of all cells; else it is
+    empty.
     """
 
     left: Sequence[NumberRange]
@@ -81,7 +82,7 @@ def compare(places: Sequence[GpuPlace], metrics: Mapping[str, PeerMetric]) -> di
     """Compare each GPU with its peers in each metric; the result has the order of `places`.
 
     Every expected GPU must be in `places`, even if it has no values. Raises ValueError if a GPU is repeated, if a
-    metric has another number of values, or if there are more metrics than share the budget.
+    metric has another number of values, or if there are more than `tails.METRICS` metrics.
     """
     if len(set(places)) < len(places):
         raise ValueError(f"{' '.join(next(place for place in places if places.count(place) > 1))} is listed twice")
@@ -136,9 +137,10 @@ def _numbers(names: Sequence[str]) -> list[int]:
 
 
 def _narrow(splits: Mapping[str, _Split], metrics: Mapping[str, PeerMetric]) -> dict[str, bool | None]:
-    """Return of each metric whether the values exclude heavy tails; None if this depends on values that are missing.
+    """Return for each metric whether the values exclude heavy tails; None if this depends on missing values.
 
-    Metrics that depend on node and slot vary with chips and cooling, and are no evidence for those that do not.
+    Metrics that depend on node and slot also vary with chips and cooling, so they are not used as evidence for metrics
+    that do not depend on them.
     """
     own = {name: _evidence(split) for name, split in splits.items()}
     found: dict[str, bool | None] = {}
@@ -163,7 +165,7 @@ def _narrow(splits: Mapping[str, _Split], metrics: Mapping[str, PeerMetric]) -> 
 def _evidence(split: _Split) -> float | None:
     """Return the evidence of heavy tails in one metric: 0 if the values do not differ, None if a value is missing.
 
-    The width is that of the differences themselves, without the increase for levels and effects taken from them.
+    The width is that of the differences as they are: it is not increased to correct for the removed levels and effects.
     """
     if any(by.low != by.high for by in split.left):
         return None
@@ -175,7 +177,7 @@ def _evidence(split: _Split) -> float | None:
 
 
 def _centred(left: Sequence[float], line: Sequence[int]) -> Sequence[float]:
-    """Subtract the mean of each row or column, in which values far from 0 are clipped.
+    """Subtract from each value the mean of its row or column; values far from 0 are clipped to compute the mean.
 
     Differences from medians have heavier tails than the values themselves; differences from means have not.
     """
@@ -190,7 +192,7 @@ def _centred(left: Sequence[float], line: Sequence[int]) -> Sequence[float]:
 def _many(
     values: Sequence[NumberRange], metric: PeerMetric, split: _Split, narrow: bool | None
 ) -> tuple[Compared, ...]:
-    """Compare each of many GPUs with the bound of a single one, or with a closer one if many GPUs exceed it."""
+    """Compare each of many GPUs with the bound of a single GPU, or with `tails.SHARED` if many GPUs exceed `SHARED`."""
     wide = tails.bound(len(values), split.free, narrow=False)
     close = tails.bound(len(values), split.free, narrow=True)
     least, most = (close if narrow is not False else wide), (close if narrow else wide)
@@ -206,7 +208,7 @@ def _many(
 
 
 def _lines(metric: PeerMetric, spread: NumberRange, least: float, most: float) -> tuple[float, float]:
-    """Return the lowest and the highest limit, as logarithms, that a difference must be below."""
+    """Return two limits as logarithms: a GPU is slow below the first, and fine at or above the second."""
     floor = math.log1p(-metric.least)
     return min(floor, -most * spread.high), min(floor, -least * spread.low)
 
@@ -214,7 +216,7 @@ def _lines(metric: PeerMetric, spread: NumberRange, least: float, most: float) -
 def _held(
     value: NumberRange, left: NumberRange, metric: PeerMetric, spread: NumberRange, least: float, most: float
 ) -> Compared:
-    """Return slow if the value is slow whatever the missing values are, fine if it never is, else not tested.
+    """Return slow if the value is slow for all possible missing values, fine if it is slow for none, else not tested.
 
     The bound is between `least` and `most` widths.
     """

@@ -69,11 +69,11 @@ START = 8.0
 """Seconds in which a node's driver must list the GPUs before the load, without the time for each GPU (START_GPU)."""
 
 START_GPU, START_GPUS = 5.0, 16
-"""Seconds that START is longer for each NVIDIA GPU on the node's PCI bus, for at most this many GPUs.
+"""Seconds that are added to START for each NVIDIA GPU on the node's PCI bus, and the maximum number of GPUs that count.
 
 Without persistence mode the driver initialises each GPU when it is opened, which takes 1 to 3 seconds (NVIDIA, Driver
-Persistence, Overview). 5 seconds is our choice: NVIDIA's upper figure and a reserve. If the GPUs are not listed then,
-they are not tested (`slow start`). A slow start is not a fault.
+Persistence, Overview). 5 seconds is our choice: NVIDIA's upper figure and a reserve. If the GPUs are not listed by
+then, they are not tested (`slow start`). A slow start is not a fault.
 """
 
 START_MOST = START + START_GPU * START_GPUS
@@ -109,7 +109,7 @@ def slots(tier: Tier) -> Iterator[StageSlot]:
 
 
 def apart(nodes: int) -> float:
-    """Return the least time (s) between the starts of two of so many nodes; their stages change as far apart."""
+    """Return the minimum time (s) between the starts of two of `nodes` nodes, and so between their changes of stage."""
     return max(CLOSEST, min(WIDEST, RAMP / max(1, nodes - 1)))
 
 

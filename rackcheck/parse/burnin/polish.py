@@ -63,7 +63,7 @@ def scale(values: Iterable[float], centre: float | None = None) -> float:
     """
     known = list(values)
     if not known:
-        raise ValueError("no values to compute a scale of")
+        raise ValueError("no values from which to compute a standard deviation")
     about = median(known) if centre is None else centre
     return NORMAL * median(abs(value - about) for value in known)
 

@@ -122,7 +122,7 @@ def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -
     """
     values = column(burn.samples.get(of, ()), name)
     if len(values) < 2:
-        return Unknown(Reason.NOT_TESTED, "the value was not reported before and after the load")
+        return Unknown(Reason.NOT_TESTED, "the value was not reported both before and after the load")
     if any(later < earlier for earlier, later in pairwise(values)):
         return Unknown(Reason.COUNTER_RESET, f"{name} decreased")
     why = beside(burn, of, wanted, name) if wanted is not None else None

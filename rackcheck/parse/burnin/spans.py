@@ -40,7 +40,10 @@ CLIP, CLIPPED = 2.0, 0.9205
 """Residuals beyond `CLIP` widths count as `CLIP` widths; the mean square of normal residuals is then `CLIPPED`."""
 
 STEPS, MOST = 5, 1.25
-"""Number of iterations of a width, and its maximum in median-based standard deviations, as outliers increase it."""
+"""Number of iterations for a width, and the maximum width as a multiple of the median-based standard deviation.
+
+The maximum is needed because outliers increase the width.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,8 @@ The limits of this module are fixed, so a healthy GPU exceeds them now and then,
 Only GPUs of one model that did the same work may be in one fleet. A fleet that is slow as a whole is not detected here;
 the limits of a profile and the theoretical peak rates detect it.
 
-A missing value may have any value: a GPU is judged slow if it is slow for all possible missing values, fine if it is
-slow for none of them, and otherwise as not tested. A GPU is therefore neither blamed nor cleared because of a missing
-value.
+A missing value may have any value: a GPU is slow if it is slow for all possible missing values, fine if it is slow for
+none of them, and otherwise not tested. A GPU is therefore neither blamed nor cleared because of a missing value.
 """
 
 import math
@@ -175,7 +174,9 @@ def _lines(
     for name, n in names.items():
         place = (name, "") if node else ("", name)
         if cells[n] < FEWEST:
-            rows.append(_not_measured(*place, f"it has {cells[n]} {of}: at least {FEWEST} needed to find a slow one"))
+            rows.append(
+                _not_measured(*place, f"it has {cells[n]} {of}: at least {FEWEST} are needed to judge the {word}")
+            )
         elif len(large) < FEWEST:
             rows.append(
                 _not_measured(*place, f"{len(large)} {word}s to compare: at least {FEWEST} needed to find a slow one")
@@ -205,7 +206,7 @@ def _held(node: str, slot: str, left: NumberRange, spread: NumberRange, limit: L
 
 
 def _outcome(left: NumberRange, spread: NumberRange, limit: Limit) -> StragglerOutcome:
-    """Return slow if the value is slow whatever the missing values are, fine if it never is, else not tested."""
+    """Return slow if the value is slow for all possible missing values, fine if for none, else not tested."""
     line = math.log1p(limit.effect)
     if left.high < line and left.high < limit.z * spread.high:
         return StragglerOutcome.SLOW
@@ -221,7 +222,7 @@ def _not_measured(node: str, slot: str, why: str) -> PeerComparison:
 def _small(values: Sequence[NumberRange], what: str) -> str:
     """Return why too few GPUs report a value for a meaningful spread; empty if there are enough."""
     known = sum(value is not HOLE for value in values)
-    return "" if known >= FLEET else f"{known} GPUs report {what}: at least {FLEET} are needed for a spread"
+    return "" if known >= FLEET else f"{known} GPUs report {what}: at least {FLEET} are needed to estimate the spread"
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:

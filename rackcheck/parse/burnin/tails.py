@@ -21,7 +21,10 @@ In simulations with heavy tails it is up to 2.4 % (docs/guide/burnin.md).
 """
 
 WIDE_BUDGET, NARROW_BUDGET = 0.009, 0.004
-"""The part of it that each bound uses: a width is uncertain, and heavy tails may not be recognised; simulated."""
+"""The probability from which each bound is computed; simulated.
+
+Both are less than `BUDGET`, because a width is uncertain, and because heavy tails may not be recognised.
+"""
 
 METRICS = 8
 """Maximum number of metrics that share the budget."""
@@ -30,10 +33,10 @@ WIDTH_OF_T = 1.16
 """The width (`spans.width`) of Student's t with 5 degrees of freedom and scale 1; computed by `straggler.py`."""
 
 ENOUGH, ENOUGH_EXACT = 96, 48
-"""Minimum number of GPUs for the narrow bound, of any metric and of an exact one (`family.PeerMetric`); simulated."""
+"""Minimum number of GPUs for the narrow bound: in general, and for an exact metric (`family.PeerMetric`); simulated."""
 
 FREEDOM = 0.6
-"""Degrees of freedom of a width, per degree of freedom of its values; simulated."""
+"""Degrees of freedom of a width, divided by those of the values from which it is estimated; simulated."""
 
 MARGIN, FALL = 12.0, 1.25
 """The wide bound for n GPUs is increased by `MARGIN` / n ** `FALL`: a width is itself uncertain; simulated."""
@@ -51,7 +54,7 @@ ODDS = math.log(6)
 """The bound of a metric is wide if heavy tails explain its own values better by a factor of more than 6; simulated."""
 
 SHARED, SIXTEENTH, FEWEST = 4.0, 16, 4
-"""A bound in widths that a sixteenth of the GPUs, and at least four, exceed together only if they are faulty.
+"""A bound in widths: if at least a sixteenth of the GPUs, and at least four, exceed it, these GPUs count as faulty.
 
 Of healthy parts with heavy tails, 0.4 % exceed it.
 """
@@ -61,7 +64,10 @@ _NORMAL = NormalDist()
 
 @lru_cache(maxsize=4096)
 def bound(cells: int, freedom: int, *, narrow: bool) -> float:
-    """Return the bound in widths for a fleet of `cells` GPUs (at least 2), whose width has `freedom` free values."""
+    """Return the outlier threshold for a fleet of `cells` GPUs (at least 2), as a multiple of the width.
+
+    `freedom` is the number of degrees of freedom of the values from which the width is estimated.
+    """
     wide = known_bound(cells) * (1 + MARGIN / math.pow(cells, FALL))
     if not narrow:
         return wide
@@ -75,7 +81,7 @@ def known_bound(cells: int) -> float:
 
 
 def together(cells: int) -> int:
-    """Return how many of `cells` GPUs must exceed the bound `SHARED`, so that it is the bound of each of them."""
+    """Return how many of `cells` GPUs must exceed the bound `SHARED` before it replaces the bound of a single GPU."""
     return max(FEWEST, -(-cells // SIXTEENTH))
 
 
@@ -83,7 +89,7 @@ def evidence(values: Iterable[float]) -> float:
     """Return the logarithm of how many times better heavy tails explain the values than normal tails do.
 
     `values` are differences from the expected value, in widths. Both distributions have the same width, and are
-    conditional on `NEAR`.
+    conditional on a value above `NEAR`, because lower values are left out.
     """
     return math.fsum(_ratio(value) for value in values if value > NEAR)
 

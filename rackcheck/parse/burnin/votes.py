@@ -75,7 +75,8 @@ def count(results: Mapping[VotePlace, str | None], golden: str | None = None) ->
     """
     depths = {len(place) for place in results}
     if len(depths) > 1 or 0 in depths:
-        raise ValueError(f"voters must be at one level: places have {', '.join(map(str, sorted(depths)))} parts")
+        lengths = ", ".join(map(str, sorted(depths)))
+        raise ValueError(f"all voters must be nodes, all GPUs or all SMs: their paths have lengths {lengths}")
     fleet = _grown(results, ())
     alike = Counter(word for word in results.values() if word is not None)
     if golden is not None and fleet.right not in (None, golden) and len(results) > 1:
@@ -92,7 +93,7 @@ def count(results: Mapping[VotePlace, str | None], golden: str | None = None) ->
 
 
 def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", golden: str) -> Count:
-    """Return the votes of a fleet whose majority differs from the golden result; a third result is judged as `ODD`."""
+    """Return the votes of a fleet whose majority differs from the golden result; a result that is neither is `ODD`."""
     right = fleet.right or ""
     findings = [VoteFinding(Name.CONTRADICTED, (), right, golden, fleet.agree, len(fleet.parts))]
     values: dict[VotePlace, VoteOutcome] = {}

@@ -32,7 +32,7 @@ class _ReadRule:
     sources: Mapping[str, Source]
 
     def is_of(self, ctx: CompileContext, rule_id: str) -> bool:
-        """Whether the same rule would be read again: from the same catalogue, and the same params and sources."""
+        """Whether reading the rule again would give the same result: the catalogue, params and sources are the same."""
         return (
             self.catalogue is ctx.catalogue
             and self.rule.id == rule_id
@@ -44,10 +44,10 @@ class _ReadRule:
 _MISSING = object()
 
 _READ: dict[int, _ReadRule] = {}
-"""Rules by the identity of their tables: most profiles include the same fragments, whose files are parsed once."""
+"""A cache of rules, by the `id` of their tables: most profiles include the same fragments, which are parsed once."""
 
 _MOST = 4096
-"""Maximum number of these rules; the shipped profiles have about 1000."""
+"""Maximum number of cached rules; the shipped profiles have about 1000."""
 
 
 def rule_of(ctx: CompileContext, rule_id: str, table: YamlMapping) -> Rule:
@@ -142,9 +142,9 @@ def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
 
 
 def _plane(ctx: CompileContext, path: Path, own: Plane) -> Plane:
-    """Return the plane of a collection; for a derived one inside the items of another, the plane of these items.
+    """Return the plane of a collection; for a derived collection inside the items of another, the plane of the other.
 
-    If that plane returns nothing, the items are unknown for this reason, and so is the collection inside them.
+    If that plane returns nothing, both collections are unknown for this reason.
     """
     outer = ctx.catalogue.find(Path((replace(path.segments[0], key=None),)))
     return own if own is not Plane.DERIVED or outer is None else outer.plane

@@ -61,7 +61,7 @@ class Doubt(StrEnum):
     DIFFER = "differ"
     OUTSIDE = "are not all within the band around their median"
     PENDING = "waits for a restart"
-    ILL = "is not OK: is this machine right?"
+    ILL = "is not OK: is this machine healthy?"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,10 @@ QUESTIONS = 400
 """Maximum number of questions, and of unknown facts that are listed by name."""
 
 MAPS = frozenset({"pcie.nics", "pcie.drives"})
-"""Facts that list which part is at which place. They are measurements, because comparisons name the part itself."""
+"""Facts that list which model is at which PCI address, from which a rule is learned although they are measurements.
+
+Their class is measurement so that a comparison of runs shows a missing device once, not also as a change of the list.
+"""
 
 NEVER = "this run did not "
 """Beginning of the `detail` of a fact that a stored run did not collect."""

@@ -12,7 +12,7 @@ from rackcheck.report.hardware_groups import vectors
 from rackcheck.report.report_model import LETTERS, OUT, Dossier, Gate, NodeRow
 
 COMMON = 12
-"""The page shows this number of the most common patterns of verdicts, and of the rarest; all others are counted."""
+"""Number of the most common patterns of verdicts that the page shows, and of the rarest; all others are counted."""
 
 COLUMNS = 40
 """Maximum number of columns; if there are more, the columns that fail or are unknown on most nodes are kept."""
@@ -34,7 +34,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Rules with the same letters on all nodes."""
+    """A column of the matrix: rules that have the same verdict as each other on every node."""
 
     gates: tuple[Gate, ...]
 

@@ -158,7 +158,7 @@ def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) ->
     found: dict[Class, dict[str, Mapping[str, Any]]] = {cls: {} for cls in Class}
     facts = doc["facts"]
     if not isinstance(facts, dict) or len(facts) > NODES:
-        raise TypeError("facts are not an object, or there are too many")
+        raise TypeError("the facts are not a JSON object, or there are too many")
     for path, fact in facts.items():
         paths.parse(path)
         reading(fact)

@@ -138,7 +138,7 @@ def compared(folder: Path, manifest: Manifest) -> tuple[BundleFault, ...]:
         return (BundleFault(NAME, manifest.damage),)
     found = list(islice(_compared(folder, manifest.entries), SHOWN + 1))
     rows = sorted(found[:SHOWN], key=lambda fault: fault.path.encode("utf-8", "surrogateescape"))
-    more = [BundleFault("", f"more than these {SHOWN} files do not match {NAME}")] if len(found) > SHOWN else []
+    more = [BundleFault("", f"more files do not match {NAME}: only {SHOWN} are listed")] if len(found) > SHOWN else []
     return (*rows, *more)
 
 

@@ -244,7 +244,7 @@ class Session:
             except Exception as error:  # noqa: BLE001  the library raises many kinds; the reply itself is judged below
                 if type(error).__name__ == "RedfishPasswordChangeRequiredError":
                     self._keep(client)
-                    return Unknown(Reason.DENIED, "this user's password must be changed before it can log in")
+                    return Unknown(Reason.DENIED, "the password of this user must be changed before a login")
             answer = client.last
             if answer is None:
                 return Unknown(Reason.UNPARSABLE, "no answer to the login")

@@ -25,8 +25,8 @@ class Background:
     def run(self, work: Callable[[], object], then: Callable[[Any], None], words: str, *, opens: bool = True) -> None:
         """Run work, with `words` as a message meanwhile, and pass its result to `then`; a UserError becomes a message.
 
-        Set `opens` if `then` opens something over the current view: the result is then dropped if the user has left the
-        view or pressed escape.
+        Set `opens` if the callback `then` opens something over the current view. With `opens`, the result is dropped if
+        the user has left the view or pressed escape.
         """
         started = self._trail.here
         self._awaited = token = object()

@@ -94,7 +94,7 @@ class Fetching:
     def fetch_compared(self, where: Where) -> None:
         """Read the measurements and counters that a filter compares.
 
-        The replies of the nodes contain measurements and counters; the table of counted values does not.
+        They are read from the replies of the nodes: the census, which counts the values of all other facts, has none.
         """
         run, board = self._context.desk, self._context.board
         wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]

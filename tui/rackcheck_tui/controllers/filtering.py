@@ -92,7 +92,8 @@ def _node(ctx: ViewContext, name: str) -> FilterRow:
 def read(ctx: ViewContext, node: str, pattern: Path) -> Iterator[Reading]:
     """Return a node's readings of a fact, for all items, as rules read them.
 
-    Measurements and counters must have been fetched before; all other facts are read from the census.
+    Measurements and counters must have been fetched before; all other facts are read from the census,
+    which counts the values of each fact on all nodes.
     """
     fetched = ctx.volatile.get(node, {}).get(str(pattern))
     if fetched is not None:

@@ -59,8 +59,8 @@ def seen_now(ctx: ViewContext) -> KnownNodes:
 def differing(ctx: ViewContext) -> Mapping[str, int]:
     """Count for every node the facts that differ from most of its role; nodes with an unknown count are omitted.
 
-    A node on which facts with a majority value are unknown is omitted, unless another fact of the node is known to
-    differ.
+    The count of a node is unknown if one of its facts is unknown although most nodes have the same value for it. Such a
+    node is omitted, unless another fact of the node is known to differ.
     """
     held = compared(ctx)
     mute = {name for each in held for name, _ in each.silent}

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Protocol
 
 GAP = 2
-"""Number of blank cells between racks side by side; racks above each other have one blank line less between them."""
+"""Number of blank cells between racks side by side; between racks above each other, there are GAP - 1 blank lines."""
 
 
 class FrontPanel(Protocol):
@@ -27,7 +27,7 @@ class FrontPanel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A rack that has only names in its lines, and no labels."""
+    """The drawing of a rack whose lines contain only nodes, without labels such as rack units."""
 
     name: str
     rows: tuple[tuple[str, ...], ...]

@@ -1,8 +1,8 @@
 """Error counters of AMD GPUs that rose while tools ran: `amd-smi metric --ecc --pcie --json` before and after them.
 
 This parser is based on outputs in the documentation and changelog of amd-smi (ROCm/amdsmi) and on samples in public
-readers of it. It is not verified on hardware. Older versions print a list of GPUs, newer ones an object with the list
-`gpu_data`. A counter that the driver does not have is `N/A`.
+programs that read its output. It is not verified on hardware. Older versions print a list of GPUs, newer ones an object
+with the list `gpu_data`. A counter that the driver does not have is `N/A`.
 """
 
 from collections.abc import Mapping
@@ -73,7 +73,8 @@ def _rise(leaf: str, first: Mapping[str, Any], last: Mapping[str, Any]) -> Readi
         value for value in values if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
     ]
     if len(counts) < 2:
-        return Unknown(Reason.NOT_TESTED, clean(f"amd-smi reports {name} as {values[0]!r} and {values[1]!r}", 160))
+        shown = f"{values[0]!r} before the tools and {values[1]!r} after them"
+        return Unknown(Reason.NOT_TESTED, clean(f"amd-smi reports {name} as {shown}", 160))
     if counts[1] < counts[0]:
         return Unknown(Reason.NOT_TESTED, f"{name} fell from {counts[0]} to {counts[1]}: the GPU was reset")
     return counts[1] - counts[0]

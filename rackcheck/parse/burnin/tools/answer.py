@@ -102,7 +102,7 @@ def document(record: ToolRecord) -> Mapping[str, Any]:
     The tool's banner may precede the JSON object; after the object, only blanks and line ends are allowed.
     """
     if record.cut:
-        raise Unreadable(f"{record.name}'s output was cut off by {record.cut} bytes", Reason.TOO_LARGE)
+        raise Unreadable(f"{record.name}'s output was cut: {record.cut} bytes are missing", Reason.TOO_LARGE)
     start = re.search(r"^\s{0,100}\{", record.out, re.MULTILINE)
     if start is None:
         raise Unreadable(f"{record.name} printed no JSON object: {clean(record.out or record.err, 80)!r}")

@@ -1,8 +1,8 @@
 """The verdict of Intel Gaudi's `hl_qual` on all Gaudi of a node.
 
-No complete output of hl_qual is public: Intel's documentation ("hl_qual Report Structure") shows it in images. This
-parser reads only what public validation scripts of users read: a line with the words `hl qual report`, and the line
-after it, which is `PASSED` or `FAILED`. It is not verified on hardware.
+No complete output of hl_qual is public as text: Intel's documentation ("hl_qual Report Structure") shows it only in
+images. This parser reads only what public validation scripts of users read: a line with the words `hl qual report`, and
+the line after it, which is `PASSED` or `FAILED`. It is not verified on hardware.
 """
 
 import re
@@ -39,7 +39,7 @@ def _result(record: ToolRecord) -> Reading:
     if record.failed is not None:
         return record.failed
     if record.cut:
-        return Unknown(Reason.TOO_LARGE, f"the output of hl_qual was cut off by {record.cut} bytes")
+        return Unknown(Reason.TOO_LARGE, f"the output of hl_qual was cut: {record.cut} bytes are missing")
     if len(after) != 1 or len(matches) != 1:
         return Unknown(Reason.NOT_TESTED, clean(f"hl_qual reports no verdict: {record.out[-80:]!r}"))
     if any("FAILED" in line for line in lines):

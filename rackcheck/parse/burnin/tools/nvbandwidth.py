@@ -136,7 +136,7 @@ def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy 
     if not description.rstrip().endswith("(GB/s)"):
         return Unknown(Reason.UNPARSABLE, f"the test's unit is not GB/s: {clean(description, 80)!r}")
     if len(rows) > 256 or any(len(row) != len(rows[0]) or len(row) > 256 for row in rows):
-        return Unknown(Reason.UNPARSABLE, "a matrix with rows of several lengths")
+        return Unknown(Reason.UNPARSABLE, "the matrix has more than 256 rows or columns, or rows of different lengths")
     square = len(rows) > 1 and len(rows) == len(rows[0])
     cells: dict[str, float] = {}
     for row, texts in enumerate(rows):
@@ -184,7 +184,7 @@ def _from_text(out: str) -> dict[str, Copy | Unknown]:
             continue
         cells = [row[1:] for row in rows]
         if any(len(row) != len(head) for row in cells):
-            found[name] = Unknown(Reason.UNPARSABLE, "a matrix with rows of several lengths")
+            found[name] = Unknown(Reason.UNPARSABLE, "the matrix has rows of different lengths")
             continue
         found[name] = _copy(rest[0], cells, decimal(rest[end].rpartition(" ")[2]))
     if not found:

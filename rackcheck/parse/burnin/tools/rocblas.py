@@ -42,7 +42,7 @@ def _rate(record: ToolRecord) -> Reading:
     lines = [line.strip() for line in record.out.splitlines()]
     heads = [at for at, line in enumerate(lines) if line.startswith("transA,transB,") and "rocblas-Gflops" in line]
     if len(heads) != 1 or len(lines) < heads[0] + 2:
-        return Unknown(Reason.NOT_TESTED, clean(f"rocblas-bench reports no single rate: {record.out[-80:]!r}"))
+        return Unknown(Reason.NOT_TESTED, clean(f"rocblas-bench did not report exactly one rate: {record.out[-80:]!r}"))
     names, cells = lines[heads[0]].split(","), lines[heads[0] + 1].split(",")
     if len(names) != len(cells):
         return Unknown(Reason.UNPARSABLE, f"rocblas-bench prints {len(cells)} values for {len(names)} columns")

@@ -125,7 +125,8 @@ def _met(rate: float | None, target: float | None, word: str) -> Reading:
     rvs compares fractions, but prints whole numbers.
     """
     if rate is None or target is None or (rate < target if word == "TRUE" else rate >= target + 1):
-        return Unknown(Reason.UNPARSABLE, f"rvs reports `met: {word}` for {rate} GFLOPS of {target}")
+        why = f"rvs reports `met: {word}` for a rate of {rate} GFLOPS and a target of {target} GFLOPS"
+        return Unknown(Reason.UNPARSABLE, why)
     return _VERDICTS[word]
 
 

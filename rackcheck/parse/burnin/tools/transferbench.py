@@ -26,7 +26,7 @@ GIVES: Mapping[str, Kind] = {
     "burnin.transferbench.peer": quantity("B/s", "The slowest copy from a GPU to another.", _MEASURED),
     "burnin.transferbench.peer_mean": quantity("B/s", "The mean rate of copies from a GPU to another.", _MEASURED),
     "burnin.transferbench.both_mean": quantity(
-        "B/s", "The mean rate in each direction of copies between two GPUs in both directions.", _MEASURED
+        "B/s", "The mean rate of copies from a GPU to another while both copy to each other.", _MEASURED
     ),
     "burnin.transferbench.pair": collection("The pairs that were measured, as cpu0:gpu3."),
     "burnin.transferbench.pair/*.rate": quantity("B/s", "The rate of copies of the pair.", _MEASURED),
@@ -88,7 +88,7 @@ def _of_kind(rates: TransferRates, kind: str) -> list[float]:
 def _table(record: ToolRecord, word: str) -> TransferRates:
     """Return the rates in one table; raises Unreadable if it is incomplete or contradicts its averages.
 
-    The rows of copies in both directions are named by the first memory: `->` are its copies, `<-` those to it.
+    In the table of both directions, each memory has a row `->` with copies from it, and a row `<-` with copies to it.
     """
     lines = [line.strip() for line in record.out.splitlines()]
     starts = [at for at, line in enumerate(lines) if _HEAD[word].fullmatch(line)]

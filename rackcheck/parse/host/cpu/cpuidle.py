@@ -1,7 +1,7 @@
 """The idle states of CPUs in sysfs: the name of each, and the CPUs on which it is disabled.
 
-The name of a state is read from the first CPU only: the other CPUs' files have the same name, and a node with hundreds
-of CPUs has too many of these files for one command line.
+The name of a state is read from the first CPU only: the other CPUs' files contain the same name, and a node with
+hundreds of CPUs has too many of these files for one command line.
 """
 
 import re

@@ -74,7 +74,9 @@ class Device:
         if not self.near:
             return Absent("no CPU is near the device")
         if None in self.vectors:
-            hidden = f"the CPUs of {self.vectors.count(None)} of {len(self.vectors)} vectors could not be read"
+            hidden = (
+                f"for {self.vectors.count(None)} of {len(self.vectors)} vectors, the list of CPUs could not be read"
+            )
             return Unknown(Reason.NOT_COLLECTED, hidden)
         return sum(not within(served, self.near) for served in self.vectors if served is not None)
 

@@ -27,7 +27,7 @@ class Log:
 
     If the daemon started several times, the summary covers the lines after the last start; without a start, it covers
     all lines. `fatal` counts the lines of the levels FATAL and CRITICAL, and the errors logged as fatal errors of an
-    NVSwitch or of a GPU's NVLink; `failures` counts the errors that are not logged as non-fatal errors of an NVSwitch.
+    NVSwitch or of a GPU's NVLink; `failures` counts all errors except those logged as non-fatal errors of an NVSwitch.
     `sxids` are the distinct numbers of NVSwitch errors, fatal or not; `last` is the last error or warning without its
     time and level, empty if there is none.
     """

@@ -12,7 +12,7 @@ _HIDDEN = "hidden "
 
 @dataclass(frozen=True)
 class Library:
-    """One library: its path, and the version in the name and the size in MiB of the file to which the path leads.
+    """One library: its path, and, for the file to which the path leads, the version in its name and its size in MiB.
 
     `usable` is false if the library's file is empty or its symbolic link leads nowhere.
     """

@@ -55,7 +55,7 @@ def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
 
 
 def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
-    """Return the value of the first XML path that the output contains, or None; `places` has paths between blanks."""
+    """Return the value of the first XML path that the output contains, or None; blanks separate paths in `places`."""
     try:
         found = (_place(parent, place, convert) for place in places.split())
         return next((one for one in found if one is not None), None)
@@ -150,7 +150,7 @@ def _health(gpu: Element) -> SmiGpu | None:
 
 
 def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Return the GPU's readings of the NVLink fabric; if the fabric's state has no value, all equal its reading."""
+    """Return the GPU's readings of the NVLink fabric; if the state has no value, the others repeat its reading."""
     state = _leaf(gpu, "fabric/state", word(not_started=1, in_progress=2, completed=3))
     names = ("state", "status", "clique", "cluster", "health", "summary")
     if state is None or "value" not in state:

@@ -63,8 +63,7 @@ def converted(text: str, convert: Convert) -> SmiGpu:
 def total(*parts: SmiGpu | None) -> SmiGpu | None:
     """Add up several values; an absent value counts as 0, an unknown value makes the sum unknown.
 
-    The sum is absent if all values are absent, and None if nvidia-smi does not print one of them or there are no
-    values.
+    The sum is absent if all values are absent, and None if `parts` is empty or nvidia-smi does not print one of them.
     """
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or not known:

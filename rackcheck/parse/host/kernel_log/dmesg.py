@@ -144,7 +144,8 @@ def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
     """Return the types of an item's facts: one count for each name in `meanings`, and the last counted line."""
     facts = {f"{item}.{leaf}": integer(meaning, Class.COUNTER) for leaf, meaning in meanings.items()}
     facts[f"{item}.last"] = text(
-        "The last of these lines, without its time and any process name; absent if there is none.", Class.MEASUREMENT
+        "The last counted line, without its time and any process name; absent if no line was counted.",
+        Class.MEASUREMENT,
     )
     return facts
 
@@ -157,7 +158,7 @@ def counted(item: str, kinds: Sequence[LinePattern], tally: LineTally) -> Facts:
 
 
 def of_all(item: str, log: str, kinds: Sequence[LinePattern]) -> Facts:
-    """Yield the facts of one item: the counts of the log's lines that name no device."""
+    """Count the lines of each kind in the log that do not name a device; yield the counts as facts of one item."""
     yield from counted(item, kinds, tallies(log, kinds).get("", LineTally()))
 
 

@@ -3,9 +3,10 @@
 The patterns in NVIDIA and in AMDGPU are tried in their order; the first that matches a line counts it. AMD's lines name
 the GPU by its PCI address; most of NVIDIA's lines name no GPU.
 
-A failed assertion of NVIDIA's driver contains the name of a status of nvstatuscodes.h in brackets if a call failed: the
-status then tells more than the assertion. Other assertions are printed by sound GPUs, too. Release builds of the driver
-leave out the messages of NVLink training (NVLINK_PRINT in nvlink.h); debug builds print them after `nvidia-nvlink: `.
+If an assertion of NVIDIA's driver failed because a call failed, the line contains in brackets the call's status, by its
+name in nvstatuscodes.h; this status is more specific than the assertion. Failed assertions without a status are also
+logged for GPUs without faults. Release builds of the driver leave out the messages of NVLink training (NVLINK_PRINT in
+nvlink.h); debug builds print them after `nvidia-nvlink: `.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line

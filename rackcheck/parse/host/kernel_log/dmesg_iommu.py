@@ -1,8 +1,9 @@
 """Lines of the kernel's log about accesses of devices that an IOMMU blocked: VT-d, AMD-Vi and Arm's SMMU.
 
-The patterns follow the kernel's drivers/iommu: intel/dmar.c, amd/iommu.c and arm/arm-smmu-v3/arm-smmu-v3.c. VT-d and
-the AMD-Vi of old kernels name a device without its domain, and some kernels write the numbers of VT-d's devices with
-0x. Older SMMU drivers name only the SMMU, newer ones also the device in a second line.
+The patterns follow the kernel's drivers/iommu: intel/dmar.c, amd/iommu.c and arm/arm-smmu-v3/arm-smmu-v3.c. The lines
+of VT-d, and those of AMD-Vi in old kernels, contain a device's PCI address without the domain; in the lines of VT-d,
+some kernels write 0x before the bus and device numbers. Older SMMU drivers name only the SMMU; newer ones also name the
+device, in a second line.
 """
 
 from rackcheck.model.fact import Facts

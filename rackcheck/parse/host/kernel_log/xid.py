@@ -34,7 +34,7 @@ _RECOVERY = re.compile(
 _SWITCH = re.compile(r", (?P<severity>Fatal|Non-fatal), (?:Link (?P<link>[0-9]{1,3}) )?(?P<words>.{1,80})")
 
 NVLINK = frozenset(range(144, 151))
-"""Numbers of the Xids of Blackwell's NVLink; their lines end with sub-fields that tell the error."""
+"""Numbers of the Xids of Blackwell's NVLink; their lines end with sub-fields that identify the error."""
 RECOVERY = 154
 
 

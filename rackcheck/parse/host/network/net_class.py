@@ -25,7 +25,7 @@ COUNTERS = {
     "rx_length_errors": "Packets received with a wrong length.",
     "rx_missed_errors": "Packets lost because the host provided no buffers.",
     "rx_over_errors": "Packets received that were larger than their buffers.",
-    "rx_nohandler": "Packets received on an inactive interface, for which there is no protocol handler.",
+    "rx_nohandler": "Packets received on an inactive interface and dropped, because no protocol handles them.",
     "tx_aborted_errors": "Packets aborted while they were sent.",
     "tx_carrier_errors": "Packets lost because the signal was lost.",
     "tx_fifo_errors": "Packets lost because the device's sending queue failed.",
@@ -72,7 +72,7 @@ def gigabits(content: str) -> float:
 
 
 def while_up(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
-    """Read a file of an interface; absent while the interface is down, when reading this file fails with EINVAL."""
+    """Read a file of an interface; absent if this fails with EINVAL, as it does while the interface is down."""
     refused = files.refused.get(place)
     if refused is not None and refused.detail == "Invalid argument":
         return Sourced(Absent(NONE), place)

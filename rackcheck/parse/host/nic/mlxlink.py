@@ -66,12 +66,12 @@ class MlxlinkPort:
         return Unknown(Reason.NOT_COLLECTED, reading.detail) if self.text("State") == "Active" else []
 
     def measured(self, name: str, scale: Scaling) -> tuple[Reading, Reading, Reading]:
-        """Return a sensor's value and its low and high alarm thresholds; absent for what the module does not report."""
+        """Return a sensor's value and its low and high alarm thresholds, each absent if the module lacks it."""
         values, low, high = self.lanes(name, scale)
         return (values if isinstance(values, Absent | Unknown) else values[0]), low, high
 
     def lanes(self, name: str, scale: Scaling = float) -> tuple[list[float] | Absent | Unknown, Reading, Reading]:
-        """Return the scaled values of all lanes and low and high alarm thresholds from `1.886,1.989 [-10.41..6]`."""
+        """Return the scaled values of all lanes, and the low and high alarm thresholds: `1.886,1.989 [-10.41..6]`."""
         value = self.text(name)
         if not isinstance(value, str):
             reading = value if isinstance(value, Absent | Unknown) else Absent(name)

@@ -23,7 +23,7 @@ _MEASURES = {
     "bias": ("Laser bias current", "Laser tx bias current"),
 }  # fmt: skip
 _ALARMS = {"tx_power": ("Laser output power", "Laser tx power"), "rx_power": ("Laser rx power",)}
-"""Names that ethtool prints for alarm thresholds of optical power; those of transmitted power have two names."""
+"""Names that ethtool prints for alarm thresholds of optical power; each of the transmitted power has two names."""
 
 _OF_NAME = {name: leaf for leaf, names in _MEASURES.items() for name in names}
 
@@ -91,7 +91,7 @@ def module(text: str) -> Module:
 
 
 def _measure(name: str) -> Iterator[tuple[str, int]]:
-    """Yield the measurement and the lane that a field's name tells; nothing if the field is no measurement of a lane.
+    """Yield the measurement and the lane in a field's name; nothing if the field is not a measurement of a lane.
 
     The only lane of a single-lane module has no number in the field's name; it is returned as lane 1.
     """

@@ -6,7 +6,7 @@ from rackcheck.model.text.files import Files
 
 
 def lines(files: Files, globs: Sequence[str]) -> list[str]:
-    """Return the lines of the matching files, without comments; of several files with one name, only the last is read.
+    """Return the lines of the matching files, without comments; of files with the same name, only the last is read.
 
     Raises Unreadable if a file or a folder cannot be read, as the settings in it are then unknown.
     """

@@ -24,7 +24,7 @@ def modules(content: str) -> Iterator[tuple[str, bool]]:
 
 
 def built_without(files: Files) -> None:
-    """Raise Unreadable unless /proc/modules is missing because the kernel cannot load modules."""
+    """Check that /proc/modules is missing because the kernel cannot load modules; otherwise, raises Unreadable."""
     if not files.has(ALWAYS):
         raise Unreadable(f"neither {PLACE} nor {ALWAYS} exists: they are hidden", Reason.NOT_COLLECTED)
     if files.has(MODPROBE):

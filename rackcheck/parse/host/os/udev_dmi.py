@@ -1,4 +1,4 @@
-"""udev's record of the memory devices in firmware's table, in /run/udev/data/+dmi:id (systemd 248 and later).
+"""udev's record of the memory devices in the firmware's table: /run/udev/data/+dmi:id (systemd 248 and later).
 
     E:MEMORY_ARRAY_NUM_DEVICES=2
     E:MEMORY_DEVICE_0_SIZE=34359738368

@@ -1,6 +1,6 @@
 """The output of `lspci -vv`: the configuration space of each PCI function, register by register.
 
-Based on recorded outputs of many versions of lspci. These forms may differ between versions:
+Based on recorded outputs of many versions of lspci. The output has these forms, which may differ between versions:
 
     function    `0000:1b:00.0 3D controller [0302]: NVIDIA Corporation ... [10de:2330] (rev a1)`, then indented lines;
                 -vv ends each with an empty line, so cut output is detected
@@ -66,7 +66,7 @@ class Capability:
 
 @dataclass(frozen=True)
 class PciFunction:
-    """One PCI function as lspci shows it; `extended` tells whether its extended capabilities could be read."""
+    """One PCI function as lspci shows it; `extended` shows whether its extended capabilities could be read."""
 
     address: str
     title: str
@@ -105,8 +105,8 @@ class PciFunction:
     def only(self, capability: str, kinds: tuple[str, ...], *, but: bool = False) -> Absent | Unknown | None:
         """Return why a PCI function of this kind cannot have a property; None if it can have the property.
 
-        Only PCI functions whose kind is in `kinds` have the property; if `but` is true, only functions of all other
-        kinds.
+        Only PCI functions whose kind is in `kinds` have the property; if `but` is true, only functions whose
+        kind is not in `kinds` have it.
         """
         found = self.capability(capability)
         if not isinstance(found, Capability):

@@ -96,7 +96,7 @@ def seen(content: str) -> tuple[str, ...]:
 
 
 def together(values: Mapping[str, Reading]) -> Reading:
-    """Return the errors of all kinds, each as `KIND NAME`; unknown if a kind is unknown, absent if a kind is absent."""
+    """Return the errors of all kinds, each as `KIND NAME`; unknown or absent if those of one kind are."""
     for odd in (Unknown, Absent):
         found = next((reading for reading in values.values() if isinstance(reading, odd)), None)
         if found is not None:

@@ -6,7 +6,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import chosen, line, whole
 
 _NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
-"""Matches block devices that are no disks: files, memory, devices on a network, and removable drives."""
+"""Matches block devices that are not disks: files, memory, devices on a network, and removable drives."""
 
 
 _SECTOR = 512
@@ -31,7 +31,7 @@ def amount(content: str) -> float:
 def scheduler(content: str) -> str:
     """Return the I/O scheduler in use: the word in brackets, as in `[none] mq-deadline`, or the only word of the file.
 
-    Raises Unreadable on an empty file, on several lines, and if not exactly one of several words is in brackets.
+    Raises Unreadable on an empty file, on several lines, and on several words of which none or several are in brackets.
     """
     word = line(content)
     return word if re.fullmatch(r"[a-z-]{1,30}", word) else chosen(content)

@@ -43,7 +43,7 @@ def mounts(content: str) -> dict[str, Mount]:
 
 
 def why_hidden(content: str, place: str) -> Unknown:
-    """Return, from /proc/mounts, why a file of process 1 is missing, although every system has a process 1.
+    """Return why a file of process 1, which every system has, is missing; `content` is that of /proc/mounts.
 
     With the mount option `hidepid`, /proc hides the files of process 1 from users other than root.
     """

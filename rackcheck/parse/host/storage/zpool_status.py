@@ -27,8 +27,8 @@ class PoolMember:
 def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
     """Yield each pool's name and its disks and files (members), without spares, which have no error counts.
 
-    A row of the pool's table is a member if no more deeply indented row follows it. Raises Unreadable if no pool is
-    printed, if a pool has no table or an empty one, and at an invalid row of a table.
+    A row of the pool's table is a member unless the next row is indented more deeply, as after a mirror. Raises
+    Unreadable if no pool is printed, if a pool has no table or an empty one, and at an invalid row of a table.
     """
     starts = [at for at, row in enumerate(rows) if row.startswith("  pool: ")]
     if not starts:

@@ -25,7 +25,7 @@ def test_recorded_vectors_are_their_functions_and_one_that_no_cpu_serves_is_not_
 
 def test_what_could_not_be_read_is_not_counted_as_near() -> None:
     ((hidden), (far)) = irq_vectors.devices([HEAD, "1 ?", "2 0", "device 0000:19:00.0 ?", "3 0"])
-    assert hidden.remote() == Unknown(Reason.NOT_COLLECTED, "the CPUs of 1 of 2 vectors could not be read")
+    assert hidden.remote() == Unknown(Reason.NOT_COLLECTED, "for 1 of 2 vectors, the list of CPUs could not be read")
     assert far.remote() == Unknown(Reason.NOT_COLLECTED, "local_cpulist could not be read")
 
 
