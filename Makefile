@@ -62,7 +62,7 @@ judged = $(BIN)/rackcheck audit $(1); status=$$?; \
 	case $$status in 0|1|3) ;; *) echo "rackcheck ended with $$status"; exit $$status ;; esac
 
 quick test: $(VENV)/.dev
-	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal --tier $@
+	@$(BIN)/pytest -q -n $(JOBS) $(DIST) --tier $@
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -71,10 +71,13 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/reference/facts.md docs/guide/tui.md
 
+# One process runs all tests of a module, so that the module's fixtures and caches are made once.
+DIST := --dist loadfile --no-loadscope-reorder
+
 full: TESTS := --tier full
 durations: TESTS := --measure
 full all durations: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
-	@PYTHONPATH=$(CURDIR)/$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) --dist worksteal $(TESTS)
+	@PYTHONPATH=$(CURDIR)/$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) $(DIST) $(TESTS)
 
 # The compilers of the burn-in's kernels, in pinned versions: every build has the same bytes.
 $(COMPILERS)/.there: $(VENV)/.dev .ci/compilers.txt
@@ -95,7 +98,7 @@ $(YAML_LS): tests/editor/package-lock.json
 	@command -v npm >/dev/null && npm ci --silent --no-audit --no-fund --prefix tests/editor || echo "no npm: the editor's tests are skipped"
 
 explore: $(VENV)/.dev
-	@RACKCHECK_EXPLORE=1 $(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
+	@RACKCHECK_EXPLORE=1 $(BIN)/pytest -q -n $(JOBS) $(DIST) -m "not slow"
 
 schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.profile.schema schemas

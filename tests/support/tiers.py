@@ -8,6 +8,7 @@ again; a test that it has not measured is quick.
 import json
 import resource
 import time
+from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ from places import TESTS
 TIERS = ("quick", "test", "full")
 BOUNDS = {"quick": 0.05, "test": 0.5}
 """Greatest cost of a test of a tier in seconds: CPU time with child processes, or wall time, whichever is more."""
+
+UNMEASURED = 0.02
+"""Assumed cost in seconds of a test that is in no tier above `quick`, or that was not measured."""
 
 FEW = 10
 """Cases of a property that costs more than its tier allows."""
@@ -50,6 +54,18 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
         (kept if mine else left).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left)
+
+
+def longest_first(items: list[pytest.Item]) -> None:
+    """Sort the modules by their cost, the most expensive first.
+
+    Each module runs in one process, because its fixtures and caches cost more than its tests; a long module that began
+    last would run alone at the end.
+    """
+    known, total = costs(), Counter[str]()
+    for item in items:
+        total[item.nodeid.partition("::")[0]] += known.get(item.nodeid, UNMEASURED)
+    items.sort(key=lambda item: -total[item.nodeid.partition("::")[0]])
 
 
 def _on_few_cases(item: pytest.Item) -> bool:
