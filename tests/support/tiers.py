@@ -8,7 +8,6 @@ again; a test that it has not measured is quick.
 import json
 import resource
 import time
-from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
@@ -62,9 +61,10 @@ def longest_first(items: list[pytest.Item]) -> None:
     Each module runs in one process, because its fixtures and caches cost more than its tests; a long module that began
     last would run alone at the end.
     """
-    known, total = costs(), Counter[str]()
+    known, total = costs(), dict[str, float]()
     for item in items:
-        total[item.nodeid.partition("::")[0]] += known.get(item.nodeid, UNMEASURED)
+        module = item.nodeid.partition("::")[0]
+        total[module] = total.get(module, 0.0) + known.get(item.nodeid, UNMEASURED)
     items.sort(key=lambda item: -total[item.nodeid.partition("::")[0]])
 
 
