@@ -261,6 +261,12 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.bodies(".*/Memory/GPU_SXM_3_DRAM_0", remap("RowRemappingPending")),
         {"bmc.gpu_remaps_done"},
     ),
+    "the GPUs are in their test mode": (
+        lambda a: a.bodies(
+            "/redfish/v1/Systems/HGX_Baseboard_0", lambda body: body["Oem"]["Nvidia"].update(ISTModeEnabled=True)
+        ),
+        {"bmc.no_test_mode"},
+    ),
     "a GPU at its temperature limit": (
         lambda a: a.command(
             "0x10de0x03",

@@ -8,6 +8,7 @@ from rackcheck import (
     Redfish,
     Unknown,
     collection,
+    flag,
     probe,
     quantity,
     spell_key,
@@ -15,8 +16,9 @@ from rackcheck import (
     version,
 )
 from rackcheck.model.fact import Reading, clean
+from rackcheck.model.redfish_value import truth
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.item import gather, health_of, keyed, members, read_ones
+from rackcheck.parse.bmc.item import gather, health_of, keyed, members, read_ones, reported
 from rackcheck_probes.bmc.clock import offset
 
 SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}
@@ -39,6 +41,9 @@ MANAGER |= {"health": "Status.Health", "time": "DateTime"}
         "bmc.system/*.power_state": text("On, Off or in transition"),
         "bmc.system/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.system/*.bios_version": version("opaque", "BIOS"),
+        "bmc.system/*.test_mode": flag(
+            "whether the GPUs are in the in-silicon test mode (IST); absent if not reported"
+        ),
         "bmc.manager": collection("management controllers"),
         "bmc.manager/*.type": text("BMC, Service, ..."),
         "bmc.manager/*.model": text("model", Class.IDENTITY),
@@ -66,6 +71,8 @@ def bmc_identity(docs: Documents) -> Facts:
             for fact, name in names.items():
                 value = health_of(resource) if fact == "health" else resource.read(name)
                 yield f"bmc.{word}/{spell_key(key)}.{fact}", value
+    for key, system in keyed(systems):
+        yield f"bmc.system/{spell_key(key)}.test_mode", reported(system, "Oem.Nvidia.ISTModeEnabled", truth)
     for key, manager in keyed(managers):
         yield f"bmc.manager/{spell_key(key)}.offset", offset(manager)
     for word, trouble in (("system", no_system), ("manager", no_manager)):

@@ -1,7 +1,7 @@
 """GPUs as a BMC lists them: processors of type GPU, else PCIe devices named as GPUs."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
@@ -9,7 +9,7 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
 from rackcheck.model.redfish_value import health, text_of, truth
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.item import gather, health_of, in_chassis, keyed, members, state_of
+from rackcheck.parse.bmc.item import gather, health_of, in_chassis, keyed, members, reported, state_of
 from rackcheck.parse.bmc.processors import of_type
 from rackcheck.parse.bmc.systems import gibibytes, has_some, some
 
@@ -105,26 +105,14 @@ def remap(docs: Documents, gpu: Gpu, name: str) -> Sourced:
     Absent if no part has the flag, which only BMCs of NVIDIA's boards return.
     """
     parts, trouble = gather(docs.at("Links/Memory/*", gpu.resource))
-    place = ("Oem", "Nvidia", name)
-    flags = [part.read(".".join(place), truth) for part in parts if part.unread or not _lacks(part.body, place)]
+    flags = [reported(part, f"Oem.Nvidia.{name}", truth) for part in parts]
     if trouble is not None or not parts:
         none = trouble or Unknown(Reason.NOT_COLLECTED, f"{gpu.resource.uri} links to no memory")
         flags.append(Sourced(none, gpu.resource.uri))
     found = next((flag for flag in flags if flag.reading is True), None)
-    unread = next((flag for flag in flags if isinstance(flag.reading, Unknown)), None)
-    silent = Sourced(Absent(f"the BMC reports no {name}"), gpu.resource.uri)
-    return gpu.there(found or unread or (flags[0] if flags else silent))
-
-
-def _lacks(body: object, names: Sequence[str]) -> bool:
-    """Return whether the object at the end of a path of names is missing; an invalid object on the path is not."""
-    for name in names:
-        if not isinstance(body, Mapping):
-            return False
-        if name not in body:
-            return True
-        body = body[name]
-    return False
+    known = [flag for flag in flags if not isinstance(flag.reading, Absent)]
+    unread = next((flag for flag in known if isinstance(flag.reading, Unknown)), None)
+    return gpu.there(found or unread or (known or flags)[0])
 
 
 def memory(docs: Documents, gpu: Gpu) -> Sourced:

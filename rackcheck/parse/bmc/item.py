@@ -162,6 +162,21 @@ def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = te
     return sourced
 
 
+def reported(resource: Resource, name: str, reader: Callable[[object], Value]) -> Sourced:
+    """Read a property that only some vendors return (`Oem.Nvidia.ISTModeEnabled`); absent if the body does not have it.
+
+    A property is unknown if it is null, or if an object on the path to it is invalid.
+    """
+    body: object = resource.body
+    for word in name.split(".") if resource.unread is None else ():
+        if not isinstance(body, Mapping):
+            break
+        if word not in body:
+            return Sourced(Absent(f"the BMC reports no {name}"), inside(resource.uri, *name.split(".")))
+        body = body[word]
+    return resource.read(name, reader)
+
+
 def health_of(resource: Resource) -> Sourced:
     """Read the health of an item in a slot; absent if the slot is empty, or if the BMC has no health for the item.
 
