@@ -338,8 +338,10 @@ def identities(tree: Tree) -> set[str]:
             found |= {
                 v for v in (leaf.reading if isinstance(leaf.reading, tuple) else (leaf.reading,)) if isinstance(v, str)
             }
-    # Private networks are the same everywhere; another test checks that each address is replaced.
-    found = {value for value in found if not re.fullmatch(r"[0-9.]+(/[0-9]+)?", value) or value.isdecimal()}
+    # Private networks are the same everywhere, also inside a RoCE GID, so a stand-in may be the address of another node;
+    # another test checks that each address is replaced.
+    address = r"[0-9.]+(/[0-9]+)?|(0000:){5}ffff:[0-9a-f]{4}:[0-9a-f]{4}"
+    found = {value for value in found if not re.fullmatch(address, value) or value.isdecimal()}
     place = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"  # on a bus: every machine of the kind has it
     return {value for value in found if not re.fullmatch(rf"[0:.-]*|{place}", value)}
 
