@@ -600,7 +600,7 @@ WAITING = {
     "lscpu": "cpu.model cpu.sockets cpu.cores numa.balancing_off iommu.passthrough pcie.full_width "
     "pcie.no_redirect nic.ats_off memory.no_corrected nic.advanced_settings nic.write_ordering planes.cpu_count "
     "planes.cpu_cores planes.cpu_model log.clock_stable",
-    "dmesg": "log.no_pcie_error log.no_pcie_loss log.no_machine_check log.no_memory_error log.no_firmware_error "
+    "dmesg": "log.firmware_corrected log.no_pcie_error log.no_pcie_loss log.no_machine_check log.no_memory_error log.no_firmware_error "
     "log.no_overheating log.no_throttling log.no_disk_error log.no_filesystem_error log.no_raid_failure "
     "log.no_nvme_timeout log.no_stall log.no_kernel_fault log.no_nic_failure log.no_tx_timeout log.no_lost_lock "
     "log.no_full_table log.no_recovery_due log.no_lost_gpu log.no_lustre_error log.no_fatal_xid log.no_node_xid log.no_xid log.no_fatal_sxid log.no_sxid log.no_oom log.from_boot "
@@ -612,10 +612,13 @@ WAITING = {
     "RACKCHECK_CLOCK": "time.near",
     "/var/lib/dpkg": "os.no_unattended_upgrade os.driver_packages_whole os.packages_whole",
     "/etc/tuned": "cpu.tuned_profile",
-    "/proc/1/comm": "service.none_failed time.synchronized service.dcgm",
+    "/proc/1/comm": "service.none_failed time.synchronized service.dcgm os.started",
     "/proc/driver/nvidia/gpus/*/information": "driver.none_excluded",
     "/proc/driver/nvidia/params": "driver.nvlink_on driver.nvlink_full driver.topology_checked driver.peer_windows",
     "/proc/loadavg": "kernel.threads",
+    "/proc/cpuinfo": "cpu.one_microcode",
+    "/proc/net/route": "net.router_answers",
+    "/etc/cdi": "container.cdi_driver",
     "/proc/meminfo": "memory.none_broken memory.no_swap memory.all",
     "/proc/modules": "kernel.no_nouveau gpu.module gpu.module_version gpu.peer_memory nic.modules "
     "limits.locked_memory limits.services_locked_memory",
@@ -627,7 +630,7 @@ WAITING = {
     "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus nvme.driven gpu.none_missing gpu.near_nic "
     "gpu.path_width gpu.path_speed nic.read_request pcie.no_uncorrected pcie.no_error_status pcie.no_other_status "
     "nic.in_place pcie.no_power_fault pcie.functions_alike pcie.not_limited pcie.no_lane_error pcie.target_speed",
-    "/sys/bus/pci/drivers/mlx5_core": "links.module_clean nic.outstanding_reads nic.config_settled nic.ber nic.raw_ber nic.module_temperature "
+    "/sys/bus/pci/drivers/mlx5_core": "nic.link_advice nic.fec_on links.module_clean nic.outstanding_reads nic.config_settled nic.ber nic.raw_ber nic.module_temperature "
     "nic.module_firmware_alike",
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "
     "nic.path_width nic.path_speed nic.board_rate nic.board_rate_200 nic.no_link_down nic.no_recovery "
@@ -641,9 +644,9 @@ WAITING = {
     "/sys/class/powercap": "cpu.power_at_tdp",
     "libcuda": "gpu.libraries_match",
     "chronyc": "time.chrony_close",
-    "/sys/class/nvme": "nvme.drives_alike nvme.no_warning nvme.no_media_error nvme.smart_passed nvme.self_tests_passed nvme.live nvme.wear "
+    "/sys/class/nvme": "nvme.cool nvme.drives_alike nvme.no_warning nvme.no_media_error nvme.smart_passed nvme.self_tests_passed nvme.live nvme.wear "
     "nvme.not_too_hot nvme.firmware_settled nvme.writable",
-    "/sys/block": "storage.raid_whole storage.raid_parity",
+    "/sys/block": "storage.raid_whole storage.raid_parity storage.raid_consistent",
     "/proc/filesystems": "storage.pools_online storage.pool_members_sound storage.lustre_healthy",
     "mmgetstate": "storage.gpfs_active",
     "/proc/interrupts": "cpu.no_machine_check cpu.no_deferred_error",

@@ -258,6 +258,7 @@ def test_an_nvswitch_at_x2_is_no_finding() -> None:
 def test_an_idle_gpu_at_gen1_is_no_finding() -> None:
     found = judged(gpus(), "gpu")
     derived = {"gpu.nic_path_direct", "gpu.within_limits"}
+    derived |= {"gpu.idle_memory", "gpu.idle_power", "gpu.idle_temperature", "gpu.memory_at_full_clock"}
     assert {i for i, s in found.items() if s not in (Status.PASS, Status.NA)} == derived
     without = {"gpu.no_page_waits", "gpu.clocks_default", "fabric.healthy_summary", "fabric.configured"}
     assert {i for i, s in found.items() if s is Status.NA} == without

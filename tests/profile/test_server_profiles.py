@@ -353,7 +353,7 @@ def test_a_worn_drive_is_found_and_an_inaccessible_one_is_unknown() -> None:
     known = node({**{p: r for p, r in health.items() if p.startswith(("nvme/nvme0.", "nvme/nvme1."))}, **drives})
     found = judged("nvme", known) | health_of_drives(known)
     assert only(found, Status.FAIL) == {"nvme.no_warning", "nvme.no_media_error", "nvme.wear"}
-    assert only(found, Status.WARN) == {"nvme.not_too_hot"}
+    assert only(found, Status.WARN) == {"nvme.not_too_hot", "nvme.cool"}
     refused = node({p: r for p, r in {**health, **drives}.items() if p.startswith("nvme/nvme1.")})
     assert {"nvme.no_warning", "nvme.no_media_error", "nvme.wear", "nvme.not_too_hot"} <= only(
         judged("nvme", refused) | health_of_drives(refused), Status.UNKNOWN

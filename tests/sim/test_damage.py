@@ -267,6 +267,44 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         ),
         {"bmc.no_test_mode"},
     ),
+    "a PCI system error as an interrupt": (
+        lambda a: a.log("NMI: PCI system error (SERR) for reason b1 on CPU 0."),
+        {"log.no_machine_check"},
+    ),
+    "a file system that was mounted with errors": (
+        lambda a: a.log("EXT4-fs (md1): warning: mounting fs with errors, running e2fsck is recommended"),
+        {"log.no_filesystem_error"},
+    ),
+    "a file system with errors since its last check": (
+        lambda a: a.log("EXT4-fs (md1): error count since last fsck: 37"),
+        {"log.no_filesystem_error"},
+    ),
+    "a firmware error of a NIC": (
+        lambda a: a.log(
+            "mlx5_core 0000:ce:00.0: print_health_info:431:(pid 0): Health issue observed, firmware internal error, "
+            "severity(3) ERROR:"
+        ),
+        {"log.no_nic_failure"},
+    ),
+    "an InfiniBand link without error correction": (
+        lambda a: a.command("mlxlink -d", lambda t: t.replace("Standard_RS-FEC - (544,514)", "No FEC", 1)),
+        {"nic.fec_on"},
+    ),
+    "processors with different microcode": (
+        lambda a: a.command(
+            "/proc/cpuinfo",
+            lambda t: t.replace(
+                "224 microcode\t: 0x2b0005c0", "112 microcode\t: 0x2b0005c0\n    112 microcode\t: 0x2b000590"
+            ),
+        ),
+        {"cpu.one_microcode"},
+    ),
+    "a GPU whose memory clock is lowered": (
+        lambda a: a.command(
+            "0x10de0x03", lambda t: t.replace('"clock_memory": {"value": 2619}', '"clock_memory": {"value": 1593}', 1)
+        ),
+        {"gpu.memory_at_full_clock"},
+    ),
     "a GPU at its temperature limit": (
         lambda a: a.command(
             "0x10de0x03",

@@ -62,7 +62,7 @@ def _beyond(sensor: Resource, name: str) -> str:
     """Format the reading and the threshold that it is beyond; empty if it is beyond none, or if either is not given.
 
     Energy sensors are left out, because their readings only increase, and their thresholds have other units. An upper
-    threshold of 0 means that there is none.
+    threshold of 0 means that there is none. A reading that is equal to an upper threshold is beyond it, as in IPMI.
     """
     if sensor.unread is not None or str(sensor.body.get("ReadingType", "")).startswith("Energy"):
         return ""
@@ -73,8 +73,8 @@ def _beyond(sensor: Resource, name: str) -> str:
     if not isinstance(reading, float):
         return ""
     for limit in _limits(sensor, UPPER):
-        if reading > limit > 0:
-            return f"{reading:g}, above {limit:g}"
+        if reading >= limit > 0:
+            return f"{reading:g}, at or above {limit:g}"
     for limit in _limits(sensor, LOWER):
         if reading < limit:
             return f"{reading:g}, below {limit:g}"

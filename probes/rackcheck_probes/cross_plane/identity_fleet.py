@@ -224,7 +224,7 @@ SORTS = (
     FleetIdentity("UUID", "UUIDs", uuid, {UUID: "", BMC_UUID: BMC}),
     FleetIdentity("BMC", "addresses of BMCs", mac, parts={MANAGER_MAC: _outside}),
     FleetIdentity("MAC", "MACs", mac, parts={PERMANENT: _permanent, MAC: _used, BMC_MAC: _outside}, inside=_devices),
-    FleetIdentity("GUID", "GUIDs", guid, parts={GUID: _each}),
+    FleetIdentity("GUID", "GUIDs", guid, parts={GUID: _each}, inside=_inside((GUID,), guid, _seen)),
     FleetIdentity(
         "GPU serial",
         "GPU serials",

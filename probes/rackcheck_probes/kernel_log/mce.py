@@ -15,6 +15,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
             "deferred": "Lines with a deferred machine check: data is corrupt but was not used yet.",
             "uncorrected": "Lines with an uncorrected machine check.",
             "logged": "Lines about logged machine checks, without their content.",
+            "hardware_interrupts": "Lines about a non-maskable interrupt because of a PCI system or I/O error.",
             "memory_failures": "Lines about memory pages taken out of use as broken.",
         },
     ),

@@ -26,6 +26,16 @@ FILESYSTEMS = (
         "EXT4-fs error (device ",
         r"EXT4-fs error \(device (?P<key>[\w!-]{1,40})\)(?:.{1,160}? comm (?P<who>.{1,20}?): )?",
     ),
+    line(
+        "errors",
+        "mounting fs with errors",
+        r"EXT4-fs \((?P<key>[\w!-]{1,40})\): warning: mounting fs with errors",
+    ),
+    line(
+        "errors",
+        "error count since last fsck",
+        r"EXT4-fs \((?P<key>[\w!-]{1,40})\): error count since last fsck: [1-9]",
+    ),
     line("errors", "EXT4-fs (", r"EXT4-fs \((?P<key>[\w!-]{1,40})\): I/O error while writing superblock"),
     line(
         "errors", "Aborting journal on device ", r"Aborting journal on device (?P<key>[\w!]{1,40}?)(?:-[0-9]{1,4})?\."

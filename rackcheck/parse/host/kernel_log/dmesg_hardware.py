@@ -8,6 +8,11 @@ address. Bit 61 of a machine check bank's status (UC in the kernel's asm/mce.h) 
 from rackcheck.parse.host.kernel_log.dmesg import line
 
 MACHINE_CHECKS = (
+    line(
+        "hardware_interrupts",
+        "NMI: ",
+        r"NMI: (?:PCI system error \(SERR\)|IOCK error \(debug interrupt\?\)|memory parity error) for reason ",
+    ),
     line("corrected", "[Hardware Error]: Corrected error", r"(?:mce: )?\[Hardware Error\]: Corrected error"),
     line("deferred", "[Hardware Error]: Deferred error", r"(?:mce: )?\[Hardware Error\]: Deferred error"),
     line("uncorrected", "[Hardware Error]: Uncorrected", r"(?:mce: )?\[Hardware Error\]: Uncorrected"),

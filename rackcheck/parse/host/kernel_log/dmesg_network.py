@@ -8,6 +8,11 @@ from rackcheck.parse.host.kernel_log.dmesg import line
 
 MLX5 = (
     line("health", "health compromised", r"mlx5_core (?P<key><pci>):? .{0,160}?device's health compromised"),
+    line(
+        "health",
+        "Health issue observed, ",
+        r"mlx5_core (?P<key><pci>):? .{0,160}?Health issue observed, .{1,120}, severity\([0-3]\)",
+    ),
     line("health", "unrecoverable hardware error", r"mlx5_core (?P<key><pci>):? .{0,160}?unrecoverable hardware error"),
     line("health", "Fatal error ", r"mlx5_core (?P<key><pci>):? .{0,160}?Fatal error [0-9]{1,5} detected"),
     line(
