@@ -1,5 +1,6 @@
 """Builds the program that is sent to a node: node-side sources, kernels, the needed part of pynvml, and the plan."""
 
+import ast
 import json
 import lzma
 from base64 import b85encode
@@ -16,7 +17,7 @@ from rackcheck.probe.tree_shaking import needed
 
 SOURCES = (
     "wire",
-    "cpu_facts", "cpu_kernels", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu",
+    "cpu_facts", "cpu_kernels", "cpu_tasks", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu",
     "cuda", "gpu_parts", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu",
     "node_files", "node_accelerators", "node_reader", "kernel_log",
     "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "nvml_refusal", "gpu_listing", "telemetry",
@@ -92,7 +93,32 @@ def _carried() -> tuple[str, str]:
     literal = (
         f'{{"cpu": {_literal(cpu)}, "gpu": {_literal(gpu)}, "nvml": _unpacked({_packed(_nvml(text).encode())!r})}}'
     )
-    return literal, _packed(text.encode())
+    return literal, _packed(stripped(text).encode())
+
+
+def stripped(text: str) -> str:
+    """Return a Python program without docstrings, whole-line comments, and imports that only type checkers read.
+
+    The program's other lines are unchanged, so that the oldest Python for which they were written still runs them.
+    """
+    lines = text.split("\n")
+    for node in ast.walk(ast.parse(text)):
+        for body in (getattr(node, name, None) for name in ("body", "orelse")):
+            if not isinstance(body, list):
+                continue
+            cut = [one for one in body if _unread(one)]
+            for one in cut:
+                kept = len(cut) == len(body) and one is body[-1]
+                first, last = one.lineno - 1, one.end_lineno or one.lineno
+                lines[first:last] = ["pass".rjust(one.col_offset + 4) if kept else "", *[""] * (last - first - 1)]
+    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#")) + "\n"
+
+
+def _unread(node: ast.stmt) -> bool:
+    """Return whether a statement is a docstring, or a block of imports for type checkers."""
+    if isinstance(node, ast.If):
+        return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _literal(blobs: Mapping[str, str]) -> str:

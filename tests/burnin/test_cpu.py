@@ -6,6 +6,7 @@ import json
 import mmap
 import os
 import platform
+import random
 import struct
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import threading
 import time
 import zlib
 from base64 import b85encode
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -50,7 +52,9 @@ def burn(stages: Iterable[Mapping[str, Any]], **how: Any) -> Records:
         records.append({"k": kind, "t": clock(), **fields})
 
     whole = how.pop("whole", False)
+    faults = cpu.CpuFaults(**{name: how.pop(name) for name in ("skew", "harm", "spoil") if name in how})
     how = {"library": LIBRARY.read_bytes(), "stop": threading.Event(), "seed": 12345, "cool": 0.05, **how}
+    how["faults"] = faults
     cpu.Cpu(emit, clock, how.pop("stop"), how.pop("library"), how.pop("seed"), **how).run(
         [{"of": "cpu", "from": 0.0, **stage} for stage in stages]
     )
@@ -275,8 +279,7 @@ def test_of_four_cores_the_odd_one_is_blamed_by_its_seed() -> None:
 
 
 def test_a_message_altered_in_transit_is_reported_by_the_opening_core() -> None:
-    spoil, _ = spoiling(lambda at, size: poke(at + 800, 1 << 40))
-    records = burn([{"stage": "crypto", "until": 1.0}], spoil=spoil)
+    records = burn([{"stage": "crypto", "until": 1.0}], harm={CPUS[0]: 1 << 40})
     (values,) = errors(records)
     assert values["name"] == "mismatch"
     assert values["want"] != values["got"]
@@ -338,6 +341,23 @@ def test_an_address_that_mirrors_another_is_reported_as_alias() -> None:
     ]
 
 
+def test_memory_that_was_written_in_part_at_the_end_is_not_reported_as_wrong() -> None:
+    """The clock jumps back and forth, so the time limit of one step lies before or after that of the next one."""
+    late = random.Random(1)
+    began = time.monotonic()
+    records: Records = []
+    worker = cpu.Cpu(
+        lambda kind, **fields: records.append({"k": kind, **fields}),
+        lambda: time.monotonic() - began - 0.1 * late.randrange(2),
+        threading.Event(), LIBRARY.read_bytes(), 12345,
+    )  # fmt: skip
+    for _ in range(16):
+        until = time.monotonic() - began + 0.3
+        worker.run([{"of": "cpu", "stage": "ram", "from": 0.0, "until": until, "share": 20 * SHARE}])
+    assert errors(records) == []
+    assert [one["mismatches"] for one in records if "mismatches" in one]
+
+
 def test_many_wrong_words_are_bounded_and_all_are_counted() -> None:
     def ruin(at: int, size: int) -> None:
         for number in range(1000):
@@ -356,15 +376,43 @@ def resident() -> int:
 
 
 def test_each_core_works_on_its_own_and_each_seed_is_another() -> None:
-    seen: set[tuple[int, frozenset[int]]] = set()
+    seen: Counter[int] = Counter()
 
-    def look(at: int, size: int) -> None:
+    def look(at: int, _: int) -> None:
         first = ctypes.c_uint64.from_address(at).value
-        seeds = [seed for seed in range(12345, 12350) if first == word(at // 8, seed)]
-        seen.add((seeds[0], frozenset(os.sched_getaffinity(0))))
+        seen.update(seed for seed in range(12345, 12350) if first == word(at // 8, seed))
 
     burn([{**RAM, "seeds": 2}], spoil=look)
-    assert seen == {(seed, frozenset([number])) for seed in (12345, 12346) for number in CPUS}
+    assert seen == {12345: len(CPUS), 12346: len(CPUS)}
+
+
+def worked(cpus: Iterable[int], stage: str, **more: Any) -> Records:
+    """Run one stage on these CPUs; return its records."""
+    records: Records = []
+    began = time.monotonic()
+    worker = cpu.Cpu(
+        lambda kind, **fields: records.append({"k": kind, **fields}), lambda: time.monotonic() - began,
+        threading.Event(), LIBRARY.read_bytes(), 12345,
+    )  # fmt: skip
+    worker.cpus = sorted(cpus)
+    worker.run([{"of": "cpu", "stage": stage, "from": 0.0, "until": 0.2, **more}])
+    return records
+
+
+@pytest.mark.parametrize("stage", ["fingerprint", "fma"])
+def test_a_core_to_which_no_thread_can_be_pinned_is_not_tested(stage: str) -> None:
+    """The others are tested: beside a CPU that this machine does not have, the records are those of its CPUs."""
+    rows = worked([*CPUS, 8000], stage)
+    lost = [one for one in rows if one["of"] == "cpu/8000"]
+    assert [(one["status"], one["why"].partition(":")[0]) for one in lost] == [("not tested", "lost")]
+    assert {one["of"] for one in rows if "hash" in one} == {f"cpu/{number}" for number in CPUS}
+
+
+def test_a_thread_runs_on_its_own_core() -> None:
+    worker = cpu.Cpu(lambda *_, **__: None, time.monotonic, threading.Event(), LIBRARY.read_bytes(), 1)
+    tasks = cpu.cpu_tasks(worker, "fma", "fma", time.monotonic() + 0.1, {number: {"seed": 1} for number in CPUS})
+    assert {number: task.ran for number, task in tasks.items()} == {number: number for number in CPUS}
+    assert all(task.sum.work > 0 for task in tasks.values())
 
 
 def test_the_library_lies_in_memory_alone() -> None:

@@ -1,5 +1,6 @@
 """The shipped CPU kernels: the same bytes from the source, and the same results on the other processor."""
 
+import errno
 import platform
 import shutil
 import subprocess
@@ -19,8 +20,10 @@ pytestmark = [
 ]
 
 LOADER = r"""
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <elf.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdint.h>
 #include <string.h>
@@ -94,6 +97,24 @@ int main(int count, char **words)
         u64 laid = ((u64 (*)(void *, u64, double))find("laid", ""))(a, 1 << 15, 3.0);
         printf("%016llx %016llx %llu %llu %08x %08x %d %llu\n", first, other, clean, found, plain, hidden, plain == again, laid);
     }
+    /* One task alone: its fingerprint; then a ring of one CPU, whose message is altered once on its way. */
+    static u64 task[36], stop, running = 3, hashes[8];
+    const char *kernels[] = {"fma", "fill", "verify", "triad", "aes", "crc"};
+    for (int i = 0; i < 6; i++) task[12 + i] = (u64)find(kernels[i], "_neon");
+    task[2] = (u64)sched_getcpu(), task[3] = 1, task[10] = (u64)&stop, task[11] = (u64)&running;
+    task[19] = (u64)hashes, task[20] = 8, task[21] = (u64)wrong, task[22] = 4;
+    void *(*work)(void *) = find("work", "");
+    work(task);
+    printf("work %016llx %llu %d", hashes[0], task[30], task[31] == task[2]);
+    static u64 message[1 << 17] __attribute__((aligned(4096)));
+    memset(task + 23, 0, 13 * 8);
+    task[0] = 7, task[4] = ~0ull >> 1, task[5] = (u64)message, task[9] = 64, task[18] = (u64)task;
+    stop = 1;  /* the ring ends after the first message */
+    work(task);
+    printf(" %llu %llu %llu", task[8], task[26], wrong[0].want != wrong[0].got);
+    task[2] = 8000;
+    work(task);
+    printf(" %llu %llu\n", task[30], running);
     return 0;
 }
 """
@@ -128,7 +149,8 @@ def test_aarch64_gives_the_same_answers(tmp_path: Path) -> None:
     command = [*([emulator] if emulator else []), str(program), str(build_cpu.library("aarch64"))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    best, adds, plain, neon = done.stdout.splitlines()
+    best, adds, plain, neon, work = done.stdout.splitlines()
+    assert work == f"work {cpu.CPU_GOLDEN['fma']:016x} 0 1 1 1 1 {errno.EINVAL} 0"
     assert (best, adds) == ("best 0 1", "adds 640 1")
     assert neon.split()[1:] == plain.split()[1:], "the plain variant is slow here: it does the short fingerprint alone"
     first, other, clean, found, text, hidden, again, laid = neon.split()

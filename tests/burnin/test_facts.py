@@ -213,6 +213,20 @@ def test_processors_that_were_named_and_not_tested_are_not_right() -> None:
     assert verdicts(records)["burnin.cpu_alike"] is Status.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("share", "status"), [(0.043, Status.WARN), (0.249, Status.WARN), (0.25, Status.PASS), (0.45, Status.PASS)]
+)
+def test_ram_of_which_less_than_a_quarter_was_tested_is_a_warning(share: float, status: Status) -> None:
+    records = [{**r, "coverage": share} if r.get("stage") == "ram" and "coverage" in r else r for r in CLEAN.records]
+    assert verdicts(records)["burnin.memory_covered"] is status
+
+
+def test_a_numa_node_without_cpus_that_was_not_tested_leaves_processors_and_memory_unknown() -> None:
+    records = [{**r, "numa": {**r["numa"], "8": []}} if "numa" in r else r for r in CLEAN.records]
+    assert records != list(CLEAN.records)
+    assert verdicts(records)["burnin.cpu_correct"] is Status.UNKNOWN
+
+
 def test_memory_of_which_little_was_tested_is_not_right() -> None:
     records = [{**r, "coverage": 0.01} if r.get("stage") == "memory" and "coverage" in r else r for r in CLEAN.records]
     assert verdicts(records)["burnin.gpu_correct"] is Status.UNKNOWN

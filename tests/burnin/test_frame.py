@@ -59,6 +59,28 @@ def test_the_text_that_travels_is_small_and_parses_as_older_pythons() -> None:
 
 
 @pytest.mark.skipif(not OLD.exists(), reason="no Python 3.8 on this machine")
+def test_what_is_left_out_of_the_program_that_travels_is_read_by_no_interpreter() -> None:
+    """Apart from docstrings and blocks for type checkers, the program is the same, name by name and text by text."""
+
+    def program(text: str) -> str:
+        tree = ast.parse(text)
+        for node in ast.walk(tree):
+            for name in ("body", "orelse"):
+                body = getattr(node, name, None)
+                if isinstance(body, list):
+                    unread = [one for one in body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
+                    checked = [one for one in body if isinstance(one, ast.If) and "TYPE_CHECKING" in ast.dump(one.test)]
+                    kept = [one for one in body if one not in [*unread, *checked] and not isinstance(one, ast.Pass)]
+                    setattr(node, name, kept)
+        return ast.dump(tree)
+
+    whole = pack.sources()
+    assert program(pack.stripped(whole)) == program(whole)
+    assert len(pack.stripped(whole)) < 0.8 * len(whole)
+    text = 'def f():\n    """Doc."""\n    # why\n    return "# kept"\n\nclass A:\n    """Doc."""\n'
+    assert pack.stripped(text) == 'def f():\n    return "# kept"\nclass A:\n    pass\n'
+
+
 def test_python_3_8_runs_it_to_its_end() -> None:
     old = start(plan(0.5), str(OLD))
     old.end()

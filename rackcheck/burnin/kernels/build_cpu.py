@@ -25,14 +25,14 @@ COMMON = (
     *("-fvisibility=hidden", "-ffp-contract=off", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables"),
     *("-fno-ident", "-Wall", "-Wextra", "-Werror"),
 )
-LINKED = ("-shared", "-nostdlib", "-s", "-Wl,--build-id=none", "-Wl,--hash-style=gnu")
+LINKED = ("-shared", "-nostdlib", "-s", "-Wl,-Bsymbolic", "-Wl,--build-id=none", "-Wl,--hash-style=gnu")
 VARIANTS = {
     "x86_64": (
         ("-DPLAIN", "-Os"),
         ("-mcpu=x86_64+avx2+fma+aes+crc32",),
         ("-mcpu=x86_64+avx2+fma+aes+crc32+avx512f+evex512", "-mprefer-vector-width=512"),
     ),
-    "aarch64": (("-DPLAIN", "-Os"), ("-mcpu=generic+aes+crc",)),
+    "aarch64": (("-DPLAIN", "-Os", "-mno-outline-atomics"), ("-mcpu=generic+aes+crc",)),
 }
 """The compiler options of each variant, by architecture as platform.machine() returns it.
 

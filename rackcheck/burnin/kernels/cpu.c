@@ -423,6 +423,164 @@ EVERY void adds(u64 rounds, struct counts *counts)
     counts->work = 64 * rounds;
 }
 
+/* ---- one task for each CPU: a native thread runs it to its end, so that the interpreter has no work per core ---- */
+
+#if defined(__x86_64__)
+enum { SETAFFINITY = 203, GETCPU = 309, YIELD = 24, MADVISE = 28 };
+#else
+enum { SETAFFINITY = 122, GETCPU = 168, YIELD = 124, MADVISE = 233 };
+#endif
+enum { PIECE = 40000000, ROUNDS = 20000, SLICE = 8 << 20, MESSAGE = 1 << 20, NUMBERS = 1 << 18, ADDS = 6000 };
+#define APART __attribute__((noinline))
+enum { FINGERPRINT, FMA, FILL, VERIFY, LAY, TRIAD, LAID, RING, FREE };
+
+struct task {
+    u64 kind, cpu, pin, seed, until, at, bytes, flip, turn, harm;  /* until: CLOCK_MONOTONIC, ns */
+    volatile u64 *stop, *running;                                  /* shared by all tasks */
+    u64 (*fma)(u64, u64, u64, u64, struct counts *);
+    void (*fill)(u64, u64, u64, u64, u64, struct counts *);
+    void (*verify)(u64, u64, u64, u64, u64, u64, struct wrong *, u64, struct counts *);
+    u64 (*triad)(double *, const double *, const double *, u64, double, u64, u64, struct counts *);
+    void (*aes)(u64, u64, u64, u64, struct counts *);
+    u32 (*crc)(u64, u64);
+    struct task *before;                /* the ring's previous CPU */
+    u64 *list, room;                    /* hashes, or the processor time (ns) of each measurement of the clock */
+    struct wrong *wrong; u64 most;
+    struct counts sum;                  /* from here on: results */
+    u64 count, done, first, status, ran, ended;
+    u64 plain, sent, full;              /* of the message in the ring; `full` while it waits for the next CPU */
+};
+
+static APART u64 sys(long number, u64 x, u64 y, u64 z)
+{
+#if defined(__x86_64__)
+    u64 status;
+    __asm__ volatile("syscall" : "=a"(status) : "a"(number), "D"(x), "S"(y), "d"(z) : "rcx", "r11", "memory");
+    return status;
+#else
+    register long x8 __asm__("x8") = number;
+    register u64 x0 __asm__("x0") = x, x1 __asm__("x1") = y, x2 __asm__("x2") = z;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+    return x0;
+#endif
+}
+
+static APART int over(const struct task *t) { return *t->stop || now(WALL) >= t->until; }
+static APART u64 piece(const struct task *t)
+{
+    u64 at = now(WALL), left = at < t->until ? t->until - at : 0;
+    return left < PIECE ? left : PIECE;
+}
+static APART void sum(struct task *t, const struct counts *c)
+{
+    t->sum.wall += c->wall, t->sum.cpu += c->cpu, t->sum.work += c->work, t->sum.found += c->found;
+}
+static APART void note(struct task *t, u64 address, u64 want, u64 got)
+{
+    if (t->done < t->most) t->wrong[t->done] = (struct wrong){address, want, got};
+    t->done++;
+}
+static APART void list(struct task *t, u64 value)
+{
+    if (t->count < t->room) t->list[t->count] = value;
+    t->count++;
+}
+
+static void prints(struct task *t)  /* seeds that count up; or always the same, with a measurement of the clock */
+{
+    struct counts c;
+    do {
+        u64 seed = t->seed + (t->kind == FMA ? 0 : t->count);
+        u64 got = t->fma(seed, ROUNDS, t->kind == FMA ? t->first : 0, piece(t), &c);
+        sum(t, &c);
+        if (!t->count) t->first = got;
+        if (c.found) note(t, c.found, seed, got);
+        if (t->kind == FMA) adds(ADDS, &c), got = c.cpu;
+        list(t, got);
+    } while (!over(t));
+}
+
+static void memory(struct task *t)
+{
+    struct counts c;
+    while (t->done < t->bytes && !over(t)) {
+        u64 at = t->at + t->done, left = t->bytes - t->done, size = left < SLICE ? left : SLICE;
+        u64 known = t->sum.found < t->most ? t->sum.found : t->most;
+        if (t->kind == FILL) t->fill(at, size, at / 8, t->seed, 0, &c);
+        else t->verify(at, size, at / 8, t->seed, t->flip, t->turn, t->wrong + known, t->most - known, &c);
+        sum(t, &c);
+        t->done += size;
+    }
+}
+
+static void numbers(struct task *t)
+{
+    struct counts c;
+    u64 count = t->bytes / 24, where = 0;
+    double *v[3] = {(double *)t->at, (double *)t->at + count, (double *)t->at + 2 * count};
+    if (t->kind == TRIAD) do {
+        where = t->triad(v[0], v[1], v[2], count, 3.0, where, piece(t), &c);
+        sum(t, &c);
+    } while (!over(t));
+    else for (; where < count && !over(t); where += NUMBERS) {
+        u64 size = count - where < NUMBERS ? count - where : NUMBERS;
+        if (t->kind == LAY) lay(v[0] + where, v[1] + where, v[2] + where, size);
+        else t->sum.found += laid(v[0] + where, size, 3.0);
+        t->done = where + size;
+    }
+}
+
+static int waited(const struct task *t, u64 *flag, u64 value)
+{
+    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) != value) {
+        if (over(t)) return 0;
+        sys(YIELD, 0, 0, 0);
+    }
+    return 1;
+}
+
+static void ring(struct task *t)
+{
+    struct counts c;
+    struct task *p = t->before;
+    do {
+        t->sent = t->seed + t->count;
+        t->fill(t->at, MESSAGE, 0, t->sent, 0, &c);
+        t->plain = t->crc(t->at, MESSAGE);
+        t->aes(t->at, MESSAGE, t->sent, 0, &c);
+        sum(t, &c);
+        list(t, t->crc(t->at, MESSAGE));
+        ((u64 *)t->at)[100] ^= t->harm, t->harm = 0;
+        __atomic_store_n(&t->full, 1, __ATOMIC_RELEASE);
+        if (!waited(t, &p->full, 1)) return;
+        t->aes(p->at, MESSAGE, p->sent, 1, &c);
+        sum(t, &c);
+        u64 got = t->crc(p->at, MESSAGE);
+        t->turn++;
+        if (got != p->plain) t->sum.found++, note(t, p->sent, p->plain, got);
+        __atomic_store_n(&p->full, 0, __ATOMIC_RELEASE);
+    } while (waited(t, &t->full, 0) && !over(t));
+}
+
+EVERY void *work(struct task *t)
+{
+    u64 mask[128], own = 0;
+    for (int i = 0; i < 128; i++) ((volatile u64 *)mask)[i] = 0;
+    if (t->pin / 64 < 128) mask[t->pin / 64] = 1ull << t->pin % 64;
+    t->status = -sys(SETAFFINITY, 0, sizeof mask, (u64)mask);
+    if (t->status) ;
+    else if (t->kind == FINGERPRINT || t->kind == FMA) prints(t);
+    else if (t->kind == FILL || t->kind == VERIFY) memory(t);
+    else if (t->kind == RING) ring(t);
+    else if (t->kind == FREE) sys(MADVISE, t->at, t->bytes, 4);  /* MADV_DONTNEED */
+    else numbers(t);
+    t->ended = now(WALL);
+    sys(GETCPU, (u64)&own, 0, 0);
+    t->ran = own;
+    __atomic_sub_fetch(t->running, 1, __ATOMIC_RELEASE);
+    return 0;
+}
+
 /* 2: avx512, 1: avx2 or neon, 0: plain. `hwcap`: the kernel's AT_HWCAP, read on aarch64. */
 EVERY u32 best(u64 hwcap)
 {

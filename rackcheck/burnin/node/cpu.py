@@ -10,11 +10,11 @@ import os
 import platform
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.cpu_answers import cpu_crypto, cpu_fingerprint
-    from rackcheck.burnin.node.cpu_facts import cpu_memory, cpu_model, cpu_nodes
+    from rackcheck.burnin.node.cpu_facts import cpu_far_nodes, cpu_list, cpu_memory, cpu_model, cpu_nodes, cpu_text
     from rackcheck.burnin.node.cpu_kernels import CpuKernels, CpuResult
     from rackcheck.burnin.node.cpu_ram import cpu_ram
     from rackcheck.burnin.node.cpu_rates import cpu_fma, cpu_triad
@@ -32,13 +32,24 @@ CpuTimes = Dict[str, float]
 """Sums over kernel calls, such as `wall` and `cpu` in seconds, `work` in the kernel's unit and `found` errors."""
 
 
+class CpuFaults(NamedTuple):
+    """Faults that tests inject, to check that they are found.
+
+    `skew` maps a CPU to a number that is added to the seed on this CPU, and `harm` to a mask that is XORed into its
+    first encrypted message. `spoil` is called with the address and size of filled memory before it is read again.
+    """
+
+    skew: Mapping[int, int] = {}
+    harm: Mapping[int, int] = {}
+    spoil: Optional[Callable[[int, int], None]] = None
+
+
 class Cpu:
     """The processors of this node under load.
 
     `emit` writes a record, `clock` returns the seconds since the burn-in began, and `stop` is the event that ends the
-    load. Tests inject faults with `skew` and `spoil`, and check that the faults are found. `skew` maps a CPU to a
-    number that is added to the seed on this CPU. `spoil` is called with the address and size of a filled memory area or
-    an encrypted message, before the node reads it again.
+    load. If `root` contains a /sys with a list of CPUs, as in tests, the node's files are read below it, and the work
+    of its CPUs runs on the real CPUs in turn.
     """
 
     def __init__(
@@ -49,17 +60,22 @@ class Cpu:
         library: Optional[bytes],
         seed: int,
         variant: Optional[str] = None,
-        skew: Optional[Dict[int, int]] = None,
-        spoil: Optional[Callable[[int, int], None]] = None,
         cool: float = CPU_COOL,
+        faults: Optional[CpuFaults] = None,
+        root: str = "",
     ) -> None:
         self.emit, self.clock, self.stop, self.seed = emit, clock, stop, seed
-        self.skew, self.spoil, self.cool = skew or {}, spoil, cool
-        self.cpus = sorted(os.sched_getaffinity(0))
+        self.skew, self.harm, self.spoil = faults or CpuFaults()
+        self.cool = cool
+        real = sorted(os.sched_getaffinity(0))
+        simulated = cpu_list(cpu_text(root + "/sys/devices/system/cpu/online")) if root else []
+        self.cpus, self.root = simulated or real, root if simulated else ""
+        self.pins = {cpu: real[at % len(real)] for at, cpu in enumerate(simulated)}
         self.troubles: List[Dict[str, str]] = []
         self._lock = threading.Lock()
         self._faults: Counter[Tuple[str, str, str]] = Counter()
-        self.nodes = cpu_nodes(self.cpus)
+        self.nodes = cpu_nodes(self.cpus, self.root)
+        self.far = cpu_far_nodes(self.nodes, self.root)
         self.kernels: Any = CpuStdlib()
         try:
             if library is not None:
@@ -76,8 +92,8 @@ class Cpu:
             "cpus": self.cpus,
             "cpu": cpu_model(),
             "variant": self.kernels.variant,
-            "numa": self.nodes,
-            "memory": cpu_memory("MemTotal"),
+            "numa": dict(self.nodes, **{node: [] for node in self.far}),
+            "memory": cpu_memory("MemTotal", root=self.root),
             "load": os.getloadavg()[0],
             "troubles": self.troubles,
         }
@@ -142,20 +158,23 @@ class Cpu:
         if known:
             self.emit("error", of=of, stage=stage, name=name, **fields)
 
-    def together(self, stage: str, work: Callable[[int], Any]) -> Dict[int, Any]:
-        """Run `work` on each CPU, in a thread pinned to it; a CPU on which `work` fails is reported and omitted."""
+    def together(self, stage: str, work: Callable[[int], Any], cpus: List[int]) -> Dict[int, Any]:
+        """Run `work` on each CPU, in a Python thread pinned to it; a CPU on which it fails is reported and omitted.
+
+        Only the kernels of the standard library need this; the compiled kernels run in native threads (cpu_tasks.py).
+        """
         results: Dict[int, Any] = {}
 
         def pinned(cpu: int) -> None:
             try:
-                os.sched_setaffinity(0, {cpu})
+                os.sched_setaffinity(0, {self.pins.get(cpu, cpu)})
                 results[cpu] = work(cpu)
             except Exception as error:  # noqa: BLE001  a failure of this core does not stop the others
                 none = isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM
                 why = "no memory" if none else "lost"
                 self.undone("cpu/%d" % cpu, stage, "%s: %s: %s" % (why, type(error).__name__, error))
 
-        threads = [threading.Thread(target=pinned, args=(cpu,), daemon=True) for cpu in self.cpus]
+        threads = [threading.Thread(target=pinned, args=(cpu,), daemon=True) for cpu in cpus]
         for thread in threads:
             thread.start()
         for thread in threads:

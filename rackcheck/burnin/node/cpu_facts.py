@@ -19,14 +19,50 @@ def cpu_list(text: str) -> List[int]:
     return [cpu for part in ends for cpu in range(int(part[0]), int(part[-1]) + 1)]
 
 
-def cpu_nodes(cpus: List[int]) -> Dict[str, List[int]]:
+CPU_NODES = "/sys/devices/system/node/"
+
+
+def cpu_nodes(cpus: List[int], root: str = "") -> Dict[str, List[int]]:
     """Return the allowed CPUs of each NUMA node; if sysfs has no NUMA nodes, all CPUs are returned as node 0."""
     nodes = {}
-    for path in Path("/sys/devices/system/node").glob("node*"):
+    for path in Path(root + CPU_NODES).glob("node[0-9]*"):
         mine = [cpu for cpu in cpu_list(cpu_text("%s/cpulist" % path)) if cpu in cpus]
         if mine:
             nodes[path.name[4:]] = mine
     return nodes or {"0": cpus}
+
+
+def cpu_far_nodes(nodes: Dict[str, List[int]], root: str = "") -> Dict[str, str]:
+    """Return the NUMA nodes that have RAM and no CPU, each with the nearest of `nodes`; "" if it may not be tested.
+
+    Memory that the kernel received from a DAX device, such as CXL memory, is RAM. The memory of NVIDIA's coherent GPUs
+    is a NUMA node too, but the GPU's stages test it, so it is omitted. Of any other node the kind is not known.
+    """
+    places = Path(root + "/proc/driver/nvidia/gpus").glob("*/numa_status")
+    texts = [cpu_text(str(path)).split() for path in places]
+    gpus = {words[words.index("Node:") + 1] for words in texts if "Node:" in words[:-1]}
+    ram = {cpu_text(str(path)).strip() for path in Path(root + "/sys/bus/dax/devices").glob("*/target_node")}
+    online = [str(node) for node in cpu_list(cpu_text(root + CPU_NODES + "online"))]
+    far = {}
+    for node in online:
+        alone = not cpu_text("%s%snode%s/cpulist" % (root, CPU_NODES, node)).strip()
+        if alone and node not in gpus and cpu_memory("MemTotal", node, root):
+            steps = dict(zip(online, cpu_text("%s%snode%s/distance" % (root, CPU_NODES, node)).split()))  # noqa: B905
+            near = sorted(nodes, key=lambda one: (int(steps.get(one, 255)), int(one)))
+            far[node] = near[0] if node in ram else ""
+    return far
+
+
+def cpu_shares(nodes: List[str], root: str = "") -> Dict[str, int]:
+    """Return for each NUMA node how many bytes of the available memory it has, from its own free memory and cache."""
+    free, own = cpu_available(root), {}
+    for node in nodes:
+        if not cpu_text("%s%snode%s/meminfo" % (root, CPU_NODES, node)):
+            return dict.fromkeys(nodes, free // len(nodes))
+        cache = cpu_memory("FilePages", node, root) - cpu_memory("Shmem", node, root)
+        own[node] = cpu_memory("MemFree", node, root) + max(0, cache)
+    whole = max(1, sum(own.values()))
+    return {node: min(size, free * size // whole) for node, size in own.items()}
 
 
 def cpu_model() -> str:
@@ -36,40 +72,40 @@ def cpu_model() -> str:
     return values.get("model name") or "%s %s" % (values.get("CPU implementer", ""), values.get("CPU part", ""))
 
 
-def cpu_memory(field: str, node: Optional[str] = None) -> int:
+def cpu_memory(field: str, node: Optional[str] = None, root: str = "") -> int:
     """Return a field of meminfo in bytes, for the system or for one NUMA node; 0 if the field cannot be read."""
-    text = cpu_text("/sys/devices/system/node/node%s/meminfo" % node) if node else ""
-    for line in (text or cpu_text("/proc/meminfo")).splitlines():
+    text = cpu_text("%s%snode%s/meminfo" % (root, CPU_NODES, node)) if node else ""
+    for line in (text or cpu_text(root + "/proc/meminfo")).splitlines():
         words = line.split()
         if field + ":" in words:
             return int(words[words.index(field + ":") + 1]) * 1024
     return 0
 
 
-def cpu_available() -> int:
+def cpu_available(root: str = "") -> int:
     """Return the available memory in bytes: MemAvailable, or less if a cgroup sets a lower limit."""
-    free = [cpu_memory("MemAvailable")]
-    for line in cpu_text("/proc/self/cgroup").splitlines():
+    free = [cpu_memory("MemAvailable", root=root)]
+    for line in cpu_text(root + "/proc/self/cgroup").splitlines():
         _, kind, path = line.split(":", 2)
-        root, most, used = ("/sys/fs/cgroup", "memory.max", "memory.current")
+        top, most, used = ("/sys/fs/cgroup", "memory.max", "memory.current")
         if kind == "memory":
-            root, most, used = ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+            top, most, used = ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
         elif kind:
             continue
         while path:
-            texts = [cpu_text("%s%s/%s" % (root, path, name)).strip() for name in (most, used)]
+            texts = [cpu_text("%s%s%s/%s" % (root, top, path, name)).strip() for name in (most, used)]
             if all(text.isdigit() for text in texts):
                 free.append(max(0, int(texts[0]) - int(texts[1])))
             path = path.rpartition("/")[0]
     return min(free)
 
 
-def cpu_last_cache(cpus: List[int]) -> int:
+def cpu_last_cache(cpus: List[int], root: str = "") -> int:
     """Return the total size, in bytes, of the last-level caches that `cpus` use; 32 MiB per CPU if unknown."""
     caches = {}
     for cpu in cpus:
         for level in (3, 2):
-            path = "/sys/devices/system/cpu/cpu%d/cache/index%d/" % (cpu, level)
+            path = "%s/sys/devices/system/cpu/cpu%d/cache/index%d/" % (root, cpu, level)
             size, shared = cpu_text(path + "size").strip(), cpu_text(path + "shared_cpu_list").strip()
             if size:
                 caches[shared] = int(size.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(size[-1:], 0)

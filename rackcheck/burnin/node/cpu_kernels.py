@@ -1,7 +1,8 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
 """The CPU's compiled kernels on the node: loaded from memory and called with ctypes.
 
-Each kernel reads the clock and its thread's processor time itself, so the interpreter's time is never measured.
+Each kernel reads the clock and its thread's processor time itself, so the interpreter's time is never measured. The
+stages of the burn-in call the kernels through tasks (cpu_tasks.py); the methods here call one kernel.
 """
 
 import contextlib
@@ -94,22 +95,10 @@ class CpuKernels:
         """Run the triad for `seconds` over the arrays, from the index `start`; return the index at which it stopped."""
         return self._call("triad", *at, count, ctypes.c_double(3.0), start, int(seconds * 1e9))
 
-    def seal(self, seed: int, old: Any) -> Tuple[Any, int, int, CpuResult]:
-        """Encrypt the message of `seed`; return it with the CRC32C of the text and of the ciphertext.
-
-        If `old` is a message from an earlier call, the new message is stored in the memory of the old one.
-        """
-        kept = old[0] if old else (ctypes.c_char * (CPU_MESSAGE + 64))()
-        at = ctypes.addressof(kept) + -ctypes.addressof(kept) % 64
-        self._call("fill", at, CPU_MESSAGE, 0, seed, 0)
-        plain = self._call("crc", at, CPU_MESSAGE)[0] & 0xFFFFFFFF
-        value = self._call("aes", at, CPU_MESSAGE, seed, 0)[1]
-        return (kept, at), plain, self._call("crc", at, CPU_MESSAGE)[0] & 0xFFFFFFFF, value
-
-    def unseal(self, message: Any, seed: int) -> Tuple[int, CpuResult]:
-        """Decrypt a message in place; return the CRC32C of the text."""
-        value = self._call("aes", message[1], CPU_MESSAGE, seed, 1)[1]
-        return self._call("crc", message[1], CPU_MESSAGE)[0] & 0xFFFFFFFF, value
+    def address(self, name: str) -> int:
+        """Return the address of a kernel in this variant."""
+        function = self._all[name if name == "work" else "%s_%s" % (name, self.variant)]
+        return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
 
 def cpu_memory_file() -> int:

@@ -4,14 +4,21 @@
 Results are verified.
 """
 
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.cpu import CPU_FULL, Cpu, CpuTimes, cpu_sum
+    from rackcheck.burnin.node.cpu import CPU_FULL, CPU_PIECE, Cpu, CpuTimes
     from rackcheck.burnin.node.cpu_answers import cpu_vote
     from rackcheck.burnin.node.cpu_facts import cpu_available, cpu_last_cache
-    from rackcheck.burnin.node.cpu_ram import cpu_mapped
+    from rackcheck.burnin.node.cpu_ram import cpu_free, cpu_mapped
+    from rackcheck.burnin.node.cpu_tasks import cpu_task_times, cpu_tasks
+
+CPU_ADDS = 64 * 6000
+"""Dependent additions, one per cycle, of one measurement of the clock (kernels/cpu.c)."""
+CPU_LAID = 5.0
+"""Time, in seconds, that the triad may take after its stage to verify its result: one pass over the arrays."""
 
 
 def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
@@ -26,32 +33,23 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
     the best CPU of its node. If all CPUs of a node lost half of their units, only a comparison between nodes shows the
     defect.
     """
-    kernels = burn.kernels
-
-    def work(cpu: int) -> Tuple["CpuTimes", List[float], int]:
-        times, want = burn.times(), 0
-        clocks: List[float] = []
-        while not clocks or not burn.ends(stage["until"]):
-            seed = burn.seed + burn.skew.get(cpu, 0) & CPU_FULL
-            got, value = kernels.fingerprint(seed, want, burn.left(stage["until"]))
-            want = want or got
-            cpu_sum(times, value)
-            if value.found:
-                fields = {"want": "%016x" % want, "got": "%016x" % got, "seed": seed, "cpu": cpu}
-                burn.fault("cpu/%d" % cpu, "fma", "mismatch", count=value.found, **fields)
-            value = kernels.adds()
-            clocks.append(value.work / max(1, value.cpu) * 1e9)
-        return times, sorted(clocks), want
-
-    results = burn.together("fma", work)
+    kernels, begun = burn.kernels, burn.clock()
+    given = {cpu: {"seed": burn.seed + burn.skew.get(cpu, 0) & CPU_FULL} for cpu in burn.cpus}
+    results: Dict[int, Tuple[CpuTimes, List[float], int]] = {}
+    for cpu, task in cpu_tasks(burn, "fma", "fma", stage["until"], given, CPU_PIECE).items():
+        clocks = sorted(CPU_ADDS * 1e9 / max(1, each) for each in task.values())
+        results[cpu] = cpu_task_times(burn, task, begun), clocks, task.first
+        for count, seed, got in task.found(task.done):
+            fields = {"want": "%016x" % task.first, "got": "%016x" % got, "seed": seed, "cpu": cpu}
+            burn.fault("cpu/%d" % cpu, "fma", "mismatch", count=count, **fields)
     lost = cpu_vote(burn, "fma", {cpu: [first] for cpu, (_, _, first) in results.items()})
-    clocks = {cpu: each[len(each) // 2] for cpu, (_, each, _) in results.items()}
-    peaks = [times["work"] / times["cpu"] / clocks[cpu] for cpu, (times, _, _) in results.items()]
+    middle = {cpu: each[len(each) // 2] for cpu, (_, each, _) in results.items()}
+    peaks = [times["work"] / times["cpu"] / middle[cpu] for cpu, (times, _, _) in results.items()]
     cycle = cpu_cycle(max(peaks or [0.0]), {"avx512": 8, "avx2": 4, "neon": 2}.get(kernels.variant, 0))
     for cpu, (times, _, got) in sorted(results.items()):
-        fields = {"unit": "FLOP", "hash": "%016x" % got, "seed": burn.seed, "clock": clocks[cpu]}
+        fields = {"unit": "FLOP", "hash": "%016x" % got, "seed": burn.seed, "clock": middle[cpu]}
         if cycle:
-            fields["roof"] = clocks[cpu] * cycle
+            fields["roof"] = middle[cpu] * cycle
         wrong = int(times["found"]) + lost[cpu]
         burn.done(stage, "cpu/%d" % cpu, "fma", times, True, mismatches=wrong, **fields)
 
@@ -71,46 +69,37 @@ def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
     The arrays `a` of all cores together are at least four times as large as the caches, and so are the arrays `b` and
     `c`. After the measurement, every element of the array `a` is verified.
     """
-    kernels, caches = burn.kernels, cpu_last_cache(burn.cpus)
-    most = cpu_available() // 12 // len(burn.cpus) >> 18 << 18
+    caches, free = cpu_last_cache(burn.cpus, burn.root), cpu_available(burn.root)
     size = max(4 * caches // len(burn.cpus), 4 << 20) + (1 << 18) - 1 >> 18 << 18
-    if size > most:
-        why = "no memory: %d B free, 12 x %d B of arrays needed" % (cpu_available(), size * len(burn.cpus))
+    if size > free // 12 // len(burn.cpus) >> 18 << 18:
+        why = "no memory: %d B free, 12 x %d B of arrays needed" % (free, size * len(burn.cpus))
         burn.undone("node", "triad", why, test="triad")
         return
-    count = size // 8
-    ready: List[int] = []
-
-    def work(cpu: int) -> "CpuTimes":
-        with cpu_mapped(3 * size) as at:
-            arrays = [at, at + size, at + 2 * size]
-            for start in range(0, count, 1 << 18):
-                if burn.ends(stage["until"]):
-                    break
-                kernels.lay(arrays, start, min(1 << 18, count - start))
-            ready.append(cpu)
-            while len(ready) < len(burn.cpus) and not burn.ends(stage["until"]):
-                time.sleep(0.002)
-            times, where = burn.times(), 0
-            while not burn.ends(stage["until"]):
-                where, value = kernels.triad(arrays, count, where, burn.left(stage["until"]))
-                cpu_sum(times, value)
-            times["seconds"] = burn.clock()
-            for start in range(0, count if times["work"] >= 3 * size else 0, 1 << 18):
-                if burn.stop.is_set():
-                    break
-                times["found"] += kernels.laid(arrays[0], start, min(1 << 18, count - start))
-            return times
-
-    results = burn.together("triad", work)
+    results: Dict[int, CpuTimes] = {}
+    try:
+        with contextlib.ExitStack() as held:
+            given = {cpu: {"at": held.enter_context(cpu_mapped(3 * size)), "bytes": 3 * size} for cpu in burn.cpus}
+            cpu_tasks(burn, "triad", "lay", stage["until"], given)
+            begun = burn.clock()
+            tasks = cpu_tasks(burn, "triad", "triad", stage["until"], given)
+            results = {cpu: cpu_task_times(burn, task, begun) for cpu, task in tasks.items()}
+            ended = max([task.ended for task in tasks.values()] or [0]) / 1e9 - time.monotonic() + burn.clock()
+            passed = len(tasks) == len(burn.cpus) and all(times["work"] >= 3 * size for times in results.values())
+            if passed:
+                for cpu, task in cpu_tasks(burn, "triad", "laid", stage["until"] + CPU_LAID, given).items():
+                    results[cpu]["found"] = task.sum.found
+                    passed = passed and task.done == size // 8
+            cpu_free(burn, "triad", {cpu: (one["at"], one["bytes"]) for cpu, one in given.items()})
+    except OSError as error:
+        burn.undone("node", "triad", "no memory: %s" % error, test="triad")
+        return
     for cpu, times in sorted(results.items()):
         if times["found"]:
             burn.fault("cpu/%d" % cpu, "triad", "mismatch", count=int(times["found"]), cpu=cpu, seed=0)
-    if len(results) < len(burn.cpus) or not all(times["work"] >= 3 * size for times in results.values()):
+    if not passed:
         burn.undone("node", "triad", "under-loaded: not every core completed one pass over its arrays", test="triad")
         return
     whole = {key: sum(times[key] for times in results.values()) for key in ("wall", "cpu", "work", "found")}
-    whole["from"] = min(times["from"] for times in results.values())
-    whole["seconds"] = max(times["seconds"] for times in results.values()) - whole["from"]
+    whole.update({"from": begun, "seconds": ended - begun})
     fields = {"unit": "B", "mismatches": int(whole["found"]), "array": size * len(burn.cpus)}
     burn.done(stage, "node", "triad", whole, True, **fields)

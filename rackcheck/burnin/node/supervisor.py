@@ -225,7 +225,7 @@ class Supervisor:
 
         def compute(line: Any, stop: threading.Event) -> None:
             library = carried["cpu"].get(platform.machine())
-            worker = Cpu(line.emit, line.clock, stop, library, plan["seed"])
+            worker = Cpu(line.emit, line.clock, stop, library, plan["seed"], root=plan.get("root", ""))
             line.emit("about", **worker.hello())
             worker.run([dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in cpu])
 
