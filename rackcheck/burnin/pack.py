@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import re
 from base64 import b85encode
 from collections.abc import Mapping
 from functools import cache
@@ -28,6 +29,9 @@ SOURCES = (
 
 LARGEST = 192 << 10
 """Maximum size of the program, in bytes."""
+
+_UNUSED = re.compile(r"^if TYPE_CHECKING:\n(?:(?: +.*)?\n)*(?=\S)", re.MULTILINE)
+"""Imports for type checkers, which no node needs."""
 
 _TEXT = """\
 # A burn-in of rackcheck {version}: python3 -I -S reads this, runs it and leaves no files.
@@ -70,10 +74,10 @@ def command(size: int) -> str:
 
 
 def sources() -> str:
-    """Return the node-side files, joined into one text."""
+    """Return the node-side files, joined into one text, without their imports for type checkers."""
     node = files("rackcheck.burnin").joinpath("node")
     return "\n".join(
-        node.joinpath(f"{name}.py").read_text(encoding="utf-8")
+        _UNUSED.sub("", node.joinpath(f"{name}.py").read_text(encoding="utf-8"))
         for name in SOURCES
         if node.joinpath(f"{name}.py").is_file()
     )
