@@ -19,6 +19,7 @@ SOURCES = (
     "wire",
     "cpu_facts", "cpu_kernels", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu",
     "cuda", "gpu_parts", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu",
+    "gpu_peers", "gpu_turns", "gpu_work",
     "node_files", "node_accelerators", "node_reader", "kernel_log",
     "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "nvml_refusal", "gpu_listing", "telemetry",
     "cublas_library", "cublas", "cublas_tool",
