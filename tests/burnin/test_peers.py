@@ -1,5 +1,10 @@
 """Copies between GPUs: one process keeps all contexts, the pairs are in rounds, and a bad pair spoils no other pair."""
 
+import ast
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,13 +14,14 @@ from typing import Any
 
 import pytest
 from burn_nodes import Node, libraries
-from joined import joined
+from joined import joined, source
 from payloads import of_session
 
 from rackcheck.model.burn_record import Burn, Stage
 from rackcheck.model.capture import BurnCapture
 from rackcheck.parse.burnin.readings import described
 
+Record = dict[str, Any]
 GPUS = 4
 PAIRS = {f"peer/{a}-{b}" for a, b in permutations(range(GPUS), 2)}
 
@@ -237,6 +243,60 @@ def test_a_stop_during_a_copy_that_hangs_ends_all_processes_and_reports_the_pair
     assert (burn.ended, burn.why) == ("stopped", "the connection was closed")
     assert {copies(burn)[of].why for of in ("peer/0-3", "peer/3-0")} == {"stopped"}
     assert burn.faults == ()
+
+
+# -- the process alone -------------------------------------------------------------------------------------------------
+
+ALONE = """
+import json, sys, threading, time
+exec(compile(sys.stdin.read(), "payload", "exec"))
+orders = json.loads(sys.argv[2])
+def say(kind="told", **fields):
+    sys.stdout.write(json.dumps(dict(fields, k=kind)) + "\\n")
+    sys.stdout.flush()
+def order(seconds):
+    say("waits", ends=seconds < 9)
+    return orders.pop(0)
+blobs = {"ptx": b"ptx"}
+plan = {"seed": 7, "warm": 0.0}
+gpu_peers_child(plan, say, time.monotonic, threading.Event(), blobs, {}, say, order, sys.argv[1])
+"""
+
+
+def alone(built: Path, folder: Path, state: str, *orders: Mapping[str, Any]) -> list[Record]:
+    """Run the process that copies, with these orders; return its records and messages."""
+    (folder / "state").write_text(state.replace(" ", "\n") + "\n")
+    words = ["cuda", "gpu_parts", "gpu_truth", "gpu_bench", "gpu_links", "gpu", "gpu_peers"]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", ALONE, str(built / "libcuda.so.1"), json.dumps(orders)], input=source(*words),
+        env={**os.environ, "FAKE_CUDA_STATE": str(folder / "state")}, capture_output=True, text=True, check=False,
+        timeout=60,
+    )  # fmt: skip
+    assert done.stderr == ""
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+COPY: Record = {"rounds": [[[0, 1]], [[0, 2]], [[1, 2]]], "until": 0.0}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_gpu_whose_memory_is_being_tested_is_opened_later(built: Path, tmp_path: Path, times: int) -> None:
+    rows = alone(built, tmp_path, f"gpus=3 full=1:{times}", *[{}] * (times - 1), COPY, {"end": True})
+    assert [row["pair"] for row in rows if "pair" in row] == [[0, 1], [0, 2], [1, 2]]
+    assert not [row for row in rows if "out" in row]
+    assert [row["ends"] for row in rows if row["k"] == "waits"] == [True] * times + [False]
+
+
+def test_a_gpu_without_memory_when_the_copies_begin_is_left_out_with_this_reason(built: Path, tmp_path: Path) -> None:
+    rows = alone(built, tmp_path, "gpus=3 full=1:9", COPY, {"end": True})
+    ((out, why),) = [(row["out"], row["why"]) for row in rows if "out" in row]
+    assert (out, why.partition(":")[0]) == (1, "no memory")
+    assert [row["pair"] for row in rows if "pair" in row] == [[0, 2]]
+
+
+@pytest.mark.parametrize("name", ["child", "gpu_links", "gpu_peers", "gpu_turns", "gpu_work", "wire"])
+def test_the_node_may_have_python_3_6(name: str) -> None:
+    ast.parse(source(name), feature_version=(3, 6))
 
 
 # -- whose turn it is --------------------------------------------------------------------------------------------------

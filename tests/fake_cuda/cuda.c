@@ -9,6 +9,7 @@
  * 1), alias=GPU:BIT (an address line that is dead), wrong=GPU:SM:UNIT:MASK (SM -1 is each), nan=GPU:SM,
  * slow=GPU:SM:PERCENT, hang=GPU:LAUNCH (its event never comes), stall=GPU:LAUNCH (the call never returns),
  * sticky=GPU:LAUNCH:CODE (each later call fails but those which free), lost=GPU:LAUNCH:CODE (those too), context=GPU:CODE,
+ * full=GPU:TIMES (no memory for a context so often, in each process),
  * link=GPU:h2d|d2h:OFFSET (a bit of each copy that reaches so far), peer=FROM:TO (a bit of each copy), peer_hang,
  * peer_stall and peer_crash=FROM:TO (a copy that never comes, never returns, or kills the process), peer_fault=
  * FROM:TO:CODE, vanish=FROM:TO:CODE (TO is lost from this copy on, in each process: a file beside the state says so),
@@ -34,7 +35,7 @@
 enum { DEVICES = 16, BLOCKS_OF_MEMORY = 64 };
 typedef struct { u64 at, size; } piece;
 typedef struct {
-    int number, launches, broken, lost, flipped, retained, lazy, access;
+    int number, launches, broken, lost, flipped, retained, lazy, access, full;
     char *memory;
     u64 size;
     piece pieces[BLOCKS_OF_MEMORY];
@@ -185,6 +186,7 @@ int cuDevicePrimaryCtxRetain(void **context, int d) {
     long long n[4];
     if (gone(&devices[d])) return devices[d].lost;
     if (fault("context", &devices[d], n)) return (int)n[0];
+    if (fault("full", &devices[d], n) && devices[d].full++ < n[0]) return 2;
     devices[d].retained++;
     written("context", d, 0);
     *context = &devices[d];

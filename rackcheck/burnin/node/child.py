@@ -49,11 +49,14 @@ class Orders:
         self.stop = stop
         self._came: queue.Queue[Dict[str, Any]] = queue.Queue()
 
-    def next(self) -> Optional[Dict[str, Any]]:
-        """Wait for the next order; return None if the process is asked to stop."""
+    def next(self, seconds: float = float("inf")) -> Optional[Dict[str, Any]]:
+        """Wait for the next order; return {} after `seconds`, and None if the process must stop."""
+        end = time.monotonic() + seconds
         while not self.stop.is_set():
             with contextlib.suppress(queue.Empty):
                 return self._came.get(timeout=0.02)
+            if time.monotonic() > end:
+                return {}
         return None
 
     def listen(self, control: int) -> None:

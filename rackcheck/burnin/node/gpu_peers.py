@@ -1,9 +1,8 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
 """The process that copies between the GPUs of a node, on the node: one process with the contexts of all GPUs.
 
-The supervisor orders the pairs, in rounds (gpu_turns.py). After a fault, nothing that the driver returns in this
-process can be trusted, so the process reports the pair and ends, and the supervisor starts another one for the pairs
-that are left. Unverified on hardware.
+The supervisor orders the pairs (gpu_turns.py). After a fault, the driver cannot be trusted in this process: it reports
+the pair and ends, and another process tests the other pairs. Unverified on hardware.
 """
 
 import os
@@ -11,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
+    from rackcheck.burnin.node.cuda import CUDA_NO_MEMORY, CudaDriver, CudaTrouble
     from rackcheck.burnin.node.gpu import GPU_HANG, gpu_environment, gpu_seed, gpu_watch
     from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuRecordWriter, GpuTally, GpuWork
     from rackcheck.burnin.node.gpu_links import GPU_WARM, gpu_peer_work
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
 
 GPU_STOPPING = 0.3
 """Seconds that the process has to end after it was asked to stop: less than the grace period of a child."""
+
+GPU_AGAIN_OPEN = 0.5
+"""Seconds after which a GPU that had no memory for a context is tried again."""
 
 
 class GpuWay:
@@ -32,16 +34,20 @@ class GpuWay:
 
 
 class GpuPeers:
-    """Runs the copies. `tell` reports to the supervisor, `order` returns its next order, or None at the end."""
+    """Runs the copies. `tell` reports to the supervisor, `order` returns its next order, or None at the end.
+
+    `closed` are the GPUs without a context yet, because another process tests their memory.
+    """
 
     def __init__(
         self, plan: Dict[str, Any], emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
         blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"], tell: Callable[..., None],
-        order: Callable[[], Optional[Dict[str, Any]]],
+        order: Callable[[float], Optional[Dict[str, Any]]],
     ) -> None:  # fmt: skip
         self.plan, self.emit, self.clock, self.stop = plan, emit, clock, stop
         self.blobs, self.parts, self.tell, self.order = blobs, parts, tell, order
         self.benches: Dict[int, GpuBench] = {}
+        self.closed: List[int] = []
         self.opening = -1
         self.way: Optional[GpuWay] = None
 
@@ -54,13 +60,16 @@ class GpuPeers:
             self.tell(dead=trouble.why(), ends=True)
             return
         while True:
-            order = self.order()
+            order = self.order(GPU_AGAIN_OPEN if self.closed else float("inf"))
             if order is None:
                 return
             if "end" in order:
                 for bench in self.benches.values():
                     bench.leave()
                 return
+            self._open_all(bool(order))
+            if not order:
+                continue
             rounds, begun = order["rounds"], self.clock()
             for number, pairs in enumerate(rounds):
                 ends = begun + (order["until"] - begun) * (number + 1) / len(rounds)
@@ -73,20 +82,30 @@ class GpuPeers:
         driver = CudaDriver(library, self.clock)
         threading.Thread(target=gpu_watch, args=(driver, self.plan, self.clock, self._late), daemon=True).start()
         threading.Thread(target=self._leave, daemon=True).start()
-        devices = GpuDevices(driver, driver.start(), self.parts)
-        hang = float(self.plan.get("hang", GPU_HANG))
-        for index in devices.peers:
-            if index in self.plan.get("without", ()) or self.stop.is_set():
-                continue
+        self.driver, self.devices = driver, GpuDevices(driver, driver.start(), self.parts)
+        self.closed = [index for index in self.devices.peers if index not in self.plan.get("without", ())]
+        self._open_all(False)
+
+    def _open_all(self, last: bool) -> None:
+        """Open all GPUs that are not open; one that has no memory is tried again later, except with `last`."""
+        hang, closed = float(self.plan.get("hang", GPU_HANG)), self.closed
+        self.closed = []
+        for index in closed:
+            if self.stop.is_set():
+                return
             self.opening = index
             try:
+                device = self.devices.device(index)
                 self.benches[index] = GpuBench(
-                    driver, index, devices.device(index), self.blobs, self.clock, self.stop, GPU_REPORT, hang
+                    self.driver, index, device, self.blobs, self.clock, self.stop, GPU_REPORT, hang
                 )
             except GpuUnable as unable:
                 self.tell(out=index, why=str(unable))
             except CudaTrouble as trouble:
-                self.tell(out=index, why=trouble.why())
+                if trouble.code == CUDA_NO_MEMORY and not last:
+                    self.closed.append(index)
+                else:
+                    self.tell(out=index, why=trouble.why())
         self.opening = -1
 
     def _round(self, pairs: Sequence[List[int]], until: float) -> None:
@@ -123,7 +142,6 @@ class GpuPeers:
         self.way = None
 
     def _end(self, ways: Sequence[GpuWay]) -> None:
-        """Report the results of a pair, and release its memory; the contexts are kept."""
         for way in ways:
             way.tally.emit(self.emit, way.why)
             if way.why and not way.tally.tests:
@@ -133,13 +151,11 @@ class GpuPeers:
         self.tell(pair=ways[0].pair)
 
     def _broken(self, way: GpuWay, name: str, said: str, **more: Any) -> None:
-        """Report a fault of a pair, and end the process."""
         way.writer.error("links", "copy", name, (said,), said=said, **more)
         self.tell(pair=way.pair, why="%s: %s" % ("hang" if name == "hang" else "lost", said), ends=True)
         os._exit(3)
 
     def _late(self, call: str, limit: float) -> None:
-        """Report a call that did not return in time, and end the process."""
         said = "%s did not complete within %g s" % (call, limit)
         way = self.way
         if way is not None:
@@ -151,7 +167,6 @@ class GpuPeers:
         os._exit(3)
 
     def _leave(self) -> None:
-        """End the process soon after it was asked to stop, also if a call of the driver does not return."""
         self.stop.wait()
         threading.Event().wait(GPU_STOPPING)
         os._exit(0)
@@ -160,7 +175,7 @@ class GpuPeers:
 def gpu_peers_child(
     plan: Dict[str, Any], emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
     blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"], tell: Callable[..., None],
-    order: Callable[[], Optional[Dict[str, Any]]], library: str = "libcuda.so.1",
+    order: Callable[[float], Optional[Dict[str, Any]]], library: str = "libcuda.so.1",
 ) -> None:  # fmt: skip
     """Copy between the GPUs of a node as ordered; call this in a separate process.
 

@@ -99,7 +99,6 @@ class GpuTurns:
         self._named = True
 
     def _drop(self, pairs: Iterable[GpuPair], why: str) -> None:
-        """Report pairs as not tested."""
         for pair in list(pairs):
             self._todo = [each for each in self._todo if each != pair]
             for way in (pair, pair[::-1]):
