@@ -3,6 +3,7 @@
 import ast
 import json
 import lzma
+import re
 from base64 import b85encode
 from collections.abc import Mapping
 from functools import cache
@@ -19,6 +20,7 @@ SOURCES = (
     "wire",
     "cpu_facts", "cpu_kernels", "cpu_tasks", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu",
     "cuda", "gpu_parts", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu",
+    "gpu_peers", "gpu_turns", "gpu_work",
     "node_files", "node_accelerators", "node_reader", "kernel_log",
     "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "nvml_refusal", "gpu_listing", "telemetry",
     "cublas_library", "cublas", "cublas_tool",
@@ -29,6 +31,9 @@ SOURCES = (
 
 LARGEST = 192 << 10
 """Maximum size of the program, in bytes."""
+
+_UNUSED = re.compile(r"^if TYPE_CHECKING:\n(?:(?: +.*)?\n)*(?=\S)", re.MULTILINE)
+"""Imports for type checkers, which no node needs."""
 
 _TEXT = """\
 # A burn-in of rackcheck {version}: python3 -I -S reads this, runs it and leaves no files.
@@ -71,10 +76,10 @@ def command(size: int) -> str:
 
 
 def sources() -> str:
-    """Return the node-side files, joined into one text."""
+    """Return the node-side files, joined into one text, without their imports for type checkers."""
     node = files("rackcheck.burnin").joinpath("node")
     return "\n".join(
-        node.joinpath(f"{name}.py").read_text(encoding="utf-8")
+        _UNUSED.sub("", node.joinpath(f"{name}.py").read_text(encoding="utf-8"))
         for name in SOURCES
         if node.joinpath(f"{name}.py").is_file()
     )

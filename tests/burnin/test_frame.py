@@ -346,6 +346,18 @@ def test_what_a_node_wrote_before_it_ended_is_read_though_it_hears_nothing_more(
     assert len(talk.records) == 3
 
 
+def test_no_import_for_type_checkers_travels_to_a_node_and_all_other_lines_do() -> None:
+    text = pack.sources()
+    assert "if TYPE_CHECKING:" not in text
+    assert "rackcheck.burnin.node" not in text
+    for name in pack.SOURCES:
+        file = Path(str(pack.__file__)).with_name("node") / f"{name}.py"
+        defined = [
+            node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        ]
+        assert all(f" {each}" in text for each in defined), name
+
+
 def test_nothing_that_travels_to_a_node_can_change_it() -> None:
     """No call sets, resets or clears anything on a GPU, and no file is opened for writing."""
     text = pack.sources()

@@ -79,7 +79,7 @@ class Gpu:
 
     def __init__(self, library: Path, blobs: Mapping[str, str], folder: Path) -> None:
         self.library, self.blobs, self.folder = library, blobs, folder
-        self.seconds, self.status = 0.0, 0
+        self.seconds, self.status, self.changed = 0.0, 0, ("", "")
 
     def burn(self, state: str, *stages: tuple[str, float], gpu: int = 0, stop: float = 0, **more: Any) -> list[Record]:
         at, value = 0.0, []
@@ -87,7 +87,7 @@ class Gpu:
             value.append({"of": "gpu", "stage": stage, "from": at, "until": at + seconds})
             at += seconds
         plan = {"wire": 1, "tier": "smoke", "seed": 7, "stages": value, "step": 0.0, "deadline": 60.0, "cool": 0.1,
-                "round": 0.1, **more}  # fmt: skip
+                "round": 0.1, "warm": 0.02, **more}  # fmt: skip
         return self._run(state, plan=plan, gpu=gpu, stop=stop, describe=False)
 
     def describe(self, state: str) -> Any:
@@ -100,7 +100,7 @@ class Gpu:
         begun = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", CHILD, words],
-            input="\n".join((NODE / f"{name}.py").read_text() for name in FILES),
+            input="\n".join((NODE / f"{name}.py").read_text() for name in FILES).replace(*self.changed),
             env={**os.environ, "FAKE_CUDA_STATE": str(file)},
             capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
@@ -304,8 +304,7 @@ def test_a_stage_ends_soon_after_a_stop_request(machine: Gpu, stage: str) -> Non
 def test_units_and_links_do_one_round_also_where_their_time_is_short(machine: Gpu) -> None:
     rows = machine.burn("gpus=2", ("tensor", 0.001), ("scalar", 0.001), ("links", 0.001))
     done = [(r["of"], r["stage"], r["test"]) for r in rows if r["k"] == "stage" and r["status"] == "done"]
-    assert {("gpu/0", "tensor", "mma"), ("gpu/0", "scalar", "fp64"), ("peer/0-1", "links", "copy")} <= set(done)
-    assert ("gpu/0", "links", "h2d") in done
+    assert {("gpu/0", "tensor", "mma"), ("gpu/0", "scalar", "fp64"), ("gpu/0", "links", "h2d")} <= set(done)
 
 
 def test_a_stage_ends_by_the_plan(machine: Gpu) -> None:
@@ -348,25 +347,16 @@ def test_machine_code_is_taken_where_the_chip_has_it(machine: Gpu, state: str, c
     assert values["gpu/0", "tensor", "mma"]["code"] == code
 
 
-@pytest.mark.parametrize("gpu", range(4))
-def test_each_gpu_copies_to_each_other(machine: Gpu, gpu: int) -> None:
-    rows = machine.burn("gpus=4", ("links", 1.5), gpu=gpu)
-    peers = {of: r for (of, _, test), r in stages(rows).items() if of.startswith("peer/")}
-    assert set(peers) == {f"peer/{gpu}-{other}" for other in range(4) if other != gpu}
-    assert errors(rows) == []
-    assert all(r["status"] == "done" and r["mismatches"] == 0 and r["direct"] for r in peers.values())
-
-
-def test_a_bad_way_between_two_gpus_is_named(machine: Gpu) -> None:
-    rows = machine.burn("gpus=4 peer=0:2", ("links", 1.5))
-    (found,) = errors(rows)
-    assert (found["of"], found["stage"], found["name"], found["bits"]) == ("peer/0-2", "links", "mismatch", 1)
-    assert machine.burn("gpus=4 peer=0:2", ("links", 1.5), gpu=1)[-1]["k"] == "end"
-
-
-def test_gpus_without_a_direct_way_are_copied_to_all_the_same(machine: Gpu) -> None:
-    values = stages(machine.burn("gpus=2 far=1", ("links", 1.6)))
-    assert values["peer/0-1", "links", "copy"]["direct"] is False
+@pytest.mark.parametrize(("loading", "within"), [("EAGER", False), ("LAZY", True)])
+def test_the_time_to_compile_is_in_no_stage_unless_the_driver_loads_kernels_at_their_first_launch(
+    machine: Gpu, loading: str, within: bool
+) -> None:
+    machine.changed = ('"EAGER"', f'"{loading}"')
+    rows = machine.burn("cc=100 jit=2", ("tensor", 0.1))
+    (record,) = stages(rows).values()
+    assert record["code"] == "ptx"
+    assert (record["from"] >= 2.0) is not within
+    assert (record["seconds"] >= 2.0) is within
 
 
 def test_a_fault_put_in_on_the_device_is_found(machine: Gpu) -> None:

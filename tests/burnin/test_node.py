@@ -95,7 +95,7 @@ CUDA = {
 
 @pytest.mark.parametrize("fault", CUDA)
 def test_a_fault_of_one_gpu_fails_its_rule_and_leaves_the_other_gpu_alone(node: Node, fault: str) -> None:
-    found = node.burn(cuda=fault, hang=1.0)
+    found = node.burn(cuda=fault, hang=4.0)
     found.end(60)
     burn = BurnCapture(tuple(found.records)).burn
     assert burn.unread == 0, burn.odd

@@ -9,9 +9,18 @@
  * 1), alias=GPU:BIT (an address line that is dead), wrong=GPU:SM:UNIT:MASK (SM -1 is each), nan=GPU:SM,
  * slow=GPU:SM:PERCENT, hang=GPU:LAUNCH (its event never comes), stall=GPU:LAUNCH (the call never returns),
  * sticky=GPU:LAUNCH:CODE (each later call fails but those which free), lost=GPU:LAUNCH:CODE (those too), context=GPU:CODE,
- * link=GPU:h2d|d2h:OFFSET (a bit of each copy that reaches so far), peer=FROM:TO (a bit of each copy).
- * A file that FAKE_CUDA_LAUNCHED names takes a line for each launch on memory: the kernel, its first byte, its lines. */
+ * full=GPU:TIMES (no memory for a context so often, in each process),
+ * link=GPU:h2d|d2h:OFFSET (a bit of each copy that reaches so far), peer=FROM:TO (a bit of each copy), peer_hang,
+ * peer_stall and peer_crash=FROM:TO (a copy that never comes, never returns, or kills the process), peer_fault=
+ * FROM:TO:CODE, vanish=FROM:TO:CODE (TO is lost from this copy on, in each process: a file beside the state says so),
+ * far=1 (no way is direct), far=A:B (not between these). Its times: jit=SECONDS (PTX is compiled so long, with the
+ * module where CUDA_MODULE_LOADING is EAGER, else at the first launch), speed=MB/S (events measure copies alone, each
+ * by its size, tenfold where a way is not direct), cold=SECONDS (the first large copy of each stream, more than others).
+ * A file that FAKE_CUDA_LAUNCHED names takes a line for each launch on memory: the kernel, its first byte, its lines.
+ * A file that FAKE_CUDA_COPIED names takes one for each context, module and copy between GPUs, with the process. */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -26,12 +35,12 @@
 enum { DEVICES = 16, BLOCKS_OF_MEMORY = 64 };
 typedef struct { u64 at, size; } piece;
 typedef struct {
-    int number, launches, broken, lost, flipped, retained;
+    int number, launches, broken, lost, flipped, retained, lazy, access, full;
     char *memory;
     u64 size;
     piece pieces[BLOCKS_OF_MEMORY];
 } device;
-typedef struct { device *of; int hung; } stream;
+typedef struct { device *of; int hung, warm; double at; } stream;
 typedef struct { device *of; double at; int never; } event;
 
 static device devices[DEVICES];
@@ -80,8 +89,42 @@ static double now(void) {
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
+/* A GPU that has vanished is lost to every process: the file of its name lies beside the state. */
+static void name_gone(const device *d, char *name, size_t size) {
+    snprintf(name, size, "%s.gone%d", getenv("FAKE_CUDA_STATE"), d->number);
+}
+static int gone(device *d) {
+    char name[512];
+    long long n[4];
+    const char *at = value("vanish");
+    if (at && !d->lost) {
+        device from = {.number = (int)strtoll(at, NULL, 0)};
+        name_gone(d, name, sizeof name);
+        if (fault("vanish", &from, n) && access(name, F_OK) == 0) d->lost = (int)n[1];
+    }
+    return d->lost;
+}
+static void written(const char *what, int a, int b) {
+    FILE *out = getenv("FAKE_CUDA_COPIED") ? fopen(getenv("FAKE_CUDA_COPIED"), "a") : NULL;
+    if (out) fprintf(out, "%d %s %d %d\n", (int)getpid(), what, a, b), fclose(out);
+}
+/* The time that a copy takes on its stream, for the events, and how often longer where the way is not direct. */
+static void takes(stream *s, size_t size, double times) {
+    if (size <= 128 << 10 || !value("speed")) return;
+    if (!s->warm++ && value("cold")) s->at += strtod(value("cold"), NULL) * 1e3;
+    s->at += (double)size / ((double)number("speed", 1) * 1e3) * times;
+}
+static int direct(int a, int b) {
+    const char *at = value("far");
+    char *end;
+    if (a == b || !at) return a != b;
+    int one = (int)strtol(at, &end, 0), other = *end == ':' ? (int)strtol(end + 1, NULL, 0) : -1;
+    return other >= 0 && !((a == one && b == other) || (a == other && b == one));
+}
+
 #define LIVE                                                                                                          \
     if (!current) return 201;                                                                                         \
+    if (gone(current)) return current->lost;                                                                          \
     if (current->lost) return current->lost;                                                                          \
     if (current->broken) return current->broken
 
@@ -141,9 +184,11 @@ int cuDeviceGetAttribute(int *v, int what, int d) {
 }
 int cuDevicePrimaryCtxRetain(void **context, int d) {
     long long n[4];
-    if (devices[d].lost) return devices[d].lost;
+    if (gone(&devices[d])) return devices[d].lost;
     if (fault("context", &devices[d], n)) return (int)n[0];
+    if (fault("full", &devices[d], n) && devices[d].full++ < n[0]) return 2;
     devices[d].retained++;
+    written("context", d, 0);
     *context = &devices[d];
     return 0;
 }
@@ -206,25 +251,38 @@ static void hurt(char *to, size_t size, const char *way) {
     if (strncmp(at, way, 3) == 0 && strtoull(at + 4, NULL, 0) < size) to[strtoull(at + 4, NULL, 0)] ^= 4;
 }
 int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t size, void *s) {
-    (void)s;
     LIVE;
+    takes(s, size, 1);
     memcpy((void *)(uintptr_t)to, from, size);
     hurt((char *)(uintptr_t)to, size, "h2d");
     return 0;
 }
 int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t size, void *s) {
-    (void)s;
     LIVE;
+    takes(s, size, 1);
     memcpy(to, (void *)(uintptr_t)from, size);
     if (size > 128 << 10 || value("small")) hurt(to, size, "d2h");
     return 0;
 }
 int cuMemcpyPeerAsync(u64 to, void *to_of, u64 from, void *from_of, size_t size, void *s) {
     long long n[4];
-    (void)s;
+    char name[512];
+    device *a = from_of, *b = to_of;
     LIVE;
+    if (gone(b)) return b->lost;
+    written("copy", a->number, b->number);
+    if (fault("peer_hang", a, n) && n[0] == b->number) { ((stream *)s)->hung = 1; return 0; }
+    if (fault("peer_stall", a, n) && n[0] == b->number) for (;;) pause();
+    if (fault("peer_crash", a, n) && n[0] == b->number) raise(SIGSEGV);
+    if (fault("peer_fault", a, n) && n[0] == b->number) return a->broken = (int)n[1];
+    if (fault("vanish", a, n) && n[0] == b->number) {
+        name_gone(b, name, sizeof name);
+        close(open(name, O_CREAT | O_WRONLY, 0600));
+        return b->lost = (int)n[1];
+    }
+    takes(s, size, direct(a->number, b->number) ? 1 : 10);
     memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, size);
-    if (fault("peer", from_of, n) && n[0] == ((device *)to_of)->number) ((char *)(uintptr_t)to)[size / 2] ^= 1;
+    if (fault("peer", a, n) && n[0] == b->number) ((char *)(uintptr_t)to)[size / 2] ^= 1;
     return 0;
 }
 int cuMemsetD8Async(u64 at, unsigned char c, size_t size, void *s) {
@@ -257,7 +315,7 @@ int cuEventCreate(event **e, unsigned flags) {
 int cuEventDestroy_v2(event *e) { free(e); return 0; }
 int cuEventRecord(event *e, stream *s) {
     LIVE;
-    e->at = now();
+    e->at = value("speed") ? s->at : now();
     e->never = s->hung;
     return 0;
 }
@@ -270,10 +328,24 @@ int cuEventElapsedTime(float *ms, event *a, event *b) {
     *ms = (float)(b->at - a->at);
     return 0;
 }
-int cuDeviceCanAccessPeer(int *can, int a, int b) { *can = a != b && !value("far"); return 0; }
+int cuDeviceCanAccessPeer(int *can, int a, int b) { *can = direct(a, b); return 0; }
+/* A GPU has access to eight others at a time at most. */
 int cuCtxEnablePeerAccess(void *context, unsigned flags) {
+    int bit = 1 << ((device *)context)->number;
     (void)flags;
-    return context == current ? 101 : 0;
+    LIVE;
+    if (context == current) return 101;
+    if (current->access & bit) return 704;
+    if (__builtin_popcount((unsigned)current->access) >= 8) return 711;
+    current->access |= bit;
+    return 0;
+}
+int cuCtxDisablePeerAccess(void *context) {
+    int bit = 1 << ((device *)context)->number;
+    LIVE;
+    if (!(current->access & bit)) return 705;
+    current->access &= ~bit;
+    return 0;
 }
 
 typedef struct { const char *name; void (*call)(void **p); int by_warp; } function;
@@ -299,7 +371,14 @@ static const function functions[] = {
 
 int cuModuleLoadData(void **module, const void *image) {
     LIVE;
-    if (number("refuses", 0) && memcmp(image, "\x7f" "ELF", 4) == 0) return 209;
+    const char *eager = getenv("CUDA_MODULE_LOADING");
+    int elf = memcmp(image, "\x7f" "ELF", 4) == 0;
+    if (number("refuses", 0) && elf) return 209;
+    if (!elf && value("jit")) {
+        if (eager && strcmp(eager, "EAGER") == 0) usleep((useconds_t)(strtod(value("jit"), NULL) * 1e6));
+        else current->lazy = 1;
+    }
+    written("module", current->number, 0);
     *module = current;
     return 0;
 }
@@ -350,6 +429,7 @@ int cuLaunchKernel(const function *f, unsigned gx, unsigned gy, unsigned gz, uns
     if (gy != 1 || gz != 1 || by != 1 || bz != 1 || bx == 0 || bx % 32) return 1;
     read_state();
     current->launches++;
+    if (current->lazy) current->lazy = 0, usleep((useconds_t)(strtod(value("jit"), NULL) * 1e6));
     if (fault("hang", current, n) && current->launches >= n[0]) { s->hung = 1; return 0; }
     if (fault("stall", current, n) && current->launches >= n[0]) for (;;) pause();
     if (fault("sticky", current, n) && current->launches >= n[0]) { current->broken = (int)n[1]; return 0; }

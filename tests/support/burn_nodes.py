@@ -46,7 +46,7 @@ class Node:
             (self.folder / "root" / name).write_text(text)
         (self.folder / "cuda").write_text(f"gpus={self.gpus}\n" + cuda.replace(" ", "\n") + "\n")
         (self.folder / "nvml").write_text(nvml.replace(" ", "\n") + "\n" + listed(*(self.numbers or range(self.gpus))))
-        given = {"of": ("cpu", "gpu"), "root": str(self.folder / "root"), "cool": 0.2, **more}
+        given = {"of": ("cpu", "gpu"), "root": str(self.folder / "root"), "cool": 0.2, "warm": 0.02, **more}
         return start(self.plan(seconds, given), **self.env)
 
     def plan(self, seconds: float, given: Mapping[str, Any]) -> dict[str, Any]:

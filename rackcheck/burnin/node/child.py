@@ -1,17 +1,23 @@
-"""Runs on the node: a child process, its output, and the pipe that is closed to ask the process to stop."""
+"""Runs on the node: a child process, its output, and the pipe of its orders, which is closed to stop the process."""
 
 import contextlib
 import ctypes
+import json
 import os
+import queue
 import signal
 import threading
 import time
+from typing import Any, Dict, Optional
 
 PR_SET_PDEATHSIG = 1
 
 
 class Child:
-    """A child process: `out` is the pipe of its output; the pipe `control` is closed to ask the process to stop."""
+    """A child process: `out` is the pipe of its output; the pipe `control` has its orders, one JSON object per line.
+
+    The pipe `control` is closed to ask the process to stop.
+    """
 
     def __init__(self, name: str, pid: int, out: int, control: int) -> None:
         self.name, self.pid, self.out, self.control = name, pid, out, control
@@ -24,21 +30,50 @@ class Child:
             self.terminated_at = time.monotonic()
             os.close(self.control)
 
+    def order(self, words: Dict[str, Any]) -> None:
+        """Send an order; a process that ended, or was asked to stop, gets none."""
+        if not self.terminated_at:
+            with contextlib.suppress(OSError):
+                os.write(self.control, (json.dumps(words, separators=(",", ":")) + "\n").encode("ascii"))
+
     def kill(self) -> None:
         """Kill the process and all processes that it started."""
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
 
 
-def wait_for_end(listen: int, stop: threading.Event) -> None:
-    """Wait until the other end of the pipe `listen` is closed or broken, then set `stop`."""
-    while True:
-        try:
-            if not os.read(listen, 1):
+class Orders:
+    """The orders that a child process receives, and `stop`, which is set when it is asked to stop."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self.stop = stop
+        self._came: queue.Queue[Dict[str, Any]] = queue.Queue()
+
+    def next(self, seconds: float = float("inf")) -> Optional[Dict[str, Any]]:
+        """Wait for the next order; return {} after `seconds`, and None if the process must stop."""
+        end = time.monotonic() + seconds
+        while not self.stop.is_set():
+            with contextlib.suppress(queue.Empty):
+                return self._came.get(timeout=0.02)
+            if time.monotonic() > end:
+                return {}
+        return None
+
+    def listen(self, control: int) -> None:
+        """Read orders until the other end of the pipe `control` is closed or broken, then set `stop`."""
+        rest = b""
+        while True:
+            try:
+                data = os.read(control, 1 << 16)
+            except OSError:
                 break
-        except OSError:
-            break
-    stop.set()
+            if not data:
+                break
+            lines = (rest + data).split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                self._came.put(json.loads(line.decode("ascii")))
+        self.stop.set()
 
 
 def die_with_parent() -> None:

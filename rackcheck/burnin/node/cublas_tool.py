@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.child import die_with_parent, wait_for_end
+    from rackcheck.burnin.node.child import Orders, die_with_parent
     from rackcheck.burnin.node.cublas import CUBLAS_SIDE, cublas_rate
     from rackcheck.burnin.node.cublas_library import CublasTrouble, find_cublas, open_cublas
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
@@ -116,7 +116,7 @@ def _cublas_apart(
             die_with_parent()
             os.close(control)
             ending = threading.Event()
-            threading.Thread(target=wait_for_end, args=(listen, ending), daemon=True).start()
+            threading.Thread(target=Orders(ending).listen, args=(listen,), daemon=True).start()
             os.write(write, json.dumps(work(ending)).encode("ascii"))
         finally:
             os._exit(0)

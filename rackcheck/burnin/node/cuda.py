@@ -27,11 +27,15 @@ CUDA_CALLS = {
     "cuMemsetD8Async": "dizp", "cuStreamCreate": "pI", "cuStreamDestroy_v2": "p", "cuStreamWaitEvent": "ppI",
     "cuEventCreate": "pI", "cuEventDestroy_v2": "p", "cuEventRecord": "pp", "cuEventQuery": "p",
     "cuEventElapsedTime": "ppp", "cuDeviceCanAccessPeer": "pii", "cuCtxEnablePeerAccess": "pI",
+    "cuCtxDisablePeerAccess": "p",
     "cuModuleLoadData": "pp", "cuModuleUnload": "p", "cuModuleGetFunction": "pps", "cuLaunchKernel": "pIIIIIIIppp",
 }  # fmt: skip
 """Argument types of the driver's functions, one letter of CUDA_WORDS per argument; each function returns a code."""
 
-CUDA_SLOW = ("cuInit", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuModuleLoadData", "cuMemHostAlloc")
+CUDA_SLOW = (
+    "cuInit", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuModuleLoadData", "cuModuleGetFunction",
+    "cuMemHostAlloc",
+)  # fmt: skip
 """Driver functions that may take long without a fault: they may start the driver, compile PTX or pin memory."""
 
 CUDA_WHY = {

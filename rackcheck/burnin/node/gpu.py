@@ -15,10 +15,10 @@ if TYPE_CHECKING:
         cuda_described,
     )
     from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuRecordWriter, GpuTally
-    from rackcheck.burnin.node.gpu_links import gpu_host_work, gpu_peer_work
+    from rackcheck.burnin.node.gpu_links import GPU_WARM, gpu_host_work
     from rackcheck.burnin.node.gpu_memory import GpuMemory, gpu_memory_work
     from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable, gpu_stay_near
-    from rackcheck.burnin.node.gpu_truth import GPU_MASK, GPU_REPORT, gpu_mix, gpu_pairs, gpu_slots
+    from rackcheck.burnin.node.gpu_truth import GPU_MASK, GPU_REPORT, gpu_mix
     from rackcheck.burnin.node.gpu_units import gpu_scalar_work, gpu_tensor_work
 
 GPU_HANG, GPU_SLOW = 5.0, 60.0
@@ -42,7 +42,7 @@ def describe(library: str = "libcuda.so.1") -> Dict[str, Any]:
 
     Call this function in a separate process that ends afterwards, because the function loads the driver.
     """
-    _gpu_environment()
+    gpu_environment()
     try:
         driver = CudaDriver(library, lambda: 0.0)
         count = driver.start()
@@ -57,22 +57,39 @@ def describe(library: str = "libcuda.so.1") -> Dict[str, Any]:
     return values
 
 
-def _gpu_environment() -> None:
-    """Disable the driver's cache of translated kernels in the user's home, and number GPUs in PCI bus order."""
+def gpu_environment() -> None:
+    """Disable the driver's cache of translated kernels in the user's home, and number GPUs in PCI bus order.
+
+    The driver loads and compiles all kernels with their module, not when they are first used (NVIDIA, CUDA Programming
+    Guide, Lazy Loading), so that no test measures it.
+    """
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+    os.environ["CUDA_MODULE_LOADING"] = "EAGER"
+
+
+def gpu_seed(plan: Dict[str, Any], stage: str) -> int:
+    """Return a stage's seed, which is equal on all GPUs of all nodes of a plan, so that hashes can be compared."""
+    return int(gpu_mix((plan["seed"] + sum(stage.encode("ascii"))) & GPU_MASK))
+
+
+def gpu_watch(
+    driver: "CudaDriver", plan: Dict[str, Any], clock: Callable[[], float], late: Callable[[str, float], None]
+) -> None:
+    """Call `late` with the name and the time limit of a call of the driver that does not return in time."""
+    hang = float(plan.get("hang", GPU_HANG))
+    slow = max(plan.get("slow", GPU_SLOW), plan.get("ready", 0.0), hang)
+    while True:
+        inside = driver.inside
+        if inside is not None:
+            limit = slow if inside[0] in CUDA_SLOW else hang
+            if clock() - inside[1] > limit:
+                late(inside[0], limit)
+        threading.Event().wait(0.2)
 
 
 GPU_AGAIN, GPU_ROUND, GPU_COOL = 3, 0.5, 8.0
 """Number of runs of a failed stage while hot, and again after cooling; seconds of each run; seconds of cooling."""
-
-
-class GpuPeerTrouble(Exception):
-    """A copy or test that involves another GPU failed.
-
-    Either of the two GPUs may be the cause, so no GPU is reported as faulty; the GPU of this process is not tested any
-    further.
-    """
 
 
 class GpuRun:
@@ -81,38 +98,39 @@ class GpuRun:
     def __init__(
         self, plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float],
         stop: threading.Event, blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"],
+        turn: Optional[Callable[..., None]],
     ) -> None:  # fmt: skip
-        self.parts = parts
+        self.parts, self.turn = parts, turn
         self.plan, self.index, self.emit, self.clock, self.stop, self.blobs = plan, index, emit, clock, stop, blobs
-        self.of = self.at = "gpu/%d" % index
+        self.of = "gpu/%d" % index
         self.hang = float(plan.get("hang", GPU_HANG))
         self.writer = GpuRecordWriter(self.of, emit)
-        late = index * plan.get("step", 0.0)
-        last = plan.get("deadline", float("inf")) - 0.2
-        self.left: List[Dict[str, Any]] = [
-            dict(stage, **{"from": stage["from"] + late, "until": min(stage["until"] + late, last)})
-            for stage in plan["stages"]
-            if stage["of"] in ("gpu", self.of)
-        ]
+        self.last = plan.get("deadline", float("inf")) - 0.2
+        self.left: List[Dict[str, Any]] = [dict(each) for each in plan["stages"] if each["of"] in ("gpu", self.of)]
+        self.begin = min([stage["from"] for stage in self.left] or [0.0])
+        self._postpone(index * plan.get("step", 0.0))
 
     def run(self, library: str) -> None:
         """Run all stages; a stage that cannot run is reported as not tested."""
-        _gpu_environment()
+        gpu_environment()
         gpu_stay_near(self.parts.get(self.index, {}).get("pci", ""), self.plan.get("root", ""))
         try:
             driver = CudaDriver(library, self.clock)
-            threading.Thread(target=self._watch, args=(driver,), daemon=True).start()
+            threading.Thread(target=gpu_watch, args=(driver, self.plan, self.clock, self._late), daemon=True).start()
             self.devices = GpuDevices(driver, driver.start(), self.parts)
             self._report_extra()
             bench = self._bench(driver, self.index)
         except GpuUnable as unable:
             self._not_tested(str(unable))
+            if self.turn:
+                self.turn(turn="unable")
             return
         except CudaTrouble as trouble:
             self._not_tested(trouble.why())
             if trouble.faulty():
                 self._no_start(trouble)
             return
+        self._started()
         try:
             while self.left and not self.stop.wait(max(0.0, self.left[0]["from"] - self.clock())):
                 self._stage(bench, self.left[0])
@@ -123,8 +141,6 @@ class GpuRun:
             self._again(bench)
             if not self.stop.is_set():
                 bench.leave()
-        except GpuPeerTrouble as trouble:
-            self._not_tested("lost: %s" % trouble)
         except CudaTrouble as trouble:
             stage = self.left[0]["stage"] if self.left else ""
             name = trouble.name()
@@ -132,6 +148,21 @@ class GpuRun:
             self._not_tested("lost: %s" % trouble)
         except GpuHang as hang:
             self._hung(str(hang))
+
+    def _postpone(self, late: float, done: int = 0) -> None:
+        """Let the stages, except the first `done`, begin and end later, and end by the plan's deadline."""
+        for stage in self.left[done:]:
+            stage.update({"from": stage["from"] + late, "until": min(stage["until"] + late, self.last)})
+
+    def _started(self) -> None:
+        """Postpone all stages by the time that the driver took to start and to compile the kernels."""
+        late = self.clock() - self.begin
+        if late <= 0:
+            return
+        if self.turn:
+            self.turn(turn="started", late=late)
+        self.last = max(self.last, min(self.last + late, self.plan.get("latest", float("inf")) - 0.2))
+        self._postpone(late)
 
     def _first(self) -> bool:
         """Return whether this process is that of the first GPU under test, which reports about the whole node."""
@@ -163,20 +194,20 @@ class GpuRun:
             if self.stop.wait(wait):
                 break
             for name in suspects:
-                begun, wrong = self.clock(), 0
+                begun, wrong, seed = self.clock(), 0, gpu_seed(self.plan, name)
                 for _ in range(GPU_AGAIN):
                     self.writer.wrong.clear()
                     works[name](
                         bench,
                         GpuTally(self.of, name, begun),
-                        self._seed(name),
+                        seed,
                         self.clock() + last,
                     )
                     if self.stop.is_set():
                         return
                     bench.tidy()
                     wrong += name in self.writer.wrong
-                fields = {"from": round(begun, 3), "rounds": GPU_AGAIN, "found": wrong, "seed": self._seed(name)}
+                fields = {"from": round(begun, 3), "rounds": GPU_AGAIN, "found": wrong, "seed": seed}
                 self.emit("stage", of=self.of, stage="again", test="%s %s" % (name, heat), status="done", **fields)
         self.writer = writer
 
@@ -184,14 +215,10 @@ class GpuRun:
         device, inject = self.devices.device(index), self.plan.get("inject")
         return GpuBench(driver, index, device, self.blobs, self.clock, self.stop, GPU_REPORT, self.hang, inject)
 
-    def _seed(self, stage: str) -> int:
-        """Return a stage's seed, which is equal on all GPUs of all nodes of a plan, so that hashes can be compared."""
-        return int(gpu_mix((self.plan["seed"] + sum(stage.encode("ascii"))) & GPU_MASK))
-
     def _stage(self, bench: "GpuBench", stage: Dict[str, Any]) -> None:
         """Run one stage and report its result."""
         name, until = stage["stage"], stage["until"]
-        tally, seed = GpuTally(self.of, name, self.clock()), self._seed(name)
+        tally, seed = GpuTally(self.of, name, self.clock()), gpu_seed(self.plan, name)
         work = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar, "links": self._links,
                 "together": self._together}.get(name)  # fmt: skip
         if work is None:
@@ -228,48 +255,18 @@ class GpuRun:
         bench.work([gpu_scalar_work(bench, tally, self.writer, seed, until)])
 
     def _links(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
-        peers = self.devices.peers
-        begun, slots = self.clock(), gpu_slots(len(peers))
-        host_until = begun + (until - begun) * GPU_HOST_SHARE if slots else until
-        if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until)]):
+        """Copy to the host and back, and then wait while another process copies between the GPUs (gpu_peers.py)."""
+        turn = self.turn if len(self.devices.peers) > 1 else None
+        begun = self.clock()
+        host_until = begun + (until - begun) * GPU_HOST_SHARE if turn else until
+        warm = float(self.plan.get("warm", GPU_WARM))
+        if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until, warm)]):
             return
         bench.tidy()
-        for slot in range(slots):
-            ends = host_until + (until - host_until) * (slot + 1) / slots
-            for pair in gpu_pairs(len(peers), slot):
-                first, second = [peers[place] for place in pair]
-                if self.index in (first, second) and not self.stop.is_set():
-                    self._peer(bench, second if first == self.index else first, seed, ends)
-            self.stop.wait(max(0.0, ends - self.clock()))
-
-    def _peer(self, bench: "GpuBench", other: int, seed: int, until: float) -> None:
-        """Test copies from this GPU to the GPU `other`; report results under the pair's name, such as `peer/0-1`."""
-        of = "peer/%d-%d" % (self.index, other)
-        tally, writer = GpuTally(of, "links", self.clock()), GpuRecordWriter(of, self.emit)
-        self.at = of
-        try:
-            peer = self._bench(bench.driver, other)
-            if bench.work([gpu_peer_work(bench, peer, tally, writer, seed, until)]):
-                peer.tidy()
-                peer.leave()
-                bench.tidy()
-        except GpuUnable as unable:
-            self._untested(of, "links", str(unable))
-            return
-        except CudaTrouble as trouble:
-            if trouble.faulty():
-                writer.error("links", "copy", trouble.name(), (trouble.code,), code=trouble.code, said=str(trouble))
-                tally.emit(self.emit, "lost: %s" % trouble)
-                self._untested(of, "links", "lost: %s" % trouble)
-                raise GpuPeerTrouble("%s, in a copy to GPU %d" % (trouble, other)) from None
-            bench.tidy()
-            self._untested(of, "links", trouble.why())
-            return
-        finally:
-            self.at = self.of
-        tally.emit(self.emit, "stopped" if self.stop.is_set() else "")
-        if not tally.tests:
-            self._untested(of, "links", "stopped" if self.stop.is_set() else "under-loaded: time limit reached")
+        if turn:
+            turn(turn="links", until=until)
+        step = self.index * self.plan.get("step", 0.0)  # the GPUs go on one after the other
+        self._postpone(max(0.0, self.clock() - until + step), 1)
 
     def _together(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         memory = GpuMemory(bench.driver, GPU_TOGETHER)
@@ -293,36 +290,34 @@ class GpuRun:
     def _hung(self, message: str) -> None:
         """Report a hang and end the process immediately, because any further call of the driver would hang too."""
         stage = self.left[0]["stage"] if self.left else ""
-        GpuRecordWriter(self.at, self.emit).error(stage, "", "hang", (), said=message)
+        GpuRecordWriter(self.of, self.emit).error(stage, "", "hang", (), said=message)
         self._not_tested("hang: %s" % message)
         os._exit(3)
 
-    def _watch(self, driver: "CudaDriver") -> None:
-        """End the process if a driver call does not return in time."""
-        while True:
-            inside = driver.inside
-            if inside is not None:
-                slow = max(self.plan.get("slow", GPU_SLOW), self.plan.get("ready", 0.0), self.hang)
-                limit = slow if inside[0] in CUDA_SLOW else self.hang
-                if self.clock() - inside[1] > limit and inside[0] == "cuInit":  # it initialises every GPU of the node
-                    self._not_tested("slow start: cuInit did not complete within %g s" % limit)
-                    os._exit(3)
-                elif self.clock() - inside[1] > limit:
-                    self._hung("%s did not complete within %g s" % (inside[0], limit))
-            threading.Event().wait(0.2)
+    def _late(self, call: str, limit: float) -> None:
+        """End the process, because a call of the driver does not return; cuInit initialises every GPU of the node."""
+        message = "%s did not complete within %g s" % (call, limit)
+        if call != "cuInit":
+            self._hung(message)
+        self._not_tested("slow start: %s" % message)
+        os._exit(3)
 
 
 def gpu_child(
     plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
     blobs: Dict[str, bytes], library: str = "libcuda.so.1", parts: Optional[Mapping[int, "GpuPart"]] = None,
+    turn: Optional[Callable[..., None]] = None,
 ) -> None:  # fmt: skip
     """Run a plan's GPU stages on one GPU; call this in a separate process, which is killed if the driver hangs.
 
     `index` is the GPU's NVML index, and `parts` has every GPU that NVML lists; without `parts`, `index` is the index in
     CUDA's list, in PCI bus order. `blobs` has `ptx`, `sm_80` and `sm_90`, built by kernels/build_gpu.py.
     The start and end times of stages are in seconds, as `clock` returns them. Each GPU starts later than the previous
-    one by the plan's `step`, in seconds. A plan may have `inject`, to inject faults in tests on real GPUs: `place` is
-    the index of a 16-byte word of GPU memory, and `flip` are the bits that are flipped in it after the first fill. `sm`
-    is the SM that computes wrong results, and `bits` are the bits that are flipped in these results.
+    one by the plan's `step`, in seconds. The stages begin later by the time that the driver takes to start and to
+    compile the kernels, and end by the plan's `latest`. `turn` reports to the supervisor; it returns from
+    `turn="links"` when the copies between GPUs are complete. Without `turn`, there are none. A plan may have `inject`,
+    to inject faults in tests on real GPUs: `place` is the index of a 16-byte word of GPU memory, and `flip` are the
+    bits that are flipped in it after the first fill. `sm` is the SM that computes wrong results, and `bits` are the
+    bits that are flipped in these results.
     """
-    GpuRun(plan, index, emit, clock, stop, blobs, parts or {}).run(library)
+    GpuRun(plan, index, emit, clock, stop, blobs, parts or {}, turn).run(library)

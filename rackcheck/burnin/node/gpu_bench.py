@@ -197,11 +197,13 @@ class GpuBench:
     def until_come(self, event: Any, what: str) -> GpuWork:
         """Yield until an event is complete. Raises GpuHang if the event is not complete in time."""
         since = self.clock()
-        yield  # other jobs run after each launch
+        yield  # other jobs run after each launch, and may use another GPU
+        self.use()
         while not self.driver.come(event):
             if self.clock() - since > self._hang:
                 raise GpuHang("%s on GPU %d did not complete within %g s" % (what, self.index, self._hang))
             yield
+            self.use()
 
     def work(self, jobs: List[GpuWork]) -> bool:
         """Run jobs concurrently until they are complete or `stop` is set; return whether all are complete."""

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 GPU_COPY = 64 << 20
 """Size of one copy in bytes: large, so that its start does not affect the rate; smaller if little memory is free."""
 
+GPU_WARM = 0.5
+"""Seconds of copies of one kind from which a rate is computed, at least; a choice. The first copy is not measured."""
+
+GPU_QUEUED = 1024
+"""Maximum number of copies that are queued at once."""
+
 
 def gpu_copy_size(bench: "GpuBench") -> int:
     """Return the size of one copy in bytes, so that four copies fit in a quarter of the free memory."""
@@ -44,17 +50,21 @@ class GpuCopies:
         """Yield until the copies are complete; return their bytes and seconds."""
         yield from self._bench.until_come(self._end, what)
         seconds = max(self._bench.driver.seconds(self._begin, self._end), 1e-9)
-        done, self._times = self._times, max(1, min(64, int(self._times * GPU_SLICE / seconds)))
+        done, fit = self._times, int(self._times * GPU_SLICE / seconds)
+        self._times = max(1, min(fit, done * 4, GPU_QUEUED))
         return done * self.size, seconds
 
 
 def gpu_host_work(
-    bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
+    bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float, warm: float = 0.0
 ) -> "GpuWork":
-    """Copy a pattern to the host and back, each direction alone, then both at once; report the faulty direction."""
+    """Copy a pattern to the host and back, each direction alone, then both at once; report the faulty direction.
+
+    The copies end after `until`, and after each of the three rates was measured for `warm` seconds.
+    """
     driver, size, slot = bench.driver, gpu_copy_size(bench), bench.slots(1)[0]
     source, target, host, other = bench.take(size), bench.take(size), bench.pinned(size), bench.pinned(size)
-    down, up = GpuCopies(bench, size), GpuCopies(bench, size)
+    down, up, both_down, both_up = [GpuCopies(bench, size) for _ in range(4)]
     places, rounds = ctypes.c_uint64(size // GPU_LINE), 0
     ways = {
         "d2h": (down, lambda stream: driver.call("cuMemcpyDtoHAsync_v2", host, source, size, stream)),
@@ -79,7 +89,7 @@ def gpu_host_work(
         if test == "both":
             tally.add(test, "B", 0, 0.0, found)
 
-    while rounds == 0 or bench.clock() < until:
+    while rounds == 0 or bench.clock() < until or any(each["seconds"] < warm for each in tally.tests.values()):
         now = gpu_mix((seed + rounds) & GPU_MASK)
         words = [ctypes.c_uint64(source), ctypes.c_uint64(0), places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
         bench.go(slot, down.stream, "fill", *words, report=False)
@@ -91,10 +101,10 @@ def gpu_host_work(
             tally.add(test, "B", work, seconds)
             tally.add_fields(test, seed=seed)
         yield from verified("h2d", now, host)
-        down.go(lambda stream: driver.call("cuMemcpyDtoHAsync_v2", other, source, size, stream))
-        up.go(ways["h2d"][1])
-        first, low = yield from down.wait("both")
-        second, high = yield from up.wait("both")
+        both_down.go(lambda stream: driver.call("cuMemcpyDtoHAsync_v2", other, source, size, stream))
+        both_up.go(ways["h2d"][1])
+        first, low = yield from both_down.wait("both")
+        second, high = yield from both_up.wait("both")
         tally.add("both", "B", first + second, max(low, high))
         driver.call("cuMemcpyHtoDAsync_v2", target, other, size, up.stream)
         yield from verified("both", now, other)
@@ -111,20 +121,28 @@ def report_gpu_copy(writer: "GpuRecordWriter", stage: str, way: str, seed: int, 
 
 
 def gpu_peer_work(
-    bench: "GpuBench", peer: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
-) -> "GpuWork":
-    """Copy a pattern from one GPU to another repeatedly, and verify it there; one process uses both GPUs."""
-    driver, size = bench.driver, gpu_copy_size(bench)
-    places = ctypes.c_uint64(size // GPU_LINE)
+    bench: "GpuBench", peer: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float,
+    warm: float,
+) -> "GpuWork":  # fmt: skip
+    """Copy a pattern from one GPU to another repeatedly, and verify it there; one process uses both GPUs.
+
+    The copies end after `until`, and after their rate was measured for `warm` seconds. They are direct if the driver
+    has access from the first GPU to the second; otherwise the driver copies through the host's memory.
+    """
+    driver = bench.driver
+    peer.use()
+    most = gpu_copy_size(peer)
     bench.use()
+    size = min(most, gpu_copy_size(bench))
+    places = ctypes.c_uint64(size // GPU_LINE)
     source, slot, copies = bench.take(size), bench.slots(1)[0], GpuCopies(bench, size)
     direct = driver.whole("cuDeviceCanAccessPeer", bench.device, peer.device)
     if direct:
         driver.call("cuCtxEnablePeerAccess", peer.context, 0, well=(0, 704))  # 704: already enabled
     peer.use()
     target, far_slot, far_stream = peer.take(size), peer.slots(1)[0], peer.stream()
-    rounds = 0
-    while rounds == 0 or bench.clock() < until:
+    rounds, measured = 0, 0.0
+    while rounds == 0 or bench.clock() < until or measured < warm:
         now = gpu_mix((seed + rounds) & GPU_MASK)
         words = [places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
         bench.use()
@@ -143,5 +161,7 @@ def gpu_peer_work(
         tally.add("copy", "B", work, seconds, found)
         tally.add_fields("copy", seed=seed, direct=bool(direct))
         report_gpu_copy(writer, tally.stage, "copy", now, size, ring)
-        rounds += 1
-    bench.use()
+        rounds, measured = rounds + 1, measured + seconds
+    if direct:  # a GPU may have access to only eight others at a time
+        bench.use()
+        driver.call("cuCtxDisablePeerAccess", peer.context, well=(0, 705))  # 705: not enabled

@@ -16,12 +16,13 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.child import Child, die_with_parent, wait_for_end
+    from rackcheck.burnin.node.child import Child, Orders, die_with_parent
     from rackcheck.burnin.node.cpu import Cpu
     from rackcheck.burnin.node.disk import DiskWork
-    from rackcheck.burnin.node.gpu import gpu_child
     from rackcheck.burnin.node.gpu_listing import GpuListing
     from rackcheck.burnin.node.gpu_parts import gpu_parts
+    from rackcheck.burnin.node.gpu_turns import GpuTurns
+    from rackcheck.burnin.node.gpu_work import GpuLoad, gpu_work, peers_work
     from rackcheck.burnin.node.main import sample
     from rackcheck.burnin.node.tools import run_tools
     from rackcheck.burnin.node.wire import RecordStream
@@ -34,6 +35,9 @@ GRACE = 0.6
 
 BACKLOG = 8 << 20
 """Maximum number of bytes that wait for the controller; if more bytes wait, the burn-in is stopped."""
+
+PEERS = "peers"
+"""Name of the child process that copies between GPUs; no record has this name."""
 
 PlanDict = Dict[str, Any]
 Work = Callable[[Any, threading.Event], None]
@@ -55,6 +59,7 @@ class Supervisor:
         self.known, self.slow = False, ""
         self.listing = GpuListing(plan, self.clock)
         self.parts: Dict[int, Dict[str, str]] = {}
+        self.turns = GpuTurns(plan, (), 0, self.emit, self.clock)
         self.tools = list(plan["tools"])
         self.base = plan["start"]
         self.woken, self.waker = os.pipe()
@@ -120,15 +125,19 @@ class Supervisor:
                 os.close(mine)
             die_with_parent()
             stop = threading.Event()
-            watch = threading.Thread(target=wait_for_end, args=(listen, stop))
+            orders = Orders(stop)
+            watch = threading.Thread(target=orders.listen, args=(listen,))
             watch.daemon = True
             watch.start()
-            line = RecordStream(write, self.began)
+            line = RecordStream(write, self.began, orders)
             try:
                 work(line, stop)
             except BaseException as error:  # noqa: BLE001  a worker's failure is a record, and affects no other worker
                 message = f"{type(error).__name__}: {error}"
-                line.emit("error", of=name, stage="", name="crash", said=message[:200])
+                if name == PEERS:
+                    line.ask(crash=message[:200])
+                else:
+                    line.emit("error", of=name, stage="", name="crash", said=message[:200])
                 code = 1
         except BaseException:  # noqa: BLE001  nothing receives a record any more
             code = 1
@@ -156,7 +165,11 @@ class Supervisor:
                 self.obey(json.loads(line[1:].decode("ascii")))
 
     def obey(self, word: Dict[str, Any]) -> None:
-        """Handle a message of the sampler: progress, the list of GPUs, or a GPU that is too hot and must stop."""
+        """Handle a message of a child.
+
+        The sampler sends its progress, the list of GPUs, or a GPU that is too hot and must stop; the other messages are
+        those of gpu_turns.py.
+        """
         if "doing" in word:
             self.listing.progress(word["doing"], word["index"])
         elif "gpus" in word:
@@ -169,9 +182,40 @@ class Supervisor:
                 if why:
                     self.refuse(index, why)
                 elif not self.ending:
-                    self.start(f"gpu/{index}", self.gpu_work(index))
-        elif "hot" in word and f"gpu/{word['hot']}" in self.children:
-            self.children[f"gpu/{word['hot']}"].stop()
+                    self.start(f"gpu/{index}", gpu_work(self.load(), index))
+            usable = [index for index in self.parts if not self.parts[index]["refused"]]
+            links = sum(stage["stage"] == "links" for stage in self.stages("gpu"))
+            self.turns = GpuTurns(self.plan, usable, links, self.emit, self.clock)
+            if self.turns.needed and not self.ending:
+                self.start(PEERS, peers_work(self.load(), sorted(self.turns.out)))
+        elif "hot" in word:
+            if f"gpu/{word['hot']}" in self.children:
+                self.children[f"gpu/{word['hot']}"].stop()
+            if self.turns.leave_out(int(word["hot"]), "stopped: the GPU is too hot") and PEERS in self.children:
+                self.turns.stopped()
+                self.children[PEERS].stop()
+        elif word.get("turn") == "started":
+            self.listing.started(word["late"])
+        else:
+            self.turns.told(word)
+
+    def take_turns(self) -> None:
+        """Let the GPUs' processes wait while another process copies between the GPUs."""
+        alive = {int(name[4:]) for name in self.children if name.startswith("gpu/")}
+        for what, given in self.turns.step(alive, PEERS in self.children):
+            if what == "start":
+                self.start(PEERS, peers_work(self.load(), sorted(self.turns.out)))
+            elif what in ("copy", "end"):
+                self.children[PEERS].order(given if what == "copy" else {"end": True})
+            else:
+                for index in given:
+                    if index in alive:
+                        self.children[f"gpu/{index}"].order({})
+
+    def load(self) -> "GpuLoad":
+        """Return what the processes of the GPUs need."""
+        times = {"deadline": self.listing.deadline, "latest": self.listing.latest, "ready": self.listing.ready}
+        return GpuLoad(dict(self.plan, **times), self.base, self.parts, self.carried["gpu"])
 
     def refuse(self, index: int, why: str) -> None:
         """Report every stage of a refused GPU as not tested."""
@@ -182,17 +226,6 @@ class Supervisor:
         """Return the plan's stages for a kind of part."""
         return [stage for stage in self.plan["stages"] if stage["of"] == of]
 
-    def gpu_work(self, index: int) -> Work:
-        """Return the function that the child of one GPU runs."""
-        carried, base, parts = self.carried, self.base, self.parts
-        plan = dict(self.plan, deadline=self.listing.deadline, ready=self.listing.ready)
-
-        def work(line: Any, stop: threading.Event) -> None:
-            late = shifted(plan, max(base, line.clock()))
-            gpu_child(late, index, line.emit, line.clock, stop, carried["gpu"], parts=parts)
-
-        return work
-
     def bury(self, child: "Child") -> None:
         """Close the pipes of a child that ended, and kill the processes that it started; report a crash."""
         del self.children[child.name]
@@ -201,8 +234,10 @@ class Supervisor:
             os.close(child.control)
         child.kill()  # this also ends the processes that it started
         _, status = os.waitpid(child.pid, 0)
-        if os.WIFSIGNALED(status) and not child.terminated_at:
-            message = f"ended by signal {os.WTERMSIG(status)}"
+        message = f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "ended"
+        if child.name == PEERS:
+            self.turns.ended(message)
+        elif os.WIFSIGNALED(status) and not child.terminated_at:
             self.emit("error", of=child.name, stage="", name="crash", said=message)
 
     # -- the loop -----------------------------------------------------------------------------------------------------
@@ -267,6 +302,9 @@ class Supervisor:
                     self.abort("the connection was closed")
                 self.heard = time.monotonic()
             self.look(lifeline)
+            if not self.ending:
+                self.take_turns()
+        self.turns.close("stopped")
         self.emit("verdict", status="stopped" if self.ending else "whole", why=self.ending)
         until = time.monotonic() + 2.0
         while self.backlog and time.monotonic() < until:
@@ -313,11 +351,6 @@ class Supervisor:
             if child.terminated_at and now - child.terminated_at > GRACE and not child.killed:
                 child.killed = True
                 child.kill()
-                if not self.ending and (child.name != "telemetry" or self.listing.listed):
+                known = child.name != PEERS and (child.name != "telemetry" or self.listing.listed)
+                if not self.ending and known:  # to release the contexts of many GPUs takes time, and is no fault
                     self.emit("error", of=child.name, stage="", name="hang", said="it did not end when requested")
-
-
-def shifted(plan: PlanDict, base: float) -> PlanDict:
-    """Return the plan with all stage times increased by `base`, the time at which the GPU is ready."""
-    stages = [dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in plan["stages"]]
-    return dict(plan, stages=stages)

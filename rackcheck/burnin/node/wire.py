@@ -4,13 +4,17 @@ import json
 import os
 import threading
 import time
+from typing import Any
 
 
 class RecordStream:
-    """An output stream of records: a file descriptor, and a clock that counts from the start of the burn-in."""
+    """An output stream of records: a file descriptor, and a clock that counts from the start of the burn-in.
 
-    def __init__(self, out: int, began: float) -> None:
-        self._out, self._began, self._lock = out, began, threading.Lock()
+    `orders` are the orders of the supervisor to this process (child.py).
+    """
+
+    def __init__(self, out: int, began: float, orders: Any = None) -> None:
+        self._out, self._began, self._lock, self.orders = out, began, threading.Lock(), orders
 
     def clock(self) -> float:
         """Return the seconds since the burn-in began."""
