@@ -28,6 +28,7 @@ CUDA_CALLS = {
     "cuEventCreate": "pI", "cuEventDestroy_v2": "p", "cuEventRecord": "pp", "cuEventQuery": "p",
     "cuEventElapsedTime": "ppp", "cuDeviceCanAccessPeer": "pii", "cuCtxEnablePeerAccess": "pI",
     "cuModuleLoadData": "pp", "cuModuleUnload": "p", "cuModuleGetFunction": "pps", "cuLaunchKernel": "pIIIIIIIppp",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor": "ppiz",
 }  # fmt: skip
 """Argument types of the driver's functions, one letter of CUDA_WORDS per argument; each function returns a code."""
 
