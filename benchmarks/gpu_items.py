@@ -71,6 +71,9 @@ def ptx(work: Work) -> None:
     say(same=bool(found["ptx"]) and found["ptx"] == found["made"], hashes=found["ptx"])
 
 
+RATES = ("copy", "driver", "verify", "march", "march_down")
+
+
 def rates(work: Work) -> None:
     """Verify, march, and copy with our kernel and with the driver's, alternating."""
     names = work.node
@@ -80,7 +83,8 @@ def rates(work: Work) -> None:
     memory = names.GpuMemory(driver)
     at, first, places = max(memory.pieces, key=lambda piece: piece[2])
     stream, slot = bench.stream(), bench.slots(1)[0]
-    half, sizes, flip = places // 2, dict.fromkeys(("copy", "driver", "verify", "march"), 1 << 16), 0
+    half, sizes, flip = places // 2, dict.fromkeys(RATES, 1 << 16), 0
+    stretch = 8 * bench.threads  # number of words that a block of march takes at a time
     taken: dict[str, list[float]] = {kind: [] for kind in sizes}
     found, other = 0, at + half * names.GPU_LINE
 
@@ -106,11 +110,14 @@ def rates(work: Work) -> None:
             elif kind == "copy":
                 bench.go(slot, stream, kind, *words(other, at, count), report=False)
             else:
-                count = half if kind == "march" else count  # all words of this half have the same flip
-                bench.go(slot, stream, kind, *words(at, first, count, SEED, flip))
+                march = kind.startswith("march")
+                count = half if march else count  # all words of this half have the same flip
+                top = [(count - 1) // stretch * stretch + 1 if kind == "march_down" else 0] if march else []
+                bench.go(slot, stream, "march" if march else kind, *words(at, first, count, SEED, flip, *top),
+                         grid=bench.resident if march else 0)  # fmt: skip
             seconds, report = work.finish(bench.wait(slot, kind))
             found += names.gpu_ring(report)[0] if report else 0
-            flip ^= names.GPU_MASK if kind == "march" else 0
+            flip ^= names.GPU_MASK if kind.startswith("march") else 0
             sizes[kind] = max(1, min(int(count * 0.02 / seconds), 4 * count))
             if turn >= 0:
                 taken[kind].append(count * names.GPU_LINE * (1 if kind == "verify" else 2) / seconds)
@@ -118,7 +125,7 @@ def rates(work: Work) -> None:
     middle = {kind: statistics.median(each) for kind, each in taken.items() if each}
     say(rates=middle, spread={kind: [min(each), max(each)] for kind, each in taken.items() if each})
     best = max(middle[kind] for kind in ("copy", "driver") if kind in middle)
-    say(best_copy=best, verify_ratio=middle["verify"] / best, march_ratio=middle["march"] / best)
+    say(best_copy=best, **{f"{kind}_ratio": middle[kind] / best for kind in ("verify", "march", "march_down")})
 
 
 def ready(work: Work, product: Any) -> None:
@@ -249,7 +256,7 @@ def seeds(work: Work) -> None:
         say(why=next((each["why"] for each in done.values() if "why" in each), "no round was whole in two seconds"))
         return
     say(seeds=done["rounds"]["work"], seconds=done["rounds"]["seconds"], coverage=done["rounds"]["coverage"])
-    say(**{name: done[name]["rate"] for name in ("fill", "march", "verify", "copy") if name in done})
+    say(**{name: done[name]["rate"] for name in ("fill", "march", "march down", "verify", "copy") if name in done})
 
 
 ITEMS: dict[str, Callable[[Work], None]] = {

@@ -26,6 +26,9 @@ BESIDES = 0.6
 COVERED, ROUNDS = 0.978, 30.0
 """Fraction of the GPU's memory that the memory test covers, and rounds of the memory test per second."""
 
+LISTED, FREE = 0.994, 0.99
+"""Fractions of the GPU's memory that CUDA lists, and that is free before the test."""
+
 SPREAD = 0.002
 """Relative spread of rates that do not depend on the clock."""
 
@@ -52,12 +55,19 @@ def tests(
     if stage in ("memory", "together"):
         memory = float(parts.about.get("memory_clock_max") or 2.5e9) * _left(ills, "hbm-slow")
         for test, each in PER_MEMORY_CLOCK.items():
-            more: dict[str, Any] = {"coverage": COVERED, "seed": seed} if test == "verify" else {}
+            more: dict[str, Any] = {"coverage": COVERED, "seed": seed, **_sizes(parts)} if test == "verify" else {}
             yield test, "B", each * memory * (1 + rng.gauss(0, SPREAD)), more
         yield "rounds", "rounds", ROUNDS, {"coverage": COVERED}
     if stage in ("links", "together"):
         for test, ways in (("h2d", 1.0), ("d2h", 1.02), ("both", 1.7)):
             yield test, "B", over_pcie(parts, ills) * ways * (1 + rng.gauss(0, SPREAD)), {"seed": seed}
+
+
+def _sizes(parts: GpuParts) -> dict[str, int]:
+    """Return how many bytes are tested, listed by CUDA and free; nothing if the GPU's memory is not known."""
+    whole = parts.about.get("memory")
+    shares = {"tested": COVERED, "total": LISTED, "free": FREE}
+    return {name: int(whole * share) for name, share in shares.items()} if isinstance(whole, int | float) else {}
 
 
 def to_peer(parts: GpuParts, ills: Sequence[Ill], theirs: Sequence[Ill]) -> tuple[float, bool]:

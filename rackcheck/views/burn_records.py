@@ -116,7 +116,10 @@ def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
     return tested or [*wrong, *(at for at, _ in mine if at not in wrong)] if stages or words[-1] in WORK else tested
 
 
-WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested", "odd", "triad", "odd_sms", "result"})
+WORK = frozenset({
+    "mismatches", "results", "rate", "share", "coverage", "tested", "odd", "triad", "odd_sms", "result", "reserved",
+    "in_use", "left",
+})  # fmt: skip
 """Facts whose path ends in one of these words are read from work records."""
 
 

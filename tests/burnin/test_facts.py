@@ -230,3 +230,43 @@ def test_a_numa_node_without_cpus_that_was_not_tested_leaves_processors_and_memo
 def test_memory_of_which_little_was_tested_is_not_right() -> None:
     records = [{**r, "coverage": 0.01} if r.get("stage") == "memory" and "coverage" in r else r for r in CLEAN.records]
     assert verdicts(records)["burnin.gpu_correct"] is Status.UNKNOWN
+
+
+GIB = 2**30
+
+
+def sized(**sizes: float) -> list[Mapping[str, Any]]:
+    """The clean records, in which each verified memory has these sizes."""
+    return [{**r, **sizes} if r.get("stage") == "memory" and "tested" in r else r for r in CLEAN.records]
+
+
+def test_coverage_is_the_share_of_the_whole_memory_and_the_rest_has_its_reasons() -> None:
+    records = sized(tested=92 * GIB, total=97 * GIB, free=95 * GIB, coverage=round(92 / 97, 4))
+    records = changed(records, {"memory": 100 * GIB}, "")
+    assert reading(records, "burnin.gpu/0.memory.coverage") == pytest.approx(92.0)
+    rest = {name: reading(records, f"burnin.gpu/0.memory.{name}") for name in ("reserved", "in_use", "left")}
+    assert rest == {"reserved": 3.0, "in_use": 2.0, "left": 3.0}
+    found = verdicts(records)
+    assert (found["burnin.gpu_memory_covered"], found["burnin.gpu_correct"]) == (Status.PASS, Status.PASS)
+
+
+def test_memory_that_is_reserved_or_in_use_counts_as_not_tested() -> None:
+    """98 % of what was free, and 95 % of what CUDA lists, is here only 85 % of the GPU's memory."""
+    records = sized(tested=85 * GIB, total=89 * GIB, free=86 * GIB, coverage=round(85 / 89, 4))
+    found = verdicts(changed(records, {"memory": 100 * GIB}, ""))
+    assert (found["burnin.gpu_memory_covered"], found["burnin.gpu_correct"]) == (Status.WARN, Status.UNKNOWN)
+
+
+def test_without_a_size_from_nvml_the_memory_that_cuda_lists_counts_and_what_is_reserved_is_unknown() -> None:
+    records = [
+        {
+            **r,
+            "gpus": {index: {key: v for key, v in gpu.items() if key != "memory"} for index, gpu in r["gpus"].items()},
+        }
+        if r["k"] == "about" and "gpus" in r
+        else r
+        for r in sized(tested=92 * GIB, total=97 * GIB, free=95 * GIB, coverage=0.9485)
+    ]
+    assert reading(records, "burnin.gpu/0.memory.coverage") == pytest.approx(94.85)
+    assert isinstance(reading(records, "burnin.gpu/0.memory.reserved"), Unknown)
+    assert reading(records, "burnin.gpu/0.memory.in_use") == 2.0

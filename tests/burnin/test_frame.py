@@ -26,7 +26,7 @@ from rackcheck.burnin import pack
 from rackcheck.burnin.node_stream import LONGEST, Talk
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.fact import Reason
-from rackcheck.parse.burnin.plan import CLOSEST, RAMP, START, WIDEST, Tier, document, slots, starts
+from rackcheck.parse.burnin.plan import AGAIN, CLOSEST, HOLD, RAMP, START, WIDEST, Tier, document, slots, starts
 from rackcheck.transport import local
 from rackcheck.transport.wire import ShellLimits
 
@@ -378,3 +378,14 @@ def test_nothing_that_travels_to_a_node_can_change_it() -> None:
 
 def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def test_only_a_soak_keeps_patterns_in_memory_and_its_deadline_leaves_time_to_repeat_that() -> None:
+    for tier in Tier:
+        given = document(tier, seed=1)
+        held = [stage for stage in given["stages"] if "hold" in stage]
+        assert len(held) == (10 if tier is Tier.SOAK else 0)
+        assert all((stage["of"], stage["stage"], stage["hold"]) == ("gpu", "memory", HOLD) for stage in held)
+        assert all(stage["until"] - stage["from"] > 2 * stage["hold"] for stage in held)
+        assert given["deadline"] - tier.seconds - START - 5.0 - AGAIN == (12 * HOLD if held else 0.0)
+    assert document(Tier.SOAK, seed=1, gpus=False)["deadline"] == Tier.SOAK.seconds + START + 5.0 + AGAIN

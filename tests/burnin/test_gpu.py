@@ -81,10 +81,12 @@ class Gpu:
         self.library, self.blobs, self.folder = library, blobs, folder
         self.seconds, self.status, self.changed = 0.0, 0, ("", "")
 
-    def burn(self, state: str, *stages: tuple[str, float], gpu: int = 0, stop: float = 0, **more: Any) -> list[Record]:
+    def burn(
+        self, state: str, *stages: tuple[str, float], gpu: int = 0, stop: float = 0, hold: float = 0, **more: Any
+    ) -> list[Record]:
         at, value = 0.0, []
         for stage, seconds in stages:
-            value.append({"of": "gpu", "stage": stage, "from": at, "until": at + seconds})
+            value.append({"of": "gpu", "stage": stage, "from": at, "until": at + seconds, "hold": hold})
             at += seconds
         plan = {"wire": 1, "tier": "smoke", "seed": 7, "stages": value, "step": 0.0, "deadline": 60.0, "cool": 0.1,
                 "round": 0.1, "warm": 0.02, **more}  # fmt: skip
@@ -122,6 +124,8 @@ def stages(records: list[Record]) -> dict[tuple[str, str, str], Record]:
     return {(r["of"], r["stage"], r["test"]): r for r in records if r["k"] == "stage"}
 
 
+MEMORY = ("fill", "march", "march down", "cache", "verify", "rounds", "copy", "checksum")
+
 ALL = [("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), ("links", 0.6), ("together", 1.2)]
 
 
@@ -132,11 +136,11 @@ def test_a_healthy_gpu_does_all_stages_without_a_finding(machine: Gpu, seed: int
     assert errors(rows) == []
     assert [r for r in done.values() if r["status"] != "done"] == []
     assert {(stage, test) for _, stage, test in done} == {
-        *(("memory", test) for test in ("fill", "march", "verify", "rounds", "copy", "checksum")),
+        *(("memory", test) for test in MEMORY),
         ("tensor", "mma"),
         *(("scalar", test) for test in ("fp64", "fp32", "int32", "sfu")),
         *(("links", test) for test in ("h2d", "d2h", "both")),
-        *(("together", test) for test in ("fill", "march", "verify", "rounds", "copy", "checksum")),
+        *(("together", test) for test in MEMORY),
         *(("together", test) for test in ("mma", "h2d", "d2h", "both")),
     }
     for record in done.values():
@@ -160,7 +164,7 @@ def test_a_stage_of_all_parts_that_ran_no_memory_test_counts_as_not_tested(machi
 def test_many_seeds_of_a_healthy_gpu_give_no_finding(machine: Gpu, seed: int) -> None:
     rows = machine.burn("gpus=1", ("memory", 6.0), ("tensor", 4.0), ("scalar", 4.0), ("together", 4.0), seed=seed)
     assert errors(rows) == []
-    assert stages(rows)["gpu/0", "memory", "rounds"]["work"] >= 100
+    assert stages(rows)["gpu/0", "memory", "rounds"]["work"] >= 50
 
 
 def test_nearly_all_memory_is_tested_and_released(machine: Gpu) -> None:
@@ -179,12 +183,29 @@ def test_every_launch_on_memory_begins_where_a_gpu_reads_whole_lines(
     rows = machine.burn("memory=16777216", ("memory", 1.5))
     launches = [row.split() for row in written.read_text().splitlines()]
     assert errors(rows) == []
-    assert {name for name, _, _ in launches} == {"fill", "march", "verify"}
+    assert {name for name, _, _ in launches} == {"fill", "march", "march_down", "verify", "checksum"}
     assert len({at for _, at, _ in launches}) > 1
     assert [at for _, at, _ in launches if int(at) % 65536] == []
 
 
+FAR, NEAR = 0x50000, 0x40000
+"""Two addresses at which a march works soon one after the other."""
+
+TOP = 0x7BE000
+"""An address in what a march to higher addresses writes last, in a GPU with 8 MiB."""
+
 FAULTS: dict[str, tuple[str, str, Record]] = {
+    "a line that a write below it disturbs": (
+        f"couple=0:{NEAR}:{FAR}:20000:0x10", "memory",
+        {"name": "mismatch", "test": "march", "address": hex(FAR), "bits": 1, "pattern": "address"}),
+    "a line that a write above it disturbs": (
+        f"couple=0:{FAR}:{NEAR}:20000:0x10", "memory",
+        {"name": "mismatch", "test": "march down", "address": hex(NEAR), "bits": 1, "pattern": "complement"}),
+    "a line that the cache does not renew": (
+        f"stale=0:{TOP}", "memory", {"name": "mismatch", "test": "cache", "address": hex(TOP), "pattern": "complement"}),
+    "a line that does not leave the cache": (
+        f"unwritten=0:{TOP}:2", "memory",
+        {"name": "mismatch", "test": "march down", "address": hex(TOP), "bits": 128}),
     "a flipped bit": ("flip=0:160000:64", "memory", {"name": "mismatch", "address": "0x27100", "bits": 1, "length": 16}),
     "a line that strays in many bits": (
         "flip=0:160000:0xffff00ff00ff0001", "memory", {"name": "mismatch", "address": "0x27100", "bits": 33}),
@@ -229,6 +250,110 @@ def test_a_fault_is_one_finding_with_its_name_and_place(machine: Gpu, fault: str
         assert "seed" in found[0]
         if expected.get("test") not in ("golden", "sfu"):
             assert sum(r.get("mismatches", 0) for r in rows) > 0
+
+
+def test_a_disturbed_line_is_found_only_by_the_march_in_that_order(machine: Gpu) -> None:
+    up = stages(machine.burn(f"couple=0:{NEAR}:{FAR}:20000:0x10", ("memory", 0.8)))
+    down = stages(machine.burn(f"couple=0:{FAR}:{NEAR}:20000:0x10", ("memory", 0.8)))
+    for done, right in ((up, "march"), (down, "march down")):
+        wrong = {
+            test: done["gpu/0", "memory", test]["mismatches"] for test in ("march", "march down", "cache", "verify")
+        }
+        assert wrong.pop(right) > 0
+        assert set(wrong.values()) == {0}
+
+
+def test_a_disturbed_line_is_not_found_if_blocks_wait_for_others(machine: Gpu) -> None:
+    """With a driver that reports too many blocks at the same time, some blocks begin at one end after the others."""
+    state = f"couple=0:{FAR}:{NEAR}:20000:0x10 resident=1"
+    assert [e["test"] for e in errors(machine.burn(state, ("memory", 0.8)))] == ["march down"]
+    assert errors(machine.burn(f"{state} resident_said=8", ("memory", 0.8))) == []
+
+
+def test_a_write_that_never_left_the_cache_is_found_only_where_the_cache_was_evicted(machine: Gpu) -> None:
+    """With a driver that reports too small a cache, too little is read between the write and the read."""
+    state = f"unwritten=0:{TOP}:2"
+    assert [e["address"] for e in errors(machine.burn(state, ("memory", 0.8)))] == [hex(TOP)]
+    assert errors(machine.burn(f"{state} l2_said=1024", ("memory", 0.8))) == []
+
+
+@pytest.mark.parametrize("size", [8 << 20, 16 << 20])
+def test_marches_go_up_and_down_and_their_reads_miss_the_cache(
+    machine: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    cache, written = 256 << 10, tmp_path / "launched"
+    monkeypatch.setenv("FAKE_CUDA_LAUNCHED", str(written))
+    rows = machine.burn(f"memory={size} l2={cache}", ("memory", 1.5))
+    assert errors(rows) == []
+    launches = [
+        (name, int(at), int(lines) * 16) for name, at, lines in map(str.split, written.read_text().splitlines())
+    ]
+    tested = next(r["tested"] for r in rows if r.get("test") == "verify")
+    for kernel, step in (("march", 1), ("march_down", -1)):
+        begins = [at for name, at, _ in launches if name == kernel]
+        passes = begins.count(0)
+        assert passes >= 2
+        rounds = [(at, length) for name, at, length in launches if name == kernel][::step]
+        covered = 0
+        for at, length in rounds[: len(rounds) if step > 0 else None]:
+            covered = 0 if covered == tested else covered
+            if kernel == "march_down" and at and not covered:
+                continue  # the last pass was cut by the end of the stage
+            assert at == covered
+            covered += length
+    accessed, since, nearest, hits = 0, dict.fromkeys(range(0, tested, 4096), 0), size, 0
+    for name, at, length in launches:
+        pages = range(at, at + length, 4096)
+        if name in ("march", "march_down", "verify"):
+            pages = pages[:: -1 if name == "march_down" else 1]
+            distance = min(accessed + n * 4096 - since[page] for n, page in enumerate(pages))
+            if name == "verify" and length <= cache // 4 + 65536 and distance < cache:
+                hits += 1  # the test of the cache
+            else:
+                nearest = min(nearest, distance)
+        accessed += length
+        if name in ("fill", "march", "march_down"):
+            for n, page in enumerate(pages):
+                since[page] = accessed - length + n * 4096
+    assert nearest >= 4 * cache
+    assert hits >= 2
+
+
+@pytest.mark.parametrize("state", ["l2=1048576", "l2_said=0"])
+def test_a_gpu_whose_memory_is_not_much_larger_than_its_cache_is_not_tested(machine: Gpu, state: str) -> None:
+    rows = machine.burn(state, ("memory", 0.4), ("together", 0.4))
+    assert errors(rows) == []
+    assert {r["stage"]: r["why"].partition(":")[0] for r in rows if r["k"] == "stage" and not r["test"]} == {
+        "memory": "no memory", "together": "no memory",
+    }  # fmt: skip
+
+
+FADES = "fade=0:0x8000:400:0xff"
+
+
+def test_a_cell_that_loses_its_value_with_time_is_found_by_the_pause_and_found_again(machine: Gpu) -> None:
+    rows = machine.burn(FADES, ("memory", 1.6), hold=0.5)
+    (found,) = errors(rows)
+    assert (found["name"], found["test"], found["address"]) == ("mismatch", "retention", "0x8000")
+    done = stages(rows)
+    kept = done["gpu/0", "memory", "retention"]
+    assert (kept["mismatches"], kept["waited"]) == (2, 0.5)
+    assert {test: r["found"] for (_, stage, test), r in done.items() if stage == "again"} == {
+        "memory hot": 3, "memory cold": 3,
+    }  # fmt: skip
+
+
+def test_without_the_pause_such_a_cell_is_not_found_and_with_it_one_that_holds_is_silent(machine: Gpu) -> None:
+    assert errors(machine.burn(FADES, ("memory", 0.3))) == []
+    rows = machine.burn(FADES.replace(":400:", ":60000:"), ("memory", 1.6), hold=0.5)
+    assert errors(rows) == []
+    assert stages(rows)["gpu/0", "memory", "retention"]["mismatches"] == 0
+
+
+def test_a_stage_too_short_for_its_pauses_counts_as_not_tested(machine: Gpu) -> None:
+    done = stages(machine.burn("", ("memory", 0.6), hold=0.5))
+    row = done["gpu/0", "memory", ""]
+    assert (row["status"], row["why"]) == ("not tested", "under-loaded: no time was left for verify")
 
 
 @pytest.mark.parametrize("line", [5, 9, 14, 20])
@@ -426,12 +551,22 @@ def test_the_pattern_is_what_integers_compute(kernels: Kernels, seed: int) -> No
     lines = list(struct.iter_unpack("<2Q", ctypes.string_at(at, 4096)))
     assert lines == [truth.gpu_pattern(seed, first + n) for n in range(count)]
     assert struct.unpack_from("<Q", kernels.go("checksum", *long(at, count)), 8)[0] == truth.gpu_checksum(lines)
-    assert struct.unpack_from("<Q", kernels.go("march", *long(at, first, count, seed, 0)))[0] == 0
+    assert struct.unpack_from("<Q", kernels.go("march", *long(at, first, count, seed, 0, 0)))[0] == 0
     assert struct.unpack_from("<2Q", ctypes.string_at(at, 16)) == truth.gpu_pattern(seed, first, truth.GPU_MASK)
     for flip in (0, truth.GPU_MASK):
         line = truth.gpu_pattern(seed, first + 9, flip)
         assert truth.gpu_place_of(seed, *line, first + count) == first + 9
         assert truth.gpu_place_of(seed, line[0] ^ 1, line[1], first + count) is None
+
+
+@pytest.mark.parametrize("count", [1, 511, 512, 513, 4096, 4113])
+def test_a_march_in_either_order_turns_each_line_once(kernels: Kernels, count: int) -> None:
+    at = kernels.take(16 * count)
+    kernels.go("fill", *long(at, 5, count, 9, 0))
+    for flip, top in ((0, 0), (truth.GPU_MASK, (count - 1) // 512 * 512 + 1), (0, (count - 1) // 512 * 512 + 1)):
+        assert struct.unpack_from("<Q", kernels.go("march", *long(at, 5, count, 9, flip, top)))[0] == 0
+        lines = list(struct.iter_unpack("<2Q", ctypes.string_at(at, 16 * count)))
+        assert lines == [truth.gpu_pattern(9, 5 + n, flip ^ truth.GPU_MASK) for n in range(count)]
 
 
 @pytest.mark.parametrize("kind", ["fp64", "fp32", "int32"])
@@ -525,7 +660,7 @@ def test_two_sms_that_err_are_both_named(machine: Gpu) -> None:
 
 def test_a_wholly_wrong_memory_is_counted_and_reported_within_bounds(machine: Gpu) -> None:
     rows = machine.burn("alias=0:4", ("memory", 0.8))
-    wrong = sum(r["mismatches"] for r in rows if r["k"] == "stage" and r["test"] in ("march", "verify"))
+    wrong = sum(r["mismatches"] for r in rows if r["k"] == "stage" and r["test"] in ("march", "march down", "verify"))
     assert wrong > 100_000
     assert len(errors(rows)) == 1
 

@@ -16,6 +16,12 @@
  * far=1 (no way is direct), far=A:B (not between these). Its times: jit=SECONDS (PTX is compiled so long, with the
  * module where CUDA_MODULE_LOADING is EAGER, else at the first launch), speed=MB/S (events measure copies alone, each
  * by its size, tenfold where a way is not direct), cold=SECONDS (the first large copy of each stream, more than others).
+ * Faults that depend on earlier accesses: couple=GPU:FROM:TO:ACCESSES:MASK (bits of the line TO read inverted, if it is
+ * read so few accesses after FROM was written), fade=GPU:OFFSET:MS:MASK (bits that become 0 if a line is neither read nor
+ * written for so long), and of the cache, which holds the last `l2` bytes: stale=GPU:OFFSET (a line that is read as it was
+ * before its last write, until it has left the cache), unwritten=GPU:OFFSET:N (the Nth write of a line is lost when it
+ * leaves the cache). `l2_said` is the size that the driver reports, if not `l2`. `resident` is the number of blocks of
+ * march that run at the same time on an SM, `resident_said` what the driver reports.
  * A file that FAKE_CUDA_LAUNCHED names takes a line for each launch on memory: the kernel, its first byte, its lines.
  * A file that FAKE_CUDA_COPIED names takes one for each context, module and copy between GPUs, with the process. */
 #define _GNU_SOURCE
@@ -177,6 +183,7 @@ int cuDeviceGetAttribute(int *v, int what, int d) {
     switch (what) {
     case 1: *v = (int)number("threads", 32); return 0;
     case 16: *v = (int)sms; return 0;
+    case 38: *v = (int)number(value("l2_said") ? "l2_said" : "l2", 256 << 10); return 0;
     case 75: *v = cc / 10; return 0;
     case 76: *v = cc % 10; return 0;
     default: return 1;
@@ -352,7 +359,9 @@ typedef struct { const char *name; void (*call)(void **p); int by_warp; } functi
 #define P(n, type) (*(type *)p[n])
 static void call_fill(void **p) { kernel_fill(P(0, vec *), P(1, u64), P(2, u64), P(3, u64), P(4, u64)); }
 static void call_verify(void **p) { kernel_verify(P(0, vec *), P(1, u64), P(2, u64), P(3, u64), P(4, u64), P(5, report *)); }
-static void call_march(void **p) { kernel_march(P(0, vec *), P(1, u64), P(2, u64), P(3, u64), P(4, u64), P(5, report *)); }
+static void call_march(void **p) {
+    kernel_march(P(0, vec *), P(1, u64), P(2, u64), P(3, u64), P(4, u64), P(5, u64), P(6, report *));
+}
 static void call_copy(void **p) { kernel_copy(P(0, vec *), P(1, vec *), P(2, u64)); }
 static void call_checksum(void **p) { kernel_checksum(P(0, vec *), P(1, u64), P(2, report *)); }
 static void call_flip_bits(void **p) { kernel_flip_bits(P(0, vec *), P(1, u64), P(2, u64)); }
@@ -382,6 +391,12 @@ int cuModuleLoadData(void **module, const void *image) {
     *module = current;
     return 0;
 }
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const function *f, int threads, size_t shared) {
+    (void)f, (void)threads, (void)shared;
+    LIVE;
+    *blocks = (int)number(value("resident_said") ? "resident_said" : "resident", 8);
+    return 0;
+}
 int cuModuleUnload(void *module) { (void)module; return 0; }
 int cuModuleGetFunction(const function **f, void *module, const char *name) {
     (void)module;
@@ -399,6 +414,14 @@ static void fall_ill(device *d) {
     ill.memory = d->memory;
     if (fault("stuck", d, n)) ill.stuck = d->memory + n[0], ill.stuck_mask = (u64)n[1];
     if (fault("alias", d, n)) ill.alias = (int)n[0], ill.alias_below = d->size * 3 / 4;
+    ill.cache = number("l2", 256 << 10) / sizeof(vec);
+    if (fault("stale", d, n)) ill.stale = d->memory + n[0];
+    if (fault("unwritten", d, n)) ill.unwritten = d->memory + n[0], ill.unwritten_store = (u64)n[1];
+    if (fault("couple", d, n)) {
+        ill.aggressor = d->memory + n[0], ill.victim = d->memory + n[1];
+        ill.reach = (u64)n[2], ill.victim_mask = (u64)n[3];
+    }
+    if (fault("fade", d, n)) ill.faint = d->memory + n[0], ill.fades = (double)n[1], ill.faint_mask = (u64)n[2];
     if (fault("nan", d, n)) ill.nan_sm = (int)n[0];
     if (fault("slow", d, n)) ill.slow_sm = (int)n[0], ill.slow = (int)n[1];
     if (fault("wrong", d, n)) {
@@ -421,6 +444,30 @@ static void decay(device *d, void **p) {
         }
 }
 
+static void run_block(const function *f, u32 block, u32 sm, unsigned threads, void **p) {
+    at_work.block = block;
+    at_work.sm = sm;
+    if (value("wrong") && strstr(value("wrong"), ":-1:")) ill.wrong_sm = (int)sm;
+    at_work.ticks = 0;
+    /* Thread 0 reads the clock for its block, so that it comes last. */
+    for (int thread = (int)threads - (f->by_warp ? 32 : 1); thread >= 0; thread -= f->by_warp ? 32 : 1) {
+        at_work.thread = (u32)thread;
+        at_work.products = 0;
+        f->call(p);
+    }
+}
+/* March as the blocks of a GPU do: those that run at the same time keep step, and the others wait until they end. In a
+ * grid of 2^31 blocks each runs its loop once, so that block `step + n` does what block `n` does in one of its turns. */
+static void march_in_step(const function *f, u32 blocks, unsigned threads, void **p) {
+    u64 tiles = (P(2, u64) + threads * 8 - 1) / (threads * 8);
+    u32 beside = sms * (u32)number("resident", 8);
+    at_work.blocks = 1u << 31;
+    for (u32 first = 0; first < blocks; first += beside)
+        for (u64 step = 0; step < tiles; step += blocks)
+            for (u32 n = first; n < blocks && n < first + beside && step + n < tiles; n++)
+                run_block(f, (u32)step + n, n % sms, threads, p);
+}
+
 int cuLaunchKernel(const function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, stream *s, void **p, void **extra) {
     long long n[4];
@@ -435,25 +482,17 @@ int cuLaunchKernel(const function *f, unsigned gx, unsigned gy, unsigned gz, uns
     if (fault("sticky", current, n) && current->launches >= n[0]) { current->broken = (int)n[1]; return 0; }
     if (fault("lost", current, n) && current->launches >= n[0]) { current->lost = (int)n[1]; return 0; }
     fall_ill(current);
-    if (getenv("FAKE_CUDA_LAUNCHED") && strstr("fill verify march", f->name)) {
+    if (getenv("FAKE_CUDA_LAUNCHED") && strstr("fill verify march checksum", f->name)) {
         FILE *out = fopen(getenv("FAKE_CUDA_LAUNCHED"), "a");
-        if (out) fprintf(out, "%s %lld %llu\n", f->name, (long long)(P(0, char *) - current->memory), P(2, u64)), fclose(out);
+        int sums = strcmp(f->name, "checksum") == 0, down = strcmp(f->name, "march") == 0 && P(5, u64);
+        long long at = (long long)(P(0, char *) - current->memory);
+        if (out) fprintf(out, "%s%s %lld %llu\n", f->name, down ? "_down" : "", at, sums ? P(1, u64) : P(2, u64)), fclose(out);
     }
     memset(&at_work, 0, sizeof at_work);
     at_work.threads = bx;
     at_work.blocks = gx;
-    for (u32 block = 0; block < gx; block++) {
-        at_work.block = block;
-        at_work.sm = block % sms;
-        if (value("wrong") && strstr(value("wrong"), ":-1:")) ill.wrong_sm = (int)at_work.sm;
-        at_work.ticks = 0;
-        /* Thread 0 reads the clock for its block, so that it comes last. */
-        for (int thread = (int)bx - (f->by_warp ? 32 : 1); thread >= 0; thread -= f->by_warp ? 32 : 1) {
-            at_work.thread = (u32)thread;
-            at_work.products = 0;
-            f->call(p);
-        }
-    }
+    if (strcmp(f->name, "march") == 0) march_in_step(f, gx, bx, p);
+    else for (u32 block = 0; block < gx; block++) run_block(f, block, block % sms, bx, p);
     if (strcmp(f->name, "fill") == 0) decay(current, p);
     return 0;
 }

@@ -35,7 +35,18 @@ static struct {
     u64 wrong, stuck_mask;
     char *stuck, *memory;
     u64 alias_below; /* bytes of the memory within which an address line is dead */
+    u64 cache; /* accesses after which a line has left the cache */
+    char *stale, *unwritten, *aggressor, *victim, *faint;
+    u64 unwritten_store, reach, victim_mask, faint_mask;
+    double fades; /* ms */
 } ill;
+
+/* What the faults that depend on earlier accesses remember from launch to launch. */
+static struct {
+    u64 accesses, stale_since, unwritten_since, stores, disturbed;
+    vec stale, unwritten;
+    double refreshed;
+} past;
 
 static inline u32 BITS(float x) { u32 b; memcpy(&b, &x, 4); return b; }
 static inline float FLOAT(u32 b) { float x; memcpy(&x, &b, 4); return x; }
@@ -54,14 +65,37 @@ static inline char *where(const void *at) {
     if (ill.alias >= 0 && offset < ill.alias_below) offset &= ~(1ULL << ill.alias);
     return ill.memory + offset;
 }
+static double now(void);
 static inline vec load(const vec *at) {
     char *from = where(at);
+    past.accesses++;
+    if (from == ill.unwritten && past.unwritten_since && past.accesses - past.unwritten_since >= ill.cache) {
+        *(vec *)from = past.unwritten;
+        past.unwritten_since = 0;
+    }
+    if (from == ill.faint) {
+        if (now() - past.refreshed > ill.fades) ((vec *)from)->lo &= ~ill.faint_mask;
+        past.refreshed = now();
+    }
     vec v = *(vec *)from;
     if (from == ill.stuck) v.lo |= ill.stuck_mask;
+    if (from == ill.stale && past.stale_since && past.accesses - past.stale_since < ill.cache) v = past.stale;
+    if (from == ill.victim && past.disturbed && past.accesses - past.disturbed < ill.reach) v.lo ^= ill.victim_mask;
     return v;
 }
 static inline vec load_again(const vec *at) { return load(at); }
-static inline void store(vec *at, vec v) { *(vec *)where(at) = v; }
+static inline void store(vec *at, vec v) {
+    char *to = where(at);
+    past.accesses++;
+    if (to == ill.stale) past.stale = *(vec *)to, past.stale_since = past.accesses;
+    if (to == ill.unwritten) {
+        past.unwritten = *(vec *)to;
+        past.unwritten_since = ++past.stores == ill.unwritten_store ? past.accesses : 0;
+    }
+    if (to == ill.aggressor) past.disturbed = past.accesses;
+    if (to == ill.faint) past.refreshed = now();
+    *(vec *)to = v;
+}
 
 static inline double fma64(double a, double b, double c) {
     double d = fma(a, b, c);

@@ -53,7 +53,10 @@ WARMED = 10.0
 NO_LINK = "NVML reports 0 NVLinks for this GPU"
 
 COVERED = 0.9
-"""Minimum share of memory that must be tested for a clean result; the burn-in tests 95 % of the free memory."""
+"""Minimum share of the whole memory that must be tested for a clean result; 98 % of the free memory is tested."""
+
+UNTESTED = ("reserved", "in_use", "left")
+"""Names of the facts about memory that was not tested."""
 
 MOST = 64
 """Maximum number of results per GPU that are compared with the results of other GPUs."""
@@ -77,7 +80,18 @@ MOST = 64
         ),
         "burnin.gpu/*.odd_sms": listing("SMs whose result differs from their peers'", MEASURED),
         "burnin.gpu/*.memory.mismatches": integer("Wrong values in memory", Class.COUNTER),
-        "burnin.gpu/*.memory.coverage": quantity("%", "Share of memory that was tested with patterns", MEASURED),
+        "burnin.gpu/*.memory.coverage": quantity(
+            "%", "Share of the GPU's whole memory that was tested with patterns", MEASURED
+        ),
+        "burnin.gpu/*.memory.reserved": quantity(
+            "GiB", "Memory that was not tested because the driver does not offer it to programs", MEASURED
+        ),
+        "burnin.gpu/*.memory.in_use": quantity(
+            "GiB", "Memory that was not tested because it was in use before the test", MEASURED
+        ),
+        "burnin.gpu/*.memory.left": quantity(
+            "GiB", "Memory that was free and not tested, because it is left to the driver or could not be had", MEASURED
+        ),
         "burnin.gpu/*.memory.seeds": integer("Number of patterns written to all tested memory in turn", MEASURED),
         "burnin.gpu/*.memory.verify": quantity("GB/s", "Rate of reading and comparing memory", MEASURED),
         "burnin.gpu/*.memory.march": quantity("GB/s", "Rate of comparing and rewriting memory", MEASURED),
@@ -186,12 +200,43 @@ class _Gpu:
     def _memory(self) -> Facts:
         yield "memory.mismatches", self._mismatches("memory")
         items = [stage for stage in self._of("memory") if not stage.done or stage.number("coverage") is not None]
-        share = figure(self.burn, items, "coverage", "lowest")
+        share = self._covered(items)
         yield "memory.coverage", share * 100 if isinstance(share, float) else share
+        yield from self._uncovered()
         rounds = figure(self.burn, list(self.burn.of_stage("memory", self.of, "rounds")) or items, "work", "lowest")
         yield "memory.seeds", int(rounds) if isinstance(rounds, int | float) else rounds
         for test in ("verify", "march", "copy"):
             yield f"memory.{test}", self._rate("memory", test, 1e9)
+
+    def _covered(self, items: list[Stage]) -> Reading:
+        """Return the lowest share of the whole memory that a stage tested.
+
+        The whole memory is what NVML reports, with what the driver reserves; if NVML reports none, or less than was
+        tested, it is what CUDA reports.
+        """
+        share, least = figure(self.burn, items, "coverage", "lowest"), self._least()
+        tested, whole = least.number("tested") if least else None, self.about.get("memory")
+        if isinstance(share, float) and tested and isinstance(whole, int | float) and whole >= tested:
+            return min(share, tested / whole)
+        return share
+
+    def _least(self) -> Stage | None:
+        """Return the stage that tested the least memory; None if no stage reports how much it tested."""
+        found = [stage for stage in self._of("memory") if stage.done and stage.number("tested") is not None]
+        return min(found, key=lambda stage: stage.number("tested") or 0.0, default=None)
+
+    def _uncovered(self) -> Facts:
+        """Return how much memory was not tested, by reason."""
+        least, known = self._least(), self._untested("memory")
+        sizes = [
+            self.about.get("memory"),
+            *(least.number(name) if least else None for name in ("total", "free", "tested")),
+        ]
+        for name, above, below in zip(UNTESTED, sizes, sizes[1:], strict=False):
+            if isinstance(above, int | float) and isinstance(below, int | float) and above >= below:
+                yield f"memory.{name}", (above - below) / 2**30
+            else:
+                yield f"memory.{name}", known
 
     def _tensor(self) -> Facts:
         burn, work = self.burn, self._of("tensor", "mma")
@@ -291,8 +336,7 @@ class _Gpu:
 
     def _bare(self) -> Unknown | None:
         """Return an Unknown if too little GPU memory was tested for a clean result; None if enough was tested."""
-        items = [stage for stage in self._of("memory") if stage.number("coverage") is not None]
-        share = figure(self.burn, items, "coverage", "lowest")
+        share = self._covered([stage for stage in self._of("memory") if stage.number("coverage") is not None])
         if isinstance(share, float) and share >= COVERED:
             return None
         message = f"{share * 100:.1f} %" if isinstance(share, float) else "an unknown share"

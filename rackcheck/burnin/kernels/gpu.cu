@@ -148,11 +148,13 @@ DEVICE u32 turn(report *out, vec *at, u64 i, u64 seed, u64 flip, vec got) {
 }
 
 /* Checks each line and writes its complement in the same pass. A block takes eight adjacent lines per thread:
- * memory that is read and written in turn needs long stretches of each. */
-KERNEL(march)(vec *at, u64 first, u64 count, u64 seed, u64 flip, report *out) {
+ * memory that is read and written in turn needs long stretches of each. If `top` is 0, the stretches are taken from the
+ * lowest address to the highest, else from line `top` - 1, where the last stretch begins, to the lowest. That order is
+ * kept if the grid has no more blocks than run at the same time; lines that are worked on together have no order. */
+KERNEL(march)(vec *at, u64 first, u64 count, u64 seed, u64 flip, u64 top, report *out) {
     u64 bad = 0;
     ROLLED for (u64 tile = (u64)BLOCK * THREADS * 8; tile < count; tile += (u64)BLOCKS * THREADS * 8) {
-        u64 k = tile + THREAD;
+        u64 k = (top ? top - 1 - tile : tile) + THREAD;
         if (k + 7 * THREADS < count) {
             vec v[8];
             UNROLL for (u32 n = 0; n < 8; n++) v[n] = load(at + k + n * THREADS);

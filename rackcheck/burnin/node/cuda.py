@@ -29,6 +29,7 @@ CUDA_CALLS = {
     "cuEventElapsedTime": "ppp", "cuDeviceCanAccessPeer": "pii", "cuCtxEnablePeerAccess": "pI",
     "cuCtxDisablePeerAccess": "p",
     "cuModuleLoadData": "pp", "cuModuleUnload": "p", "cuModuleGetFunction": "pps", "cuLaunchKernel": "pIIIIIIIppp",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor": "ppiz",
 }  # fmt: skip
 """Argument types of the driver's functions, one letter of CUDA_WORDS per argument; each function returns a code."""
 

@@ -105,6 +105,7 @@ class GpuRun:
         self.of = "gpu/%d" % index
         self.hang = float(plan.get("hang", GPU_HANG))
         self.writer = GpuRecordWriter(self.of, emit)
+        self.hold = 0.0
         self.last = plan.get("deadline", float("inf")) - 0.2
         self.left: List[Dict[str, Any]] = [dict(each) for each in plan["stages"] if each["of"] in ("gpu", self.of)]
         self.begin = min([stage["from"] for stage in self.left] or [0.0])
@@ -201,7 +202,7 @@ class GpuRun:
                         bench,
                         GpuTally(self.of, name, begun),
                         seed,
-                        self.clock() + last,
+                        self.clock() + last + (2 * self.hold if name == "memory" else 0.0),
                     )
                     if self.stop.is_set():
                         return
@@ -219,6 +220,8 @@ class GpuRun:
         """Run one stage and report its result."""
         name, until = stage["stage"], stage["until"]
         tally, seed = GpuTally(self.of, name, self.clock()), gpu_seed(self.plan, name)
+        if name == "memory":
+            self.hold = stage.get("hold", 0.0)  # repetitions of this stage pause as long
         work = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar, "links": self._links,
                 "together": self._together}.get(name)  # fmt: skip
         if work is None:
@@ -244,8 +247,8 @@ class GpuRun:
             self._untested(self.of, name, "under-loaded: no time was left for %s" % ", ".join(missing))
 
     def _memory(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
-        memory = GpuMemory(bench.driver)
-        if bench.work([gpu_memory_work(bench, memory, tally, self.writer, seed, until)]):
+        memory = GpuMemory(bench.driver, l2=bench.l2)
+        if bench.work([gpu_memory_work(bench, memory, tally, self.writer, seed, until, self.hold)]):
             memory.free()
 
     def _tensor(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
@@ -269,7 +272,7 @@ class GpuRun:
         self._postpone(max(0.0, self.clock() - until + step), 1)
 
     def _together(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
-        memory = GpuMemory(bench.driver, GPU_TOGETHER)
+        memory = GpuMemory(bench.driver, GPU_TOGETHER, bench.l2)
         jobs = [
             gpu_memory_work(bench, memory, tally, self.writer, seed, until),
             gpu_tensor_work(bench, tally, self.writer, seed, until, 1),

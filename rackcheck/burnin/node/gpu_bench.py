@@ -24,6 +24,9 @@ GPU_ERRORS = 64
 GPU_OLDEST = (8, 0)
 """The oldest compute capability for which the kernels are built (kernels/build_gpu.py): bf16 products need it."""
 
+GPU_L2 = 256 << 20
+"""Size of the L2 cache, in bytes, that is assumed if the driver reports none; it is meant to be too large."""
+
 GPU_KERNELS = ("fill", "verify", "march", "copy", "checksum", "flip_bits", "tensor", "fp64", "fp32", "int32", "sfu")
 
 GpuWork = Generator[None, None, Any]
@@ -100,6 +103,8 @@ class GpuSlot:
 class GpuBench:
     """A GPU on which this process runs tests: its name in the records is `gpu/INDEX`, `device` is its CUDA device.
 
+    `l2` is the size of its L2 cache in bytes, and `resident` the number of blocks of `march` that run at the same time.
+
     Raises CudaTrouble if the GPU is not available, and GpuUnable if it is too old for the kernels.
     """
 
@@ -120,10 +125,13 @@ class GpuBench:
         driver.call("cuCtxSetCurrent", self.context)
         self.sms = driver.whole("cuDeviceGetAttribute", 16, self.device)
         self.threads = min(256, driver.whole("cuDeviceGetAttribute", 1, self.device))
+        self.l2 = driver.whole("cuDeviceGetAttribute", 38, self.device) or GPU_L2
         self.module, self.code = self._load(blobs, cc[0])
         self.kernels = {
             name: driver.handle("cuModuleGetFunction", self.module, name.encode("ascii")) for name in GPU_KERNELS
         }
+        beside = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        self.resident = self.sms * max(1, driver.whole(beside, self.kernels["march"], self.threads, 0))
 
     def _load(self, blobs: Dict[str, bytes], major: int) -> Tuple[Any, str]:
         """Load the machine code for this GPU's generation; if there is none that fits, the driver compiles the PTX."""

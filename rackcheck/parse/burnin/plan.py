@@ -27,12 +27,16 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StageSlot:
-    """The time of one stage, on all GPUs or all processors (`of`), in seconds after the load began."""
+    """The time of one stage, on all GPUs or all processors (`of`), in seconds after the load began.
+
+    `hold` is how long a pattern is kept in memory before it is compared, in seconds.
+    """
 
     of: str
     stage: str
     begin: float
     until: float
+    hold: float = 0.0
 
 
 _LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
@@ -54,6 +58,12 @@ _LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
 The CPU's stages `triad` and `ram` end before the GPUs' stage `links` begins, because load on the host's memory slows
 copies from and to the host. In the GPU stage `together`, several kinds of work run in parallel. A tier is longer than
 its stages: the remaining time is for starting, reading counters and returning the results.
+"""
+
+HOLD = 2.0
+"""Seconds for which each memory stage of the tier `soak` keeps a pattern in a GPU's memory, and then its complement.
+
+The length is our choice; the test 10 of Memtest86+ (bit fade test, 2 patterns) pauses in the same way.
 """
 
 STEP = 0.15
@@ -82,6 +92,9 @@ START_MOST = START + START_GPU * START_GPUS
 AGAIN = 25.0
 """Seconds in the plan's deadline for repeating failed work, first while the part is hot, then after it has cooled."""
 
+AGAIN_HELD = 6
+"""Number of repetitions of a failed memory stage, each of which keeps two patterns for the stage's `hold` seconds."""
+
 SCRATCH = 16 << 30
 """Maximum size of the scratch file, in bytes; the node stops writing earlier if half of the load's time is over."""
 
@@ -104,7 +117,8 @@ def slots(tier: Tier) -> Iterator[StageSlot]:
         for number in range(rounds):
             at = number * 60.0
             for stage, seconds in stages:
-                yield StageSlot(of, stage, at, at + seconds)
+                hold = HOLD if tier is Tier.SOAK and (of, stage) == ("gpu", "memory") else 0.0
+                yield StageSlot(of, stage, at, at + seconds, hold)
                 at += seconds
 
 
@@ -130,12 +144,14 @@ def document(
     tests a disk by writing and reading. If `scratch` is empty, no disk is tested. If the GPUs are listed later than
     START, the node adds the delay to `deadline`.
     """
+    given = [slot for slot in slots(tier) if gpus or slot.of != "gpu"]
     stages = [
         {"of": slot.of, "stage": slot.stage, "from": slot.begin, "until": slot.until}
-        for slot in slots(tier)
-        if gpus or slot.of != "gpu"
+        | ({"hold": slot.hold} if slot.hold else {})
+        for slot in given
     ]
-    end = start + tier.seconds + START + 5.0 + AGAIN + sum(TOOLS[tool] for tool in tools)
+    again = AGAIN + AGAIN_HELD * 2 * max(slot.hold for slot in given)
+    end = start + tier.seconds + START + 5.0 + again + sum(TOOLS[tool] for tool in tools)
     return {
         "wire": WIRE, "tier": tier.value, "seed": seed, "start": start, "stages": stages, "tools": list(tools),
         "step": STEP, "ready": START, "ready_gpu": START_GPU, "ready_most": START_MOST, "deadline": end, "line": line,
