@@ -8,6 +8,7 @@ from rackcheck import Absent, Class, Facts, Inputs, Reason, Sourced, Unknown, jo
 from rackcheck.model.fact import Reading
 from rackcheck.model.path import parse
 from rackcheck.parse.burnin.light import pcie
+from rackcheck.parse.burnin.quartile import upper_quartile
 
 RATES = {
     "memory.copy": "Rate of copies within memory",
@@ -82,10 +83,10 @@ def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None) -> Re
         return own
     if lost is not None:
         return lost
-    numbers = sorted(number for other in others if (number := _number(other)) is not None)
+    numbers = [number for other in others if (number := _number(other)) is not None]
     if not numbers:
         return ALONE
-    usual = numbers[round(0.75 * (len(numbers) - 1))]
+    usual = upper_quartile(numbers).high
     if usual <= 0:
         return Unknown(Reason.NOT_TESTED, "the other GPUs' value is 0")
     peers = f"the other {len(numbers)} GPUs of its model in the node" if len(numbers) > 1 else "the other GPU"
