@@ -114,7 +114,9 @@ FINDINGS: Mapping[str, Verdicts] = {
         "nic.count": "fail",  # the NIC next to it is next to no GPU
         "gpu.on_bus": "fail",
         "planes.gpus": "fail",
-        **dict.fromkeys((f"planes.gpu_{fact}" for fact in ("vbios", "power", "width", "ecc", "mig")), "unknown"),
+        **dict.fromkeys(
+            (f"planes.gpu_{fact}" for fact in ("vbios", "power", "temperature", "width", "ecc", "mig")), "unknown"
+        ),
     },
     "gpu-width, gpu: 2": {
         "gpu.width": "fail",
@@ -162,7 +164,7 @@ BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"gpu", "gpu_nvlink", "gpu_missing"}),
         frozenset({"fabric.configured", "fabric.healthy_summary", "gpu.no_page_waits", "nvlink.ber"})
         | {"nvlink.few_errors", "nvlink.recovered", "planes.gpus", "gpu.settings_alike", "gpu.libraries_match"}
-        | {f"planes.gpu_{fact}" for fact in ("vbios", "power", "width", "ecc", "mig")},
+        | {f"planes.gpu_{fact}" for fact in ("vbios", "power", "temperature", "width", "ecc", "mig")},
     ),
     # Settings of the NIC that only AMD's processors need.
     "tool-missing, tool: lscpu": (frozenset({"cpu"}), frozenset({"nic.advanced_settings", "nic.write_ordering"})),
