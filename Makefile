@@ -71,8 +71,8 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/reference/facts.md docs/guide/tui.md
 
-# One process runs all tests of a module, so that the module's fixtures and caches are made once.
-DIST := --dist loadfile --no-loadscope-reorder
+# Processes that are done take tests from the others, so that none runs alone at the end.
+DIST := --dist worksteal
 
 full: TESTS := --tier full
 durations: TESTS := --measure

@@ -58,8 +58,7 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
 def longest_first(items: list[pytest.Item]) -> None:
     """Sort the modules by their cost, the most expensive first.
 
-    Each module runs in one process, because its fixtures and caches cost more than its tests; a long module that began
-    last would run alone at the end.
+    A long module that began last would run alone at the end.
     """
     known, total = costs(), dict[str, float]()
     for item in items:
