@@ -55,7 +55,7 @@ class StartGate:
     def over(self, name: str, *, whole: bool) -> None:
         """Release the power of a node whose burn-in has ended, or did not start.
 
-        If the node has not reported the end of its load (`whole`), its power is released only LINGER seconds later.
+        If the node has not reported the end of its load, `whole` is false: its power is released only LINGER s later.
         """
         with self._changed:
             if whole or name not in self.began:

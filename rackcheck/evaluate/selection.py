@@ -25,7 +25,7 @@ LONGEST = 1000
 """Maximum number of characters of the list of counted items; a digest replaces a longer list."""
 
 OTHERS = 8
-"""Maximum number of uncounted items that a message about a count lists; if there are more, it lists none."""
+"""A message about a count lists the items that do not match `where` only if there are at most this many of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ _SAYS_NONE = re.compile(
     r"|(?:this BMC|/\S+) (?:has|lists) no [\w /]+|no \w+ of this BMC has [\w /]+)\Z",
     re.DOTALL,
 )
-"""Matches the details of unusable identities: the value is null, empty, a vendor's placeholder or an empty list."""
+"""Matches the detail of an unknown identity whose value is null, empty, a vendor's placeholder or an empty list."""
 
 SPELLED = 200
 """Maximum number of characters of an identity that are read; no identity is longer."""

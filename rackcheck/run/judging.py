@@ -361,7 +361,7 @@ def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
 
 
 def of_profile(profile: Profile) -> ProfileFit:
-    """Return whether a profile is assumed to fit a machine until the machine is read; a fragment never fits one."""
+    """Return the fit to assume for a machine that has not been read yet: a match, unless the profile is a fragment."""
     if not profile.fragment:
         return ProfileFit()
     meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"

@@ -114,7 +114,7 @@ _RECORD = re.compile(r"(?:device )?[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] |l
 
 
 def off_the_bus(station: Station, gone: str) -> Station:
-    """Return a copy of the simulated node without a PCI function, in all command outputs and in the files in /sys."""
+    """Return a copy of the simulated node whose command outputs and files in /sys lack one PCI function."""
 
     def without(_: str, answer: Output) -> Output:
         kept: list[str] = []

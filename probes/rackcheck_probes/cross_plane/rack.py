@@ -56,7 +56,7 @@ def each(members: Iterable[Member], path: str) -> Iterable[tuple[str, Reading]]:
 
 
 def items(members: Iterable[Member], collection: str, leaf: str) -> Iterable[tuple[str, Reading]]:
-    """Yield a pair for each item of every node: the name of the fact (`leaf`), and the item's value of this fact.
+    """For each item of every node, yield `leaf`, the name of a fact, and the value of this fact.
 
     A node whose list of items may be incomplete yields one more pair, whose value is unknown.
     """

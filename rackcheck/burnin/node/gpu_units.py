@@ -192,7 +192,7 @@ def gpu_scalar_work(
 def report_gpu_votes(
     writer: "GpuRecordWriter", stage: str, kind: str, blocks: "Sequence[Any]", golden: "Any", seed: int
 ) -> int:
-    """Compare each SM's hash with the expected hash, or else with the majority's; return the number of wrong blocks.
+    """Compare each SM's hash with the expected one, else with that of the majority; return the number of wrong blocks.
 
     If no hash is expected and none has a majority, return the number of SMs.
     """

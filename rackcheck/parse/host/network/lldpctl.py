@@ -7,7 +7,7 @@ from typing import Any
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
 LEAVES = ("switch", "switch_id", "switch_description", "port", "port_description", "port_mtu", "vlan")
-"""Names of the readings of one LLDP neighbour."""
+"""Names of the values that are read of one LLDP neighbour."""
 
 
 def heard(answer: str) -> dict[str, list[Mapping[str, Reading]]]:
