@@ -71,7 +71,8 @@ def _compared(sensor: Resource, name: str) -> tuple[str, str]:
     """Return `beyond` or `near`, and the reading with the threshold; two empty texts if neither is the case.
 
     Energy sensors are left out, because their readings only increase, and their thresholds have other units. An upper
-    threshold of 0 means that there is none, and no reading is near a lower threshold of 0, such as that of power. A reading that is equal to an upper threshold is beyond it, as in IPMI.
+    threshold of 0 means that there is none, and no reading is near a lower threshold of 0, such as that of power. A
+    reading that is equal to an upper threshold is beyond it, as in IPMI.
     """
     if sensor.unread is not None or str(sensor.body.get("ReadingType", "")).startswith("Energy"):
         return "", ""
