@@ -187,7 +187,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         nvme.not_too_hot log.no_nvme_timeout gpu.no_uncorrected gpu.no_bad_pages_failed log.no_gpu_reset
         log.no_gpu_reset_failed slurm.controllers fan.turning k8s.forwards k8s.bridged_traffic burnin.readable
         burnin.cpu_correct burnin.disk_correct burnin.gpu_correct burnin.no_uncorrected burnin.no_remap burnin.no_failed_remap burnin.no_corrected burnin.no_replay
-        memory.blocks_online bond.members_aggregated log.firmware_corrected storage.raid_consistent nvme.cool
+        memory.blocks_online bond.members_aggregated log.firmware_corrected storage.raid_consistent nvme.cool slurm.counts_gpus
         burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
         burnin.gpu_stays_cool burnin.amd_uncorrected burnin.amd_deferred burnin.amd_no_replay
         log.no_pcie_error log.no_pcie_loss pcie.no_uncorrected log.no_machine_check cpu.no_machine_check
@@ -216,12 +216,12 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         bmc.sensors_sound bmc.thermal_sound bmc.pcie_sound bmc.pcie_switches_sound bmc.retimers_sound bmc.nics_sound
         bmc.nic_ports_sound bmc.interfaces_sound bmc.integrity_sound bmc.tpms_sound fabric.healthy_summary
         os.started nic.link_advice nic.fec_on bmc.boot_order_kept cpu.one_microcode
-        fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
+        time.chrony_source time.ntpd_source nic.no_loopback bmc.chassis_on fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
     """,
-    a_count_or_a_word: "pcie.no_lane_error storage.raid_whole storage.pool_members_sound",
+    a_count_or_a_word: "pcie.no_lane_error pcie.interrupts_near storage.raid_whole storage.pool_members_sound",
     of_the_diagnostics: """
         links.no_downs links.few_symbol_errors links.few_recoveries links.few_bad_packets links.few_dropped_packets
-        links.module_clean links.few_crc_errors links.few_carrier_losses links.bonds_steady nvlink.few_errors
+        links.module_clean links.few_crc_errors links.few_carrier_losses links.bonds_steady links.no_lossless_discards nvlink.few_errors
     """,
     of_the_xid_catalogue: "log.no_fatal_xid_since_boot log.no_fatal_xid_before",
     the_bound_of_another: "gpu.sram_kinds gpu.sram_sources gpu.dram_uncorrected",
@@ -229,7 +229,8 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     a_vote: "alike.bios_settings alike.bios_settings_other alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots fan.count",
     our_own_choice: "burnin.gpu_heat_alike burnin.gemm_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear time.chrony_close "
-    "os.few_stuck_processes burnin.gpu_loaded burnin.memory_covered gpu.idle_memory gpu.idle_temperature gpu.idle_power burnin.gpu_memory_covered",
+    "os.few_stuck_processes burnin.gpu_loaded burnin.memory_covered gpu.idle_memory gpu.idle_temperature gpu.idle_power "
+    "time.chrony_error time.hardware_clock service.few_restarts memory.huge_pages_few burnin.gpu_memory_covered",
     of_an_example: "memory.swappiness mount.space nvme.count storage.read_ahead",
     of_a_tuned_machine: "bios.node_interleave bios.upi_prefetch",
     by_the_params_of_another: "mount.inodes",

@@ -606,7 +606,9 @@ WAITING = {
     "log.no_full_table log.no_recovery_due log.no_lost_gpu log.no_lustre_error log.no_fatal_xid log.no_node_xid log.no_xid log.no_fatal_sxid log.no_sxid log.no_oom log.from_boot "
     "log.no_neighbour_lost log.no_disabled_interrupt log.no_iommu_fault log.no_iommu_fault_of_jobs log.no_nvlink_failure "
     "log.no_assertion",
-    "systemctl": "fabric.manager fabric.manager_at_boot",
+    "systemctl": "fabric.manager fabric.manager_at_boot service.few_restarts",
+    "timedatectl": "time.hardware_clock",
+    "ntpq": "time.ntpd_source",
     "df": "memory.shared",
     "nvidia-ctk": "container.toolkit",
     "RACKCHECK_CLOCK": "time.near",
@@ -619,7 +621,7 @@ WAITING = {
     "/proc/cpuinfo": "cpu.one_microcode",
     "/proc/net/route": "net.router_answers",
     "/etc/cdi": "container.cdi_driver",
-    "/proc/meminfo": "memory.none_broken memory.no_swap memory.all",
+    "/proc/meminfo": "memory.none_broken memory.no_swap memory.all memory.huge_pages_few",
     "/proc/modules": "kernel.no_nouveau gpu.module gpu.module_version gpu.peer_memory nic.modules "
     "limits.locked_memory limits.services_locked_memory",
     "/proc/mounts": "container.cgroup mount.root_writable mount.none_read_only mount.space mount.inodes",
@@ -629,8 +631,8 @@ WAITING = {
     "memory.reserve net.accept_queue net.receive_buffer net.send_buffer net.nfs_requests net.neighbours",
     "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus nvme.driven gpu.none_missing gpu.near_nic "
     "gpu.path_width gpu.path_speed nic.read_request pcie.no_uncorrected pcie.no_error_status pcie.no_other_status "
-    "nic.in_place pcie.no_power_fault pcie.functions_alike pcie.not_limited pcie.no_lane_error pcie.target_speed",
-    "/sys/bus/pci/drivers/mlx5_core": "nic.link_advice nic.fec_on links.module_clean nic.outstanding_reads nic.config_settled nic.ber nic.raw_ber nic.module_temperature "
+    "nic.in_place pcie.no_power_fault pcie.functions_alike pcie.not_limited pcie.no_lane_error pcie.target_speed pcie.interrupts_near",
+    "/sys/bus/pci/drivers/mlx5_core": "nic.link_advice nic.fec_on nic.no_loopback links.module_clean nic.outstanding_reads nic.config_settled nic.ber nic.raw_ber nic.module_temperature "
     "nic.module_firmware_alike",
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "
     "nic.path_width nic.path_speed nic.board_rate nic.board_rate_200 nic.no_link_down nic.no_recovery "
@@ -643,7 +645,7 @@ WAITING = {
     "/proc/1/stat": "os.few_stuck_processes",
     "/sys/class/powercap": "cpu.power_at_tdp",
     "libcuda": "gpu.libraries_match",
-    "chronyc": "time.chrony_close",
+    "chronyc": "time.chrony_close time.chrony_source time.chrony_error",
     "/sys/class/nvme": "nvme.cool nvme.drives_alike nvme.no_warning nvme.no_media_error nvme.smart_passed nvme.self_tests_passed nvme.live nvme.wear "
     "nvme.not_too_hot nvme.firmware_settled nvme.writable",
     "/sys/block": "storage.raid_whole storage.raid_parity storage.raid_consistent",
@@ -658,7 +660,7 @@ WAITING = {
     "/sys/fs": "os.no_panic_record",
     "fabricmanager.log": "log.no_fabric_fault log.no_fabric_failure",
     "/sys/class/dmi": "planes.serial planes.bios_version",
-    "dmidecode": "planes.memory_size planes.dimm_count planes.dimm_serials",
+    "dmidecode": "planes.memory_size planes.dimm_count planes.dimm_serials memory.dimms_have_ecc memory.ranks_alike",
     "/sys/firmware": "planes.boot_order planes.secure_boot",
     "RACKCHECK_SENT": "planes.clock",
     "/sys/devices/system/clocksource": "cpu.clocksource",
@@ -732,6 +734,11 @@ def test_a_recorded_dgx_h100_fails_nothing_and_passes_all_that_its_facts_allow()
         "gpu.settings_alike",
         "gpu.nic_path_direct",
         "gpu.within_limits",
+        "cpu.within_limits",
+        "slurm.counts_gpus",
+        "links.no_lossless_discards",
+        "links.lanes_alike",
+        "links.interface_lanes_alike",
         "planes.gpu_temperature",
         "nodes.addresses_unique",
         "nodes.hostnames_unique",

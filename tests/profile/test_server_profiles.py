@@ -40,13 +40,13 @@ from rackcheck.profile import library
 
 CATALOGUE = registry().catalogue
 FRAGMENTS = (
-    "bios-settled", "bmc-security", "epyc-performance", "grace-host", "kubernetes-node", "nodes-alike", "nvme",
+    "bios-settled", "bmc-security", "dimms", "epyc-performance", "grace-host", "kubernetes-node", "nodes-alike", "nvme",
     "server-parts", "slurm-node", "virtualized-guest", "xeon-gpu-host", "xeon-performance",
 )  # fmt: skip
 ANY_SERVER = ("server-parts", "nvme", "nodes-alike", "bmc-health", "cross-plane")
 SERVERS = {
-    "xeon-server": ("xeon-performance", *ANY_SERVER),
-    "epyc-server": ("epyc-performance", *ANY_SERVER),
+    "xeon-server": ("xeon-performance", "dimms", *ANY_SERVER),
+    "epyc-server": ("epyc-performance", "dimms", *ANY_SERVER),
     "grace-server": ("grace-host", *ANY_SERVER),
 }
 
@@ -301,7 +301,8 @@ def test_a_small_untuned_guest_fails_and_warns_as_expected(name: str, failed: se
     unknown = {rule: found[rule].reason for rule in only(found, Status.UNKNOWN)}
     assert all(
         re.search(
-            r"no collected source|not found|Host is down|no memory controller has an EDAC driver|no pstore is mounted",
+            r"no collected source|not found|Host is down|no memory controller has an EDAC driver|no pstore is mounted"
+            r"|lists no CPU sensors",
             why,
         )
         for why in unknown.values()

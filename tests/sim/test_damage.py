@@ -476,6 +476,26 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.log("nvidia-nvlink: nvlink_core_train: Link 3 of 0000:1b:00.0: training failed"),
         {"log.no_nvlink_failure"},
     ),
+    "a clock that follows itself": (
+        lambda a: a.command("chronyc", lambda t: t.replace("0A000A0A (10.0.10.10)", "7F7F0101 ()")),
+        {"time.chrony_source"},
+    ),
+    "the workload manager lacks a GPU": (
+        lambda a: a.command("scontrol show node", lambda t: t.replace("gpu:h100:8(S:0-1)", "gpu:h100:7(S:0-1)")),
+        {"slurm.counts_gpus"},
+    ),
+    "a port in loopback": (
+        lambda a: a.command("mlxlink -d", lambda t: t.replace(": No Loopback", ": PHY Local Loopback", 1)),
+        {"nic.no_loopback"},
+    ),
+    "a priority without loss loses packets": (
+        lambda a: a.command("ethtool -S", lambda t: t.replace("rx_prio3_discards: 0", "rx_prio3_discards: 4211")),
+        {"links.no_lossless_discards"},
+    ),
+    "a memory module without ECC": (
+        lambda a: a.command("dmidecode", lambda t: t.replace("Total Width: 80 bits", "Total Width: 64 bits", 1)),
+        {"memory.dimms_have_ecc"},
+    ),
 }
 
 
@@ -521,6 +541,48 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
             "0000:15:01.0 (capable of 504.112 Gb/s with 32.0 GT/s PCIe x16 link)"
         ),
         {"pcie.not_limited": Status.WARN},
+    ),
+    "a hot processor": (
+        lambda a: a.command("hwmon*; do", lambda t: t.replace("temp1_input 41000", "temp1_input 89000")),
+        {"cpu.within_limits": Status.FAIL},
+    ),
+    "a memory module with another number of ranks": (
+        lambda a: a.command("dmidecode", lambda t: t.replace("Rank: 2", "Rank: 1", 1)),
+        {"memory.ranks_alike": Status.FAIL},
+    ),
+    "one lane of a module receives little light": (
+        lambda a: a.command(
+            "mlxlink -d", lambda t: t.replace("1.886,1.989,2.281,1.976", "1.886,-9.800,2.281,1.976", 1)
+        ),
+        {"links.lanes_alike": Status.WARN, "links.interface_lanes_alike": Status.PASS},
+    ),
+    "a time service without an answer for three days": (
+        lambda a: a.command("chronyc", lambda t: t.replace("0.000427718", "9.412000000")),
+        {"time.chrony_error": Status.WARN, "time.chrony_source": Status.PASS},
+    ),
+    "a hardware clock that was reset": (
+        lambda a: a.command("timedatectl", lambda t: t.replace("RTC time: Sat 2026-11-21", "RTC time: Sat 2026-02-21")),
+        {"time.hardware_clock": Status.WARN},
+    ),
+    "a service that fails again and again": (
+        lambda a: a.command("NRestarts", lambda t: t.replace("NRestarts=0", "NRestarts=214", 1)),
+        {"service.few_restarts": Status.WARN},
+    ),
+    "memory reserved for huge pages": (
+        lambda a: a.files("/proc/meminfo", lambda t: t.replace("Hugetlb:               0 kB", "Hugetlb: 838860800 kB")),
+        {"memory.huge_pages_few": Status.WARN},
+    ),
+    "warm air at the intake": (
+        lambda a: a.bodies("/redfish/v1/Chassis/DGX/Thermal", one("Temperatures", "TEMP_AMBIENT", ReadingCelsius=38)),
+        {"bmc.readings_not_near_limits": Status.WARN, "bmc.readings_within_limits": Status.PASS},
+    ),
+    "a board in standby": (
+        lambda a: a.bodies("/redfish/v1/Chassis/HGX_Chassis_0", state("StandbyOffline")),
+        {"bmc.chassis_on": Status.FAIL},
+    ),
+    "all interrupts of a NIC on the first processor": (
+        lambda a: a.command("/proc/irq", lambda t: re.sub(r"(?m)^(\d+) \d+$", r"\g<1> 0", t)),
+        {"pcie.interrupts_near": Status.WARN},
     ),
 }
 """What is shown and does not fail the node."""

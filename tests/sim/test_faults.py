@@ -157,6 +157,8 @@ BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
             "nvme.drives_alike",
             "pcie.functions_alike",
             "pcie.not_limited",
+            "links.lanes_alike",
+            "links.interface_lanes_alike",
         },
     ),
     # What a part lacks, like the bit error rate of NVLink 4, is skipped where only the driver can report that.
@@ -164,6 +166,7 @@ BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"gpu", "gpu_nvlink", "gpu_missing"}),
         frozenset({"fabric.configured", "fabric.healthy_summary", "gpu.no_page_waits", "nvlink.ber"})
         | {"nvlink.few_errors", "nvlink.recovered", "planes.gpus", "gpu.settings_alike", "gpu.libraries_match"}
+        | {"slurm.counts_gpus"}
         | {f"planes.gpu_{fact}" for fact in ("vbios", "power", "temperature", "width", "ecc", "mig")},
     ),
     # Settings of the NIC that only AMD's processors need.

@@ -1,4 +1,4 @@
-"""Sensors whose reading is beyond a critical threshold of the sensor itself, whatever their health is."""
+"""Sensors whose reading is beyond a critical threshold of the sensor itself, or near it, whatever their health is."""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,6 +16,12 @@ LISTS = {"Temperatures": "ReadingCelsius", "Fans": "Reading", "Voltages": "Readi
 UPPER = ("UpperThresholdCritical", "UpperThresholdFatal", "Thresholds.UpperCritical.Reading")
 LOWER = ("LowerThresholdCritical", "LowerThresholdFatal", "Thresholds.LowerCritical.Reading")
 
+NEAR = 0.05
+"""A reading is near a threshold in this last share of the range between both thresholds, or of the only threshold.
+
+Our choice: few vendors publish a range that a sensor should stay in.
+"""
+
 
 @probe(
     Redfish(*LINKS, whole=(MANY,)),
@@ -25,10 +31,13 @@ LOWER = ("LowerThresholdCritical", "LowerThresholdFatal", "Thresholds.LowerCriti
         "bmc.beyond/*.reading": text(
             "The reading and the threshold that it is beyond: 2400, below 2436.", Class.MEASUREMENT
         ),
+        "bmc.near": collection("sensors near a critical threshold of their own, and not beyond it, by path"),
+        "bmc.near/*.name": text("The sensor's name.", Class.IDENTITY),
+        "bmc.near/*.reading": text("The reading and the threshold that it is near: 38, near 40.", Class.MEASUREMENT),
     },
 )
 def bmc_beyond(docs: Documents) -> Facts:
-    """List the temperatures, voltages and fan speeds that are beyond a critical threshold which the BMC returns."""
+    """List the temperatures, voltages and fan speeds beyond a critical threshold that the BMC returns, or near it."""
     lost = members(docs, "Chassis")[1]
     for link in (*LINKS, MANY):
         resources, trouble = gather(docs.at(link))
@@ -39,13 +48,13 @@ def bmc_beyond(docs: Documents) -> Facts:
             sensors, cut = ([(resource, "Reading")], None) if link == MANY else _listed(resource)
             lost = lost or cut
             for sensor, name in sensors:
-                words = _beyond(sensor, name)
-                if words:
-                    item = f"bmc.beyond/{spell_key(sensor.uri.removeprefix(f'{ROOT}/'))}"
+                kind, words = _compared(sensor, name)
+                if kind:
+                    item = f"bmc.{kind}/{spell_key(sensor.uri.removeprefix(f'{ROOT}/'))}"
                     yield f"{item}.name", named(sensor)
                     yield f"{item}.reading", words
     if lost is not None:
-        yield "bmc.beyond", lost
+        yield from (("bmc.beyond", lost), ("bmc.near", lost))
 
 
 def _listed(resource: Resource) -> tuple[list[tuple[Resource, str]], Unknown | None]:
@@ -58,27 +67,31 @@ def _listed(resource: Resource) -> tuple[list[tuple[Resource, str]], Unknown | N
     return found, cut
 
 
-def _beyond(sensor: Resource, name: str) -> str:
-    """Format the reading and the threshold that it is beyond; empty if it is beyond none, or if either is not given.
+def _compared(sensor: Resource, name: str) -> tuple[str, str]:
+    """Return `beyond` or `near`, and the reading with the threshold; two empty texts if neither is the case.
 
     Energy sensors are left out, because their readings only increase, and their thresholds have other units. An upper
-    threshold of 0 means that there is none. A reading that is equal to an upper threshold is beyond it, as in IPMI.
+    threshold of 0 means that there is none, and no reading is near a lower threshold of 0, such as that of power. A
+    reading that is equal to an upper threshold is beyond it, as in IPMI.
     """
     if sensor.unread is not None or str(sensor.body.get("ReadingType", "")).startswith("Energy"):
-        return ""
+        return "", ""
     status = sensor.body.get("Status")
     if isinstance(status, Mapping) and status.get("State") not in (None, "Enabled"):
-        return ""
+        return "", ""
     reading = sensor.read(name, measured).reading
     if not isinstance(reading, float):
-        return ""
-    for limit in _limits(sensor, UPPER):
-        if reading >= limit > 0:
-            return f"{reading:g}, at or above {limit:g}"
-    for limit in _limits(sensor, LOWER):
-        if reading < limit:
-            return f"{reading:g}, below {limit:g}"
-    return ""
+        return "", ""
+    upper = min((limit for limit in _limits(sensor, UPPER) if limit > 0), default=None)
+    lower = max(_limits(sensor, LOWER), default=None)
+    if upper is not None and reading >= upper:
+        return "beyond", f"{reading:g}, at or above {upper:g}"
+    if lower is not None and reading < lower:
+        return "beyond", f"{reading:g}, below {lower:g}"
+    limits = [limit for limit in (lower, upper) if limit is not None]
+    margin = NEAR * (limits[-1] - limits[0] if len(limits) > 1 else abs(limits[0])) if limits else 0.0
+    near = next((limit for limit in limits if limit > 0 and abs(reading - limit) <= margin), None)
+    return ("", "") if near is None else ("near", f"{reading:g}, near {near:g}")
 
 
 def _limits(sensor: Resource, names: tuple[str, ...]) -> Iterator[float]:

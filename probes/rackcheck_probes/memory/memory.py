@@ -17,6 +17,7 @@ PLACE = "/proc/meminfo"
         "memory.swap.total": quantity("GiB", "Swap space."),
         "memory.swap.used": quantity("GiB", "Swap space in use.", Class.MEASUREMENT),
         "memory.hugepages.total": integer("Huge pages of the default size that are reserved."),
+        "memory.hugepages.reserved": quantity("GiB", "Memory that huge pages of all sizes reserve."),
         "memory.hugepages.size": quantity("KiB", "The default size of huge pages."),
         "memory.corrupted": quantity(
             "KiB", "Memory that the kernel took out of use because it was broken.", Class.COUNTER
@@ -37,6 +38,7 @@ _SIZES = {
     "total": ("MemTotal", _MIB),
     "available": ("MemAvailable", _MIB),
     "swap.total": ("SwapTotal", _MIB),
+    "hugepages.reserved": ("Hugetlb", _MIB),
     "hugepages.size": ("Hugepagesize", 1),
     "corrupted": ("HardwareCorrupted", 1),
 }

@@ -20,9 +20,9 @@ from rackcheck_probes.nic.adapters import EACH
 
 LINK = {
     "link.state": "State", "link.physical": "Physical state", "link.speed": "Speed", "link.width": "Width",
-    "link.fec": "FEC", "link.advice": "Recommendation", "module.type": "Identifier", "module.cable": "Cable Type",
-    "module.vendor": "Vendor Name", "module.part": "Vendor Part Number", "module.serial": "Vendor Serial Number",
-    "module.firmware": "FW Version",
+    "link.fec": "FEC", "link.loopback": "Loopback Mode", "link.advice": "Recommendation", "module.type": "Identifier",
+    "module.cable": "Cable Type", "module.vendor": "Vendor Name", "module.part": "Vendor Part Number",
+    "module.serial": "Vendor Serial Number", "module.firmware": "FW Version",
 }  # fmt: skip
 COUNTS = {
     "link.effective_errors": "Effective Physical Errors", "link.downs": "Link Down Counter",
@@ -76,6 +76,7 @@ def facts(port: tool.MlxlinkPort) -> Iterator[tuple[str, Reading]]:
         "nic.adapter/*.link.speed": text("The link's speed in NVIDIA's notation: IB-NDR, 400G."),
         "nic.adapter/*.link.width": text("The link's width: 4x."),
         "nic.adapter/*.link.fec": text("The link's forward error correction (FEC)."),
+        "nic.adapter/*.link.loopback": text("The mode of the port's loopback: No Loopback, PHY Local Loopback."),
         "nic.adapter/*.link.advice": text("The firmware's advice: No issue was observed.", MEASURED),
         "nic.adapter/*.link.effective_errors": integer("Errors left after correction.", Class.COUNTER),
         "nic.adapter/*.link.symbol_errors": integer("Symbol errors; absent on Ethernet.", Class.COUNTER),

@@ -10,7 +10,8 @@ NONE = "no chronyc"
     Shell(f"if command -v chronyc >/dev/null; then chronyc -n tracking; else echo '{NONE}'; fi", ok=(0, 1)),
     gives={
         "time.chrony.reference": text(
-            "The source that chrony follows: a server's address, or a clock's name; absent without a source.",
+            "The source that chrony follows: a server's address, a clock's name, or `the node's own clock`; absent "
+            "without a source.",
             Class.MEASUREMENT,
         ),
         "time.chrony.stratum": integer("Stratum: the number of steps to the root clock; absent without a source.",

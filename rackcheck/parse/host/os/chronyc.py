@@ -14,7 +14,11 @@ OFFSETS = {"offset": "System time", "last_offset": "Last offset", "rms_offset": 
 LEAVES = ("reference", "stratum", "leap", *OFFSETS)
 _WORDS = ("Reference ID", "Stratum", "Leap status", *OFFSETS.values())
 _COMPLAINT = re.compile(r"[0-9]{3} ")
-_REFERENCE = re.compile(r"[^\s()]{1,64} \(([^()]{0,255})\)")
+_REFERENCE = re.compile(r"(?P<id>[^\s()]{1,64}) \((?P<name>[^()]{0,255})\)")
+_LOCAL = ("7F7F0101", "127.127.1.1")
+"""The reference of a chronyd that follows the node's own clock, as chronyc(1) documents it, and before chrony 3.0."""
+
+LOCAL = "the node's own clock"
 _SECONDS = re.compile(r"(?P<number>[+-]?[0-9]{1,12}\.[0-9]{1,12}) seconds(?: (?P<way>slow|fast) of NTP time)?")
 
 
@@ -65,7 +69,7 @@ def tracking(rows: list[str]) -> Tracking:
     reference = _REFERENCE.fullmatch(table.get("Reference ID", ""))
     if missing or reference is None:
         raise Unreadable(f"not the output of chronyc: {', '.join(map(repr, missing or [table['Reference ID'][:80]]))}")
-    return Tracking(table, reference[1])
+    return Tracking(table, LOCAL if reference["id"] in _LOCAL else reference["name"])
 
 
 def seconds(text: str) -> float:

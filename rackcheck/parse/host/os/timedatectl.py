@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
-from rackcheck.model.fact import Absent, Reading, Unreadable
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 from rackcheck.model.text.values import flag, key_values, whole
 
 _SPANS = {"offset": "Offset", "delay": "Delay", "jitter": "Jitter", "root_distance": "Root distance"}
@@ -15,6 +16,7 @@ _SYNCHRONIZED = ("System clock synchronized", "NTP synchronized")
 _ENABLED = {"NTP service": "active", "systemd-timesyncd.service active": "yes", "NTP enabled": "yes"}
 _NO = {"active": "inactive", "yes": "no"}
 _RTC = "RTC in local TZ"
+_TIME = re.compile(r"[A-Z][a-z]{2} (?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?: [A-Z]{1,5})?")
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(us|ms|s|min|h)")
@@ -84,7 +86,22 @@ def clock(rows: list[str]) -> Iterator[tuple[str, Reading]]:
     yield "zone", table["Time zone"].partition(" ")[0] or Absent("no time zone is set")
     if _RTC in table:
         yield "rtc_local", flag(table[_RTC], yes="yes", no="no")
+    yield "rtc_ahead", _ahead(table)
     for key, yes in _ENABLED.items():
         if key in table:
             none = Absent("systemd has no time service")
             yield "ntp_enabled", none if table[key] == "n/a" else flag(table[key], yes=yes, no=_NO[yes])
+
+
+def _ahead(table: Mapping[str, str]) -> Reading:
+    """Return the hardware clock minus the node's clock in seconds; absent without either, Unknown on other text."""
+    local = table.get(_RTC) == "yes"
+    texts = [table.get("RTC time", "n/a"), table.get("Local time" if local else "Universal time", "n/a")]
+    matches = [_TIME.match(text) for text in texts]
+    if _RTC not in table or "n/a" in texts:
+        return Absent("timedatectl prints no time of the hardware clock")
+    try:
+        rtc, clock = (datetime.fromisoformat(match["time"]) for match in matches if match)
+    except ValueError:
+        return Unknown(Reason.UNPARSABLE, f"not two times: {texts[0][:60]!r}, {texts[1][:60]!r}")
+    return (rtc - clock).total_seconds()

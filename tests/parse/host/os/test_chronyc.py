@@ -38,6 +38,13 @@ def test_a_clock_that_follows_nothing_is_lost_and_names_nothing() -> None:
     assert tracking.reference == ""
 
 
+@pytest.mark.parametrize("reference", ["7F7F0101 ()", "127.127.1.1 ()"])
+def test_a_clock_that_follows_itself_is_named(reference: str) -> None:
+    rows = [f"Reference ID : {reference}", "Stratum : 10", "Leap status : Normal", *WORDS[3:]]
+    tracking = chronyc.tracking(rows)
+    assert (tracking.reference, tracking.lost) == (chronyc.LOCAL, False)
+
+
 def test_chronycs_own_complaint_is_no_table_in_a_strange_form() -> None:
     with pytest.raises(Unreadable, match="506 Cannot talk to daemon") as caught:
         chronyc.tracking(["506 Cannot talk to daemon"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.model.fact import Absent, Unknown, Unreadable
 from rackcheck.parse.host.os import timedatectl
 
 
@@ -53,7 +53,27 @@ def test_a_status_is_reported_by_all_its_leaves() -> None:
 )
 def test_a_recorded_clock_is_read_in_the_words_of_each_systemd(recording: str, zone: str) -> None:
     values = dict(timedatectl.clock(shared_text(f"services/timedatectl-{recording}.txt").splitlines()))
-    assert values == {"synchronized": True, "zone": zone, "rtc_local": False, "ntp_enabled": True}
+    assert values == {"synchronized": True, "zone": zone, "rtc_local": False, "ntp_enabled": True, "rtc_ahead": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("rtc", "local", "expected"),
+    [
+        ("Sat 2026-11-21 08:00:03", "no", 3.0),
+        ("Wed 2026-02-18 08:00:00", "no", -276 * 86400.0),
+        ("Sat 2026-11-21 03:00:01", "yes", 1.0),
+        ("n/a", "no", Absent),
+        ("Sat 2026-11-31 08:00:00", "no", Unknown),
+        ("a day", "no", Unknown),
+    ],
+)
+def test_the_hardware_clock_is_compared_with_the_clock_of_its_zone(rtc: str, local: str, expected: object) -> None:
+    values = dict(timedatectl.clock([
+        "Local time: Sat 2026-11-21 03:00:00 EST", "Universal time: Sat 2026-11-21 08:00:00 UTC", f"RTC time: {rtc}",
+        "Time zone: America/New_York (EST, -0500)", "System clock synchronized: yes", f"RTC in local TZ: {local}",
+    ]))  # fmt: skip
+    found = values["rtc_ahead"]
+    assert found == expected if isinstance(expected, float) else isinstance(found, expected)  # type: ignore[arg-type]
 
 
 def test_a_clock_without_a_time_service_has_none_that_is_off() -> None:
