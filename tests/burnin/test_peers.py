@@ -251,15 +251,15 @@ ALONE = """
 import json, sys, threading, time
 exec(compile(sys.stdin.read(), "payload", "exec"))
 orders = json.loads(sys.argv[2])
-def say(kind="told", **fields):
+def send(kind="message", **fields):
     sys.stdout.write(json.dumps(dict(fields, k=kind)) + "\\n")
     sys.stdout.flush()
 def order(seconds):
-    say("waits", ends=seconds < 9)
+    send("waits", ends=seconds < 9)
     return orders.pop(0)
 blobs = {"ptx": b"ptx"}
 plan = {"seed": 7, "warm": 0.0}
-gpu_peers_child(plan, say, time.monotonic, threading.Event(), blobs, {}, say, order, sys.argv[1])
+gpu_peers_child(plan, send, time.monotonic, threading.Event(), blobs, {}, send, order, sys.argv[1])
 """
 
 
@@ -326,14 +326,14 @@ class Turns:
 
     def waits(self, *gpus: int, until: float = 3.0) -> None:
         for gpu in gpus:
-            self.turns.told({"turn": "links", "index": gpu, "until": until})
+            self.turns.received({"turn": "links", "index": gpu, "until": until})
 
     def step(self, running: bool = True) -> dict[str, Any]:
         return dict(self.turns.step(self.alive, running))
 
     def copied(self, *pairs: tuple[int, int]) -> None:
         for pair in pairs:
-            self.turns.told({"pair": list(pair)})
+            self.turns.received({"pair": list(pair)})
 
     def untested(self) -> dict[str, str]:
         return {row["of"]: row["why"] for row in self.rows if row["k"] == "stage"}
@@ -371,7 +371,7 @@ def test_a_gpu_that_comes_too_late_is_in_no_pair_and_its_pairs_are_not_tested() 
 
 def test_a_gpu_that_cannot_run_the_kernels_is_no_partner_and_has_no_record() -> None:
     turns = Turns(3)
-    turns.turns.told({"turn": "unable", "index": 2})
+    turns.turns.received({"turn": "unable", "index": 2})
     turns.alive -= {2}
     turns.waits(0, 1)
     assert turns.step()["copy"]["rounds"] == [[(0, 1)]]
@@ -383,7 +383,7 @@ def test_after_two_bad_pairs_a_gpu_is_left_out_and_its_partners_are_not() -> Non
     turns.waits(*range(4))
     turns.step()
     for other in (0, 1):
-        turns.turns.told({"pair": [other, 3], "why": "hang: x", "ends": True})
+        turns.turns.received({"pair": [other, 3], "why": "hang: x", "ends": True})
         turns.turns.ended("ended")
     order = turns.step(running=False)
     assert order == {"start": [3]}
@@ -408,7 +408,7 @@ def test_a_gpu_that_gets_too_hot_stops_the_copies_only_while_it_copies() -> None
     turns = Turns(4)
     turns.waits(*range(4))
     turns.step()
-    turns.turns.told({"round": [[0, 1], [2, 3]]})
+    turns.turns.received({"round": [[0, 1], [2, 3]]})
     turns.copied((0, 1))
     assert turns.turns.leave_out(0, "stopped: the GPU is too hot") is False
     assert turns.turns.leave_out(3, "stopped: the GPU is too hot") is True
@@ -421,7 +421,7 @@ def test_a_gpu_that_gets_too_hot_stops_the_copies_only_while_it_copies() -> None
 
 def test_if_cuda_does_not_start_for_the_copies_their_pairs_are_not_tested() -> None:
     turns = Turns(2)
-    turns.turns.told({"dead": "no driver: cuInit: code 999", "ends": True})
+    turns.turns.received({"dead": "no driver: cuInit: code 999", "ends": True})
     turns.turns.ended("ended")
     turns.waits(0, 1)
     assert turns.step(running=False) == {"go": [0, 1]}

@@ -34,18 +34,18 @@ class GpuWay:
 
 
 class GpuPeers:
-    """Runs the copies. `tell` reports to the supervisor, `order` returns its next order, or None at the end.
+    """Runs the copies. `send` reports to the supervisor, `order` returns its next order, or None at the end.
 
     `closed` are the GPUs without a context yet, because another process tests their memory.
     """
 
     def __init__(
         self, plan: Dict[str, Any], emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
-        blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"], tell: Callable[..., None],
+        blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"], send: Callable[..., None],
         order: Callable[[float], Optional[Dict[str, Any]]],
     ) -> None:  # fmt: skip
         self.plan, self.emit, self.clock, self.stop = plan, emit, clock, stop
-        self.blobs, self.parts, self.tell, self.order = blobs, parts, tell, order
+        self.blobs, self.parts, self.send, self.order = blobs, parts, send, order
         self.benches: Dict[int, GpuBench] = {}
         self.closed: List[int] = []
         self.opening = -1
@@ -57,7 +57,7 @@ class GpuPeers:
         try:
             self._open(library)
         except CudaTrouble as trouble:
-            self.tell(dead=trouble.why(), ends=True)
+            self.send(dead=trouble.why(), ends=True)
             return
         while True:
             order = self.order(GPU_AGAIN_OPEN if self.closed else float("inf"))
@@ -73,7 +73,7 @@ class GpuPeers:
             rounds, begun = order["rounds"], self.clock()
             for number, pairs in enumerate(rounds):
                 ends = begun + (order["until"] - begun) * (number + 1) / len(rounds)
-                self.tell(round=pairs)
+                self.send(round=pairs)
                 self._round(pairs, ends)
                 if self.stop.is_set():
                     return
@@ -100,12 +100,12 @@ class GpuPeers:
                     self.driver, index, device, self.blobs, self.clock, self.stop, GPU_REPORT, hang
                 )
             except GpuUnable as unable:
-                self.tell(out=index, why=str(unable))
+                self.send(out=index, why=str(unable))
             except CudaTrouble as trouble:
                 if trouble.code == CUDA_NO_MEMORY and not last:
                     self.closed.append(index)
                 else:
-                    self.tell(out=index, why=trouble.why())
+                    self.send(out=index, why=trouble.why())
         self.opening = -1
 
     def _round(self, pairs: Sequence[List[int]], until: float) -> None:
@@ -115,7 +115,7 @@ class GpuPeers:
         work: Dict[GpuWay, GpuWork] = {}
         for pair in pairs:
             if not all(index in self.benches for index in pair):
-                continue  # the supervisor knows, and reports the pair as not tested
+                continue  # the supervisor reports the pair as not tested
             for ends in (pair, pair[::-1]):
                 made = GpuWay(pair, ends, self.emit, self.clock())
                 first, second = (self.benches[index] for index in ends)
@@ -148,22 +148,22 @@ class GpuPeers:
                 self.emit("stage", of=way.of, stage="links", test="", status="not tested", why=way.why)
         for index in ways[0].pair:
             self.benches[index].tidy()
-        self.tell(pair=ways[0].pair)
+        self.send(pair=ways[0].pair)
 
-    def _broken(self, way: GpuWay, name: str, said: str, **more: Any) -> None:
-        way.writer.error("links", "copy", name, (said,), said=said, **more)
-        self.tell(pair=way.pair, why="%s: %s" % ("hang" if name == "hang" else "lost", said), ends=True)
+    def _broken(self, way: GpuWay, name: str, error: str, **more: Any) -> None:
+        way.writer.error("links", "copy", name, (error,), said=error, **more)
+        self.send(pair=way.pair, why="%s: %s" % ("hang" if name == "hang" else "lost", error), ends=True)
         os._exit(3)
 
     def _late(self, call: str, limit: float) -> None:
-        said = "%s did not complete within %g s" % (call, limit)
+        error = "%s did not complete within %g s" % (call, limit)
         way = self.way
         if way is not None:
-            self._broken(way, "hang", "%s (%s)" % (said, way.name))
+            self._broken(way, "hang", "%s (%s)" % (error, way.name))
         elif self.opening >= 0:
-            self.tell(out=self.opening, why="hang: %s" % said, ends=True)
+            self.send(out=self.opening, why="hang: %s" % error, ends=True)
         else:
-            self.tell(dead="slow start: %s" % said, ends=True)
+            self.send(dead="slow start: %s" % error, ends=True)
         os._exit(3)
 
     def _leave(self) -> None:
@@ -174,14 +174,14 @@ class GpuPeers:
 
 def gpu_peers_child(
     plan: Dict[str, Any], emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
-    blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"], tell: Callable[..., None],
+    blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"], send: Callable[..., None],
     order: Callable[[float], Optional[Dict[str, Any]]], library: str = "libcuda.so.1",
 ) -> None:  # fmt: skip
     """Copy between the GPUs of a node as ordered; call this in a separate process.
 
     An order has `rounds`, lists of pairs of GPUs, and `until`, the time at which the last round may end; the last order
-    is `end`. `tell` reports `round` (its pairs) when a round begins, `pair` when a pair ended (with `why` if it has no
+    is `end`. `send` reports `round` (its pairs) when a round begins, `pair` when a pair ended (with `why` if it has no
     result), `out` and `why` for a GPU that cannot be used, `dead` if CUDA does not start, and with `ends` that the
     process ends because of this. The plan's `without` lists GPUs to leave alone.
     """
-    GpuPeers(plan, emit, clock, stop, blobs, parts, tell, order).run(library)
+    GpuPeers(plan, emit, clock, stop, blobs, parts, send, order).run(library)

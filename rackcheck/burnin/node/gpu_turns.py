@@ -47,7 +47,7 @@ class GpuTurns:
         self._bad: Dict[int, Set[int]] = {}
         self._copying = self._ordered = self._alone = self._named = self._over = False
         self._since = self._until = self._limit = 0.0
-        self._dead = self._crash = self._said = ""
+        self._dead = self._crash = self._last_error = ""
         self._deaths = 0
 
     @property
@@ -55,7 +55,7 @@ class GpuTurns:
         """Whether a process that copies between GPUs is needed."""
         return self._stages > 0 and len(self._gpus) > 1 and not self._dead
 
-    def told(self, word: Dict[str, Any]) -> None:
+    def received(self, word: Dict[str, Any]) -> None:
         """Handle a message of a GPU's process (`turn`), or of the process that copies."""
         self._named = self._named or "ends" in word
         if word.get("turn") == "links" and word["index"] in self._late:
@@ -75,7 +75,7 @@ class GpuTurns:
         elif "dead" in word:
             self._dead = word["dead"]
         elif "crash" in word:
-            self._said = word["crash"]
+            self._last_error = word["crash"]
 
     def _pair_ended(self, pair: GpuPair, why: str) -> None:
         self._round = [each for each in self._round if each != pair]
@@ -104,19 +104,19 @@ class GpuTurns:
             for way in (pair, pair[::-1]):
                 self._emit("stage", of="peer/%d-%d" % way, stage="links", test="", status="not tested", why=why)
 
-    def ended(self, said: str) -> None:
-        """Note that the process that copies has ended; `said` is how, if it did not report why."""
-        said, self._said, self._ordered = self._said or said, "", False
+    def ended(self, error: str) -> None:
+        """Note that the process that copies has ended; `error` is how, if it did not report why."""
+        error, self._last_error, self._ordered = self._last_error or error, "", False
         if not self._named and self._copying and self._todo:
             suspects = [pair for pair in self._round if pair in self._todo]
             if len(suspects) == 1:
                 pair, self._crash = suspects[0], ""
-                self._emit("error", of="peer/%d-%d" % pair, stage="links", test="copy", name="crash", said=said)
-                self._pair_ended(pair, "lost: %s" % said)
+                self._emit("error", of="peer/%d-%d" % pair, stage="links", test="copy", name="crash", said=error)
+                self._pair_ended(pair, "lost: %s" % error)
             else:  # one pair at a time shows which one it was
-                self._alone, self._crash, self._deaths = True, self._crash or said, self._deaths + 1
+                self._alone, self._crash, self._deaths = True, self._crash or error, self._deaths + 1
                 if self._deaths > 1 and not suspects:
-                    self._dead = "lost: %s" % said
+                    self._dead = "lost: %s" % error
         self._round, self._named = [], False
 
     def step(self, alive: Set[int], running: bool) -> List[Tuple[str, Any]]:

@@ -197,7 +197,7 @@ class Supervisor:
         elif word.get("turn") == "started":
             self.listing.started(word["late"])
         else:
-            self.turns.told(word)
+            self.turns.received(word)
 
     def take_turns(self) -> None:
         """Let the GPUs' processes wait while another process copies between the GPUs."""
