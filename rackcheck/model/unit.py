@@ -46,6 +46,9 @@ Silicon and its board fail far inside these bounds, and a fan spins at less than
 are our choice, and make a measurement unknown, never a failure.
 """
 
+ALL_ONES = 65535.0
+"""The value of a 16-bit register of all ones, which a device returns that does not answer; no power and no speed."""
+
 UNITS = tuple(_TABLE)
 """Every unit that a profile may contain."""
 

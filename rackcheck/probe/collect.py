@@ -209,7 +209,7 @@ def typed(reading: Reading, kind: Kind) -> Reading:
         return Unknown(Reason.UNPARSABLE, f"{clean(str(reading))!r} is none of {', '.join(kind.words)}")
     if kind.cls is Class.MEASUREMENT and kind.unit in unit.PLAUSIBLE and isinstance(reading, (int, float)):
         least, most = unit.PLAUSIBLE[kind.unit]
-        if not least <= reading <= most:
+        if not least <= reading <= most or reading == unit.ALL_ONES:
             return Unknown(Reason.UNPARSABLE, f"no plausible reading: {reading:g} {kind.unit}")
     return _bounded(reading)
 

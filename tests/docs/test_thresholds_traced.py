@@ -216,7 +216,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         bmc.sensors_sound bmc.thermal_sound bmc.pcie_sound bmc.pcie_switches_sound bmc.retimers_sound bmc.nics_sound
         bmc.nic_ports_sound bmc.interfaces_sound bmc.integrity_sound bmc.tpms_sound fabric.healthy_summary
         os.started nic.link_advice nic.fec_on bmc.boot_order_kept cpu.one_microcode
-        time.chrony_source time.ntpd_source nic.no_loopback bmc.chassis_on fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
+        time.chrony_source time.ntpd_source nic.no_loopback slurm.registered bmc.chassis_on fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
     """,
     a_count_or_a_word: "pcie.no_lane_error pcie.interrupts_near storage.raid_whole storage.pool_members_sound",
     of_the_diagnostics: """

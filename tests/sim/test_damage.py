@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from damaged import Answers, clean, loaded
 
+from rackcheck import Class, quantity
 from rackcheck.evaluate.law import Outcome, conclude
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.question import Shell
+from rackcheck.probe.collect import typed
 from rackcheck.probe.registry import registry
 
 COMPUTE = ("0", "3", "4", "5", "6", "9", "10", "11")
@@ -484,6 +486,10 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("scontrol show node", lambda t: t.replace("gpu:h100:8(S:0-1)", "gpu:h100:7(S:0-1)")),
         {"slurm.counts_gpus"},
     ),
+    "the node registered with fewer resources": (
+        lambda a: a.command("scontrol show node", lambda t: t.replace("State=IDLE ", "State=IDLE+INVALID_REG ")),
+        {"slurm.registered"},
+    ),
     "a port in loopback": (
         lambda a: a.command("mlxlink -d", lambda t: t.replace(": No Loopback", ": PHY Local Loopback", 1)),
         {"nic.no_loopback"},
@@ -641,6 +647,11 @@ def hot_gpu(degrees: int) -> Answers:
 def test_a_temperature_that_nothing_can_have_is_unknown_and_no_pass(degrees: int) -> None:
     found = {v.rule: v.status for v in hot_gpu(degrees).verdicts()}
     assert found["gpu.within_limits"] is Status.UNKNOWN
+
+
+def test_a_register_of_all_ones_is_no_measured_power_but_may_be_a_limit() -> None:
+    assert isinstance(typed(65535.0, quantity("W", "Power.", Class.MEASUREMENT)), Unknown)
+    assert typed(65535.0, quantity("W", "Limit.")) == 65535.0
 
 
 def test_a_gpu_that_is_hot_by_one_plane_only_is_reported() -> None:
