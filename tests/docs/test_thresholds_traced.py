@@ -230,7 +230,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots fan.count",
     our_own_choice: "burnin.gpu_heat_alike burnin.gemm_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear time.chrony_close "
     "os.few_stuck_processes burnin.gpu_loaded burnin.memory_covered gpu.idle_memory gpu.idle_temperature gpu.idle_power "
-    "time.chrony_error time.hardware_clock service.few_restarts memory.huge_pages_few burnin.gpu_memory_covered",
+    "time.chrony_error time.hardware_clock service.few_restarts nic.few_timeouts memory.huge_pages_few burnin.gpu_memory_covered",
     of_an_example: "memory.swappiness mount.space nvme.count storage.read_ahead",
     of_a_tuned_machine: "bios.node_interleave bios.upi_prefetch",
     by_the_params_of_another: "mount.inodes",

@@ -608,6 +608,7 @@ WAITING = {
     "log.no_assertion",
     "systemctl": "fabric.manager fabric.manager_at_boot service.few_restarts",
     "timedatectl": "time.hardware_clock",
+    "scontrol": "slurm.registered",
     "ntpq": "time.ntpd_source",
     "df": "memory.shared",
     "nvidia-ctk": "container.toolkit",
@@ -636,7 +637,7 @@ WAITING = {
     "nic.module_firmware_alike",
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "
     "nic.path_width nic.path_speed nic.board_rate nic.board_rate_200 nic.no_link_down nic.no_recovery "
-    "nic.no_symbol_errors nic.few_receive_errors nic.few_discards links.no_downs links.few_symbol_errors "
+    "nic.no_symbol_errors nic.few_receive_errors nic.few_discards nic.few_timeouts links.no_downs links.few_symbol_errors "
     "links.few_recoveries links.few_bad_packets links.few_dropped_packets links.none_full nic.full_member "
     "nic.infiniband_ports_alike nic.gid_for_addresses",
     "/sys/class/net": "nic.ports_alike nic.queues_alike links.few_crc_errors links.few_carrier_losses planes.nic_mac planes.nic_firmware",

@@ -490,6 +490,10 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("scontrol show node", lambda t: t.replace("State=IDLE ", "State=IDLE+INVALID_REG ")),
         {"slurm.registered"},
     ),
+    "a port on another fabric": (
+        lambda a: a.command("ports/[0-9]*", lambda t: t.replace("0|fe80:0000:0000:0000:", "0|fec0:0000:0000:0b0b:", 1)),
+        {"nic.infiniband_ports_alike"},
+    ),
     "a port in loopback": (
         lambda a: a.command("mlxlink -d", lambda t: t.replace(": No Loopback", ": PHY Local Loopback", 1)),
         {"nic.no_loopback"},
@@ -573,6 +577,10 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
     "a service that fails again and again": (
         lambda a: a.command("NRestarts", lambda t: t.replace("NRestarts=0", "NRestarts=214", 1)),
         {"service.few_restarts": Status.WARN},
+    ),
+    "packets of a port that are repeated": (
+        lambda a: a.files(f"{IB}mlx5_10/ports/1/hw_counters/local_ack_timeout_err", "48211\n"),
+        {"nic.few_timeouts": Status.WARN},
     ),
     "memory reserved for huge pages": (
         lambda a: a.files("/proc/meminfo", lambda t: t.replace("Hugetlb:               0 kB", "Hugetlb: 838860800 kB")),

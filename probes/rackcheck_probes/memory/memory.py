@@ -17,7 +17,9 @@ PLACE = "/proc/meminfo"
         "memory.swap.total": quantity("GiB", "Swap space."),
         "memory.swap.used": quantity("GiB", "Swap space in use.", Class.MEASUREMENT),
         "memory.hugepages.total": integer("Huge pages of the default size that are reserved."),
-        "memory.hugepages.reserved": quantity("GiB", "Memory that huge pages of all sizes reserve."),
+        "memory.hugepages.reserved": quantity(
+            "GiB", "Memory that huge pages reserve, of all sizes if the kernel reports them."
+        ),
         "memory.hugepages.size": quantity("KiB", "The default size of huge pages."),
         "memory.corrupted": quantity(
             "KiB", "Memory that the kernel took out of use because it was broken.", Class.COUNTER
@@ -38,7 +40,6 @@ _SIZES = {
     "total": ("MemTotal", _MIB),
     "available": ("MemAvailable", _MIB),
     "swap.total": ("SwapTotal", _MIB),
-    "hugepages.reserved": ("Hugetlb", _MIB),
     "hugepages.size": ("Hugepagesize", 1),
     "corrupted": ("HardwareCorrupted", 1),
 }
@@ -67,4 +68,8 @@ def sizes(content: str) -> Iterator[tuple[str, Reading]]:
     if {"SwapTotal", "SwapFree"} <= found.keys():
         yield "swap.used", (found["SwapTotal"] - found["SwapFree"]) / _MIB
     if "HugePages_Total" in values:
-        yield "hugepages.total", whole(values["HugePages_Total"])
+        total = whole(values["HugePages_Total"])
+        yield "hugepages.total", total
+        # Hugetlb also counts the other sizes; kernels before 4.19 have no such line.
+        reserved = max(found.get("Hugetlb", 0), total * found.get("Hugepagesize", 0))
+        yield "hugepages.reserved", reserved / _MIB

@@ -1,5 +1,7 @@
 """The GID table of each RDMA port, and its RoCE v2 entries."""
 
+from collections.abc import Sequence
+
 from rackcheck import (
     Absent,
     Class,
@@ -41,6 +43,9 @@ done 2>/dev/null"""
         "nic/*.port/*.gid/*.address": text("The entry's GID.", Class.IDENTITY),
         "nic/*.port/*.gid/*.type": text("The type of the entry: IB/RoCE v1 or RoCE v2."),
         "nic/*.port/*.gid/*.interface": text("The network interface that has this address; absent on InfiniBand."),
+        "nic/*.port/*.subnet": text(
+            "The subnet prefix that the subnet manager assigned, the first half of GID 0; absent on Ethernet."
+        ),
         "nic/*.port/*.roce_v2": listing("Indices of the RoCE v2 entries."),
         "nic/*.port/*.roce_v2_ipv4": final(
             integer("The lowest index of a RoCE v2 entry with an IPv4 address: the value for NCCL_IB_GID_INDEX.")
@@ -52,6 +57,7 @@ def rdma_gids(answer: str) -> Facts:
     for device, port, entries in gid_table.tables(answer):
         item = f"nic/{spell_key(device)}.port/{spell_key(port)}"
         yield f"{item}.gid", tuple(entry.index for entry in entries)
+        yield f"{item}.subnet", _subnet(entries)
         missing = Unknown(Reason.NOT_COLLECTED, "the kernel does not report the type of this entry")
         for entry in entries:
             yield f"{item}.gid/{entry.index}.address", entry.address
@@ -65,3 +71,9 @@ def rdma_gids(answer: str) -> Facts:
         yield f"{item}.roce_v2", tuple(entry.index for entry in second)
         lowest = next((int(entry.index) for entry in second if entry.ipv4), None)
         yield f"{item}.roce_v2_ipv4", Absent("no RoCE v2 entry with an IPv4 address") if lowest is None else lowest
+
+
+def _subnet(entries: Sequence[gid_table.GidEntry]) -> str | Absent:
+    """Return the first 64 bits of GID 0; absent if the entry is missing, or belongs to a network interface."""
+    first = next((entry for entry in entries if entry.index == "0" and not entry.interface), None)
+    return first.address[:19] if first is not None else Absent("no GID of an InfiniBand port")
