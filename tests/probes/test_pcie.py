@@ -63,7 +63,8 @@ CASES: list[tuple[str, str, str, Mapping[str, Any]]] = [
     ("pcie_aspm", "pasid-pri", "0000:00:02.0", {"aspm.enabled": Absent, "aspm.supported": Absent}),
     ("pcie_status", "dpc", "0000:05:01.0", {
         "status.correctable": True, "status.nonfatal": False, "status.fatal": False, "status.unsupported": True}),
-    ("pcie_status", "aer-log", "0000:00:1c.0", {"status.correctable": False, "status.unsupported": False}),
+    ("pcie_status", "aer-log", "0000:00:1c.0", {
+        "status.correctable": False, "status.unsupported": False, "status.poisoned": Unknown}),
     ("pcie_status", "ide", "0000:e1:00.0", {"status.correctable": True, "status.unsupported": True}),
     ("pcie_link", "exp-dev2", "0000:00:1c.0", {
         "link.state.speed": "downgraded", "link.state.width": "ok", "link.target_speed": 8.0, "link.disabled": False}),

@@ -632,7 +632,7 @@ WAITING = {
     "memory.reserve net.accept_queue net.receive_buffer net.send_buffer net.nfs_requests net.neighbours",
     "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus nvme.driven gpu.none_missing gpu.near_nic "
     "gpu.path_width gpu.path_speed nic.read_request pcie.no_uncorrected pcie.no_error_status pcie.no_other_status "
-    "nic.in_place pcie.no_power_fault pcie.functions_alike pcie.not_limited pcie.no_lane_error pcie.target_speed pcie.interrupts_near",
+    "nic.in_place pcie.no_power_fault pcie.functions_alike pcie.not_limited pcie.no_lane_error pcie.target_speed pcie.interrupts_near pcie.no_poisoned_data",
     "/sys/bus/pci/drivers/mlx5_core": "nic.link_advice nic.fec_on nic.no_loopback links.module_clean nic.outstanding_reads nic.config_settled nic.ber nic.raw_ber nic.module_temperature "
     "nic.module_firmware_alike",
     "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike nic.network_count nic.network_ports "
@@ -740,6 +740,7 @@ def test_a_recorded_dgx_h100_fails_nothing_and_passes_all_that_its_facts_allow()
         "links.no_lossless_discards",
         "links.lanes_alike",
         "links.interface_lanes_alike",
+        "nic.one_subnet",
         "planes.gpu_temperature",
         "nodes.addresses_unique",
         "nodes.hostnames_unique",

@@ -482,25 +482,13 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("chronyc", lambda t: t.replace("0A000A0A (10.0.10.10)", "7F7F0101 ()")),
         {"time.chrony_source"},
     ),
-    "the workload manager lacks a GPU": (
-        lambda a: a.command("scontrol show node", lambda t: t.replace("gpu:h100:8(S:0-1)", "gpu:h100:7(S:0-1)")),
-        {"slurm.counts_gpus"},
-    ),
-    "the node registered with fewer resources": (
-        lambda a: a.command("scontrol show node", lambda t: t.replace("State=IDLE ", "State=IDLE+INVALID_REG ")),
-        {"slurm.registered"},
-    ),
-    "a port on another fabric": (
-        lambda a: a.command("ports/[0-9]*", lambda t: t.replace("0|fe80:0000:0000:0000:", "0|fec0:0000:0000:0b0b:", 1)),
-        {"nic.infiniband_ports_alike"},
+    "a GPU received data that was marked as bad": (
+        lambda a: a.command("lspci -D", of_function("1b:00.0", "<PERR-", "<PERR+")),
+        {"pcie.no_poisoned_data"},
     ),
     "a port in loopback": (
         lambda a: a.command("mlxlink -d", lambda t: t.replace(": No Loopback", ": PHY Local Loopback", 1)),
         {"nic.no_loopback"},
-    ),
-    "a priority without loss loses packets": (
-        lambda a: a.command("ethtool -S", lambda t: t.replace("rx_prio3_discards: 0", "rx_prio3_discards: 4211")),
-        {"links.no_lossless_discards"},
     ),
     "a memory module without ECC": (
         lambda a: a.command("dmidecode", lambda t: t.replace("Total Width: 80 bits", "Total Width: 64 bits", 1)),
@@ -552,6 +540,22 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
         ),
         {"pcie.not_limited": Status.WARN},
     ),
+    "the workload manager lacks a GPU": (
+        lambda a: a.command("scontrol show node", lambda t: t.replace("gpu:h100:8(S:0-1)", "gpu:h100:7(S:0-1)")),
+        {"slurm.counts_gpus": Status.FAIL},
+    ),
+    "the node registered with fewer resources": (
+        lambda a: a.command("scontrol show node", lambda t: t.replace("State=IDLE ", "State=IDLE+INVALID_REG ")),
+        {"slurm.registered": Status.FAIL},
+    ),
+    "a priority without loss loses packets": (
+        lambda a: a.command("ethtool -S", lambda t: t.replace("rx_prio3_discards: 0", "rx_prio3_discards: 4211")),
+        {"links.no_lossless_discards": Status.FAIL},
+    ),
+    "a port on another fabric": (
+        lambda a: a.command("ports/[0-9]*", lambda t: t.replace("0|fe80:0000:0000:0000:", "0|fec0:0000:0000:0b0b:", 1)),
+        {"nic.one_subnet": Status.WARN},
+    ),
     "a hot processor": (
         lambda a: a.command("hwmon*; do", lambda t: t.replace("temp1_input 41000", "temp1_input 89000")),
         {"cpu.within_limits": Status.FAIL},
@@ -565,6 +569,15 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
             "mlxlink -d", lambda t: t.replace("1.886,1.989,2.281,1.976", "1.886,-9.800,2.281,1.976", 1)
         ),
         {"links.lanes_alike": Status.WARN, "links.interface_lanes_alike": Status.PASS},
+    ),
+    "two lanes of a split cable are dark": (
+        lambda a: a.command(
+            "mlxlink -d",
+            lambda t: t.replace("1.886,1.989,2.281,1.976", "1.886,1.989,-40,-40", 1).replace(
+                "1.562,1.427,1.559,1.761", "1.562,1.427,-40,-40", 1
+            ),
+        ),
+        {"links.lanes_alike": Status.PASS},
     ),
     "a time service without an answer for three days": (
         lambda a: a.command("chronyc", lambda t: t.replace("0.000427718", "9.412000000")),

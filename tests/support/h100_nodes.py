@@ -32,6 +32,7 @@ NO_ERROR: Mapping[str, Reading] = {
     **{f"errors.{kind}": 0 for kind in ("fatal", "nonfatal")},
     **{f"errors.received.{kind}": 0 for kind in ("fatal", "nonfatal")},
     "aer.fatal": (), "aer.unmasked": (), "status.fatal": False, "status.nonfatal": False, "status.unsupported": False,
+    "status.poisoned": False,
     "slot.power_fault": False, "iommu.type": "identity", "link.limited": 0, "link.lane_errors": (),
     "link.target_speed": Absent("not shown"), "irq.vectors": Absent("none"),
     "irq.remote": 0,

@@ -19,6 +19,7 @@ def pfc_discards(inputs: Inputs) -> Facts:
         yield f"{item}.pfc.discards", _discards(inputs, item)
 
 
+# Unverified on hardware: whether a driver counts per priority, or per receive buffer to which it is mapped.
 def _discards(inputs: Inputs, item: str) -> Reading:
     priorities = inputs.reading(f"{item}.pfc.priorities")
     if not isinstance(priorities, tuple):

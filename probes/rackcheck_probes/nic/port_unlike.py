@@ -6,7 +6,7 @@ from rackcheck.probe.majority import Differences, facts_at, gives, unlike
 from rackcheck_probes.network.interface_unlike import uses_of
 
 SETTINGS = ("mtu", "width")
-SETTINGS_TOO = ("lmc", "pkeys", "sm_sl", "subnet")
+SETTINGS_TOO = ("lmc", "pkeys", "sm_sl")
 """Settings that are the same on all ports of a fabric; SETTINGS_TOO is compared only if this run collects it."""
 
 

@@ -5,6 +5,9 @@ from rackcheck.model.fact import Reading
 
 MODULES = ("nic.adapter", "nic.interface")
 LEAVES = ("rx_power", "tx_power", "bias")
+DARK = 0.001
+"""Light in mW, received or sent, below which a lane is not in use: -30 dBm. A split cable leaves lanes dark."""
+
 SHARE = 0.25
 """The lowest share of the best lane's value: 6 dB less light. Our choice; module makers publish no such limit."""
 
@@ -38,12 +41,15 @@ def _weak(inputs: Inputs, lanes: str) -> Reading:
         return hidden
     found: list[str] = []
     compared = False
-    for leaf in LEAVES:
-        readings = inputs.table(lanes, leaf)
-        lost = next((reading for reading in readings.values() if isinstance(reading, Unknown)), None)
-        if lost is not None:
-            return lost
-        values = {lane: value for lane, value in readings.items() if isinstance(value, float)}
+    tables = {leaf: inputs.table(lanes, leaf) for leaf in LEAVES}
+    lost = next((each for table in tables.values() for each in table.values() if isinstance(each, Unknown)), None)
+    if lost is not None:
+        return lost
+    light = [(lane, value) for leaf in ("rx_power", "tx_power") for lane, value in tables[leaf].items()]
+    bright = {lane for lane, value in light if isinstance(value, float) and value >= DARK}
+    dark = {lane for lane, value in light if isinstance(value, float)} - bright
+    for leaf, readings in tables.items():
+        values = {lane: value for lane, value in readings.items() if isinstance(value, float) and lane not in dark}
         compared = compared or len(values) > 1
         best = max(values.values(), default=0.0)
         found += [f"{lane} {leaf}" for lane, value in values.items() if len(values) > 1 and value < best * SHARE]

@@ -11,7 +11,8 @@ MILLISECONDS = {"offset": "offset", "jitter": "sys_jitter", "root_delay": "rootd
     Shell(f"if command -v ntpq >/dev/null; then ntpq -n -c rv 2>&1; else echo '{ntpq.NONE}'; fi", ok=(0, 1)),
     gives={
         "time.ntpd.reference": text(
-            "The source that ntpd follows: a server's address, or a clock's name.", Class.MEASUREMENT
+            "The source that ntpd follows: a server's address, a clock's name, or `the node's own clock`.",
+            Class.MEASUREMENT,
         ),
         "time.ntpd.stratum": integer(
             "Stratum: the number of steps to the root clock; 16 without a source.", Class.MEASUREMENT
@@ -34,7 +35,7 @@ def ntpd(answer: str) -> Facts:
         return
     table = ntpq.variables(answer, ("refid", "stratum", "leap", *MILLISECONDS.values()))
     leap = ntpq.leap(table["leap"])
-    yield "time.ntpd.reference", table["refid"]
+    yield "time.ntpd.reference", ntpq.reference(table["refid"])
     yield "time.ntpd.stratum", read.whole(table["stratum"])
     yield "time.ntpd.leap", leap
     for leaf, key in MILLISECONDS.items():

@@ -1,6 +1,9 @@
 """Errors of each PCI Express function since its status was last cleared."""
 
-from rackcheck import Class, Facts, flag, probe, spell_key
+import re
+
+from rackcheck import Class, Facts, Reason, Unknown, flag, probe, spell_key
+from rackcheck.model.fact import Reading
 from rackcheck.parse.host.pcie import lspci
 from rackcheck.parse.host.pcie.lspci import EXPRESS
 from rackcheck_probes.pcie.control import LSPCI
@@ -12,6 +15,9 @@ BITS = {
     "unsupported": ("UnsupReq", "UnsuppReq"),
 }
 """Maps each fact to the names of its error in lspci's output; a second name is that of lspci before 3.7."""
+
+_POISONED = re.compile(r"(?:\bParErr|<PERR)(?P<set>[+-])")
+"""The bits Master Data Parity Error and Detected Parity Error of the Status register, as lspci prints them."""
 
 
 @probe(
@@ -31,6 +37,9 @@ BITS = {
         "pcie/*.status.unsupported": flag(
             "An unsupported request was detected, as happens when buses are scanned.", Class.COUNTER
         ),
+        "pcie/*.status.poisoned": flag(
+            "The function received data that is marked as bad (poisoned), or detected a parity error.", Class.COUNTER
+        ),
     },
 )
 def pcie_status(answer: str) -> Facts:
@@ -39,3 +48,11 @@ def pcie_status(answer: str) -> Facts:
         item = f"pcie/{spell_key(function.address)}"
         for leaf, names in BITS.items():
             yield f"{item}.status.{leaf}", function.flag(EXPRESS, "DevSta", *names)
+        yield f"{item}.status.poisoned", _poisoned(function)
+
+
+def _poisoned(function: lspci.PciFunction) -> Reading:
+    found = _POISONED.findall(function.line("Status") or "")
+    if len(found) == 2:
+        return "+" in found
+    return function.trouble or Unknown(Reason.NOT_COLLECTED, "lspci printed no Status register")
