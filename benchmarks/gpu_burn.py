@@ -32,8 +32,8 @@ BROUGHT = HERE.parent / "dist" / "gpu-check"
 """Location of a shipped pynvml.py."""
 
 ITEMS = {
-    "clean": 60.0, "ptx": 40.0, "rates": 40.0, "yardstick": 60.0, "seeds": 30.0, "quick": 60.0, "inject": 70.0,
-    "cap": 40.0, "data": 80.0, "trace": 90.0,
+    "binding": 20.0, "clean": 60.0, "ptx": 40.0, "rates": 40.0, "yardstick": 60.0, "seeds": 30.0, "quick": 60.0,
+    "inject": 70.0, "numa": 40.0, "cap": 40.0, "data": 80.0, "trace": 90.0,
 }  # fmt: skip
 """The items, in order, and the time limit of each in seconds."""
 

@@ -67,7 +67,14 @@ def _at(item: str, *names: str) -> Callable[[dict[str, Any]], Any]:
     return lambda measured: figure(measured, item, *names)
 
 
+def _bound(measured: dict[str, Any]) -> bool:
+    """Whether each GPU of NVML has one CUDA device, by UUID and PCI address, and CUDA lists no other GPU."""
+    return bool(figure(measured, "binding", "bound") == figure(measured, "binding", "listed")
+                and figure(measured, "binding", "others") == 0)  # fmt: skip
+
+
 GOALS: tuple[tuple[str, str, str, Any, Any], ...] = (
+    ("binding", "every GPU of NVML is found in CUDA by its UUID, at the same PCI address", "==", True, _bound),
     ("clean", "nothing is found in a clean run of every stage", "==", 0, _healthy),
     ("golden", "the sum of 16 MiB of the pattern is the one that the CPU computes", "==", True, _golden),
     ("ptx", "the driver's translation of the PTX computes what the machine code does", "==", True, _at("ptx", "same")),
@@ -75,6 +82,8 @@ GOALS: tuple[tuple[str, str, str, Any, Any], ...] = (
     ("march", "rate of marching, to that of the best copy on the device", ">=", 0.80, _at("rates", "march_ratio")),
     ("march_down", "rate of marching to lower addresses, to that of the best copy on the device", ">=", 0.80,
      _at("rates", "march_down_ratio")),
+    ("numa", "rate of copies with memory of the GPU's NUMA node, to that with memory of another node", ">=", 0.97,
+     _at("numa", "ratio")),
     ("coverage", "share of the memory that is tested", ">=", 0.95, _at("seeds", "coverage")),
     ("seeds", "seeds over all of it in two seconds", ">=", 6, _at("seeds", "seeds")),
     ("mma", "rate of exact products, to cuBLASLt's bf16 8192^3 of random data", ">=", 0.60, _at("yardstick", "ratio")),

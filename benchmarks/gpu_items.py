@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from gpu_meter import Meter, NoMeter, Watch, averages, strongest
+from gpu_meter import Meter, NoMeter, Watch, averages, listed, strongest
 from gpu_payload import quick, sampler, trace
 from gpu_work import PIECE, SEED, Work, say
 
@@ -36,6 +36,48 @@ def about(work: Work) -> None:
         say(nvml=str(error))
         return
     say(driver=meter.driver, limit=meter.limit(), persistence=meter.persistence(), others=meter.others())
+
+
+def binding(work: Work) -> None:
+    """Find the CUDA device of every GPU that NVML lists, as a burn-in does: by UUID, then by PCI address."""
+    driver = work.driver()
+    parts = {index: {"uuid": uuid, "pci": pci} for index, (uuid, pci) in enumerate(listed())}
+    devices = work.node.GpuDevices(driver, driver.whole("cuDeviceGetCount"), parts)
+    say(listed=len(parts), bound=len(devices.peers), others=len(devices.extra))
+
+
+def numa(work: Work) -> None:
+    """Copy between the GPU and memory of each NUMA node, alternating; the node is chosen by the processors used."""
+    root, allowed = Path(work.given["root"] or "/"), os.sched_getaffinity(0)
+    text = (root / "sys/bus/pci/devices" / work.given["pci"].lower() / "numa_node").read_text("ascii")
+    nodes = {int(path.parent.name[4:]): cpus(path.read_text("ascii")) & allowed
+             for path in root.glob("sys/devices/system/node/node[0-9]*/cpulist")}  # fmt: skip
+    nodes = {number: each for number, each in nodes.items() if each}
+    near = int(text)
+    say(near=near, nodes=sorted(nodes))
+    if near not in nodes or len(nodes) < 2:
+        say(why="tool missing: this process may not use processors of the GPU's NUMA node and of another one")
+        return
+    taken: dict[int, list[float]] = {number: [] for number in nodes}
+    turns = 2 * max(1, round(2 * min(1.0, work.scale)))
+    for turn in range(turns):
+        for number in sorted(nodes, reverse=bool(turn % 2)):
+            os.sched_setaffinity(0, nodes[number])
+            records = work.burn(("links", 2.0 * min(1.0, work.scale * 5)))
+            rates = [each["rate"] for each in records if each.get("test") in ("h2d", "d2h") and "rate" in each]
+            if len(rates) < 2:
+                say(why=next((each["why"] for each in records if "why" in each), "no copy was measured"))
+                return
+            taken[number].append(min(rates))
+    os.sched_setaffinity(0, allowed)
+    rates_of = {number: statistics.median(each) for number, each in taken.items()}
+    say(rates=rates_of, turns=turns, ratio=rates_of[near] / max(each for n, each in rates_of.items() if n != near))
+
+
+def cpus(text: str) -> set[int]:
+    """Return the processors of a list such as `0-3,8`."""
+    ends = [part.partition("-") for part in text.strip().split(",") if part]
+    return {cpu for first, _, last in ends for cpu in range(int(first), int(last or first) + 1)}
 
 
 def clean(work: Work) -> None:
@@ -260,8 +302,9 @@ def seeds(work: Work) -> None:
 
 
 ITEMS: dict[str, Callable[[Work], None]] = {
-    "about": about, "clean": clean, "ptx": ptx, "rates": rates, "yardstick": yardstick, "seeds": seeds, "quick": quick,
-    "inject": inject, "cap": cap, "data": data, "trace": trace, "sampler": sampler,
+    "about": about, "binding": binding, "clean": clean, "ptx": ptx, "rates": rates, "yardstick": yardstick,
+    "seeds": seeds, "quick": quick, "inject": inject, "numa": numa, "cap": cap, "data": data,
+    "trace": trace, "sampler": sampler,
 }  # fmt: skip
 
 

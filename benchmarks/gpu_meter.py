@@ -18,6 +18,36 @@ class NoMeter(Exception):
     """NVML is missing or returned an error; the message states which."""
 
 
+class PciInfo(ctypes.Structure):
+    """nvmlPciInfo_t of nvml.h."""
+
+    _fields_ = [("legacy", ctypes.c_char * 16), *((name, ctypes.c_uint) for name in (
+        "domain", "bus", "device", "id", "subsystem",
+    )), ("address", ctypes.c_char * 32)]  # fmt: skip
+
+
+def listed(library: str = "libnvidia-ml.so.1") -> list[tuple[str, str]]:
+    """Return the UUID and the PCI address of each GPU, by NVML's index; raises NoMeter."""
+    try:
+        nvml = ctypes.CDLL(library)
+    except OSError as error:
+        raise NoMeter(str(error)) from None
+    count = ctypes.c_uint()
+    if nvml.nvmlInit_v2() or nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)):
+        raise NoMeter("NVML did not list its GPUs")
+    found = []
+    for index in range(count.value):
+        gpu, info, uuid = ctypes.c_void_p(), PciInfo(), ctypes.create_string_buffer(96)
+        if (
+            nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(gpu))
+            or nvml.nvmlDeviceGetUUID(gpu, uuid, 96)
+            or nvml.nvmlDeviceGetPciInfo_v3(gpu, ctypes.byref(info))
+        ):
+            raise NoMeter(f"NVML did not identify its GPU {index}")
+        found.append((uuid.value.decode("ascii", "replace"), info.address.decode("ascii", "replace")))
+    return found
+
+
 class Meter:
     """One GPU by its PCI address; values that cannot be read are None."""
 

@@ -257,10 +257,14 @@ def unworded(output: bytes, checkouts: Sequence[Path]) -> list[str]:
 
 
 def proseless(value: object) -> object:
-    """Return a value of JSON with each text that contains a blank replaced."""
+    """Return a value of JSON with each text that contains a blank replaced.
+
+    An exact duration is left out: an evidence has it only if the duration that is shown was rounded.
+    """
     match value:
         case dict():
-            return {key if " " not in key else "…": proseless(each) for key, each in value.items()}
+            kept = {key: each for key, each in value.items() if (key, each) != ("exact", "DURATION")}
+            return {key if " " not in key else "…": proseless(each) for key, each in kept.items()}
         case list():
             return [proseless(each) for each in value]
         case str():

@@ -112,7 +112,7 @@ RISING = (
 
 GOALS = {
     "clean", "golden", "ptx", "verify", "march", "march_down", "coverage", "seeds", "mma", "first", "stop",
-    "memory_faults", "unit_faults", "not_a_number", "cap", "tier_2_needless", "integers", "jitter", "sampling", "rate_loss",
+    "binding", "numa", "memory_faults", "unit_faults", "not_a_number", "cap", "tier_2_needless", "integers", "jitter", "sampling", "rate_loss",
 }  # fmt: skip
 
 
@@ -124,6 +124,14 @@ class Burnt:
         for name in ("proc/driver/nvidia/version", "dev/nvidiactl", "proc/loadavg"):
             (folder / "root" / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / "root" / name).write_text("0.1 0.1 0.1\n")
+        allowed = sorted(os.sched_getaffinity(0))
+        for number, cpus in enumerate((allowed[:1], allowed[1:])):
+            node = folder / f"root/sys/devices/system/node/node{number}"
+            node.mkdir(parents=True, exist_ok=True)
+            (node / "cpulist").write_text(",".join(map(str, cpus)) + "\n")
+        device = folder / "root/sys/bus/pci/devices/0000:17:00.0"
+        device.mkdir(parents=True, exist_ok=True)
+        (device / "numa_node").write_text("0\n")
 
     def start(self, *words: str, cuda: str = "", nvml: str = RISING, program: Path = BURN, python: str = sys.executable,
               **env: Any) -> "subprocess.Popen[str]":  # fmt: skip
@@ -158,7 +166,7 @@ class Burnt:
         return process.returncode, output, json.loads((self.folder / "out.json").read_text())
 
 
-ITEMS = ("clean", "ptx", "rates", "yardstick", "seeds", "quick", "inject", "cap", "data", "trace")
+ITEMS = ("binding", "clean", "ptx", "rates", "yardstick", "seeds", "quick", "inject", "numa", "cap", "data", "trace")
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +197,7 @@ def test_every_goal_has_a_figure_and_states_if_it_is_met(machine: Burnt) -> None
     for goal in goals.values():
         assert set(goal) == {"what", "bar", "value", "met"}
     right = {
+        "binding",
         "clean",
         "golden",
         "ptx",
@@ -246,7 +255,7 @@ def test_a_gpu_that_is_wrong_does_not_meet_the_goal_of_a_clean_run(machine: Burn
     ("hang=0:3", "hang"), ("sticky=0:3:719", "cuda"), ("lost=0:3:999", "lost"), ("context=0:46", "foreign process"),
 ])  # fmt: skip
 def test_an_item_that_fails_states_why_and_loses_no_other(machine: Burnt, fault: str, text: str) -> None:
-    process = machine.start(*(word for item in ITEMS[7:] for word in ("--skip", item)), cuda=fault)
+    process = machine.start(*(word for item in ITEMS[8:] for word in ("--skip", item)), cuda=fault)
     out, _ = process.communicate(timeout=120)
     kept = json.loads((machine.folder / "out.json").read_text())
     assert set(kept["goals"]) == GOALS
@@ -254,9 +263,40 @@ def test_an_item_that_fails_states_why_and_loses_no_other(machine: Burnt, fault:
     assert kept["goals"]["verify"]["met"] is None
     assert kept["goals"]["verify"]["why"]
     # The first products may have come before it, and a load that hangs is stopped, too.
-    assert {name for name, each in met(kept).items() if each} <= {"first", *(["stop"] if text == "hang" else [])}
+    early = {"first", "binding", *(["stop"] if text == "hang" else [])}
+    assert {name for name, each in met(kept).items() if each} <= early
     if fault.startswith("context"):
         assert False not in met(kept).values()
+
+
+@pytest.mark.parametrize("cuda", ["twin=1:0", "at=1:99", "blank=0:801", "order=1"])
+def test_gpus_that_cuda_identifies_otherwise_do_not_meet_the_goal_of_binding(machine: Burnt, cuda: str) -> None:
+    _, _, kept = machine.burn("binding", cuda=cuda)
+    assert kept["goals"]["binding"]["met"] is False, kept["measured"]["binding"]
+
+
+def test_gpus_in_another_order_are_bound_by_uuid(machine: Burnt) -> None:
+    _, _, kept = machine.burn("binding", cuda="order=1,0")
+    assert kept["measured"]["binding"] | {"took": 0} == {"listed": 2, "bound": 2, "others": 0, "took": 0}
+
+
+def test_without_a_second_numa_node_its_effect_is_not_known(machine: Burnt) -> None:
+    (machine.folder / "root/sys/devices/system/node/node1/cpulist").write_text("\n")
+    _, _, kept = machine.burn("numa")
+    assert kept["goals"]["numa"]["met"] is None
+    assert "may not use processors" in kept["goals"]["numa"]["why"]
+
+
+def test_memory_of_another_node_that_is_slower_meets_the_goal_and_one_that_is_faster_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(CHECK.parent))
+    from gpu_goals import judged  # noqa: PLC0415  beside the program
+
+    def goal(near: float, far: float) -> object:
+        return judged({"numa": {"ratio": near / far}})["numa"]["met"]
+
+    assert (goal(50e9, 30e9), goal(50e9, 50e9), goal(40e9, 50e9)) == (True, True, False)
 
 
 def test_without_a_copy_of_cublas_its_goals_alone_are_not_known(machine: Burnt, tmp_path: Path) -> None:
@@ -372,7 +412,11 @@ def test_what_was_measured_is_of_two_models_and_meets_each_goal_but_one() -> Non
     for file in MEASURED:
         burnt = json.loads(file.read_text(encoding="utf-8"))["_burn"]
         missed = {name for name, goal in burnt["goals"].items() if goal["met"] is not True}
-        whole = set(burnt["goals"]) == GOALS - {"march_down"}  # these GPUs were measured before this goal
+        whole = set(burnt["goals"]) == GOALS - {
+            "march_down",
+            "binding",
+            "numa",
+        }  # these GPUs were measured before these goals
         found[burnt["about"]["device"]["model"]] = (missed, burnt["about"]["driver"], whole)
     assert found == {
         "NVIDIA H100 80GB HBM3": (set(), "580.159.04", True),
