@@ -119,7 +119,12 @@ def test_each_gpu_has_a_record_with_the_copy_its_version_and_a_rate(machine: Mac
     assert facts["burnin.cublas.version"] == "12.2.5"
     assert facts["burnin.cublas.gpu"] == ("0", "1")
     for record, gpu in zip(records, "01", strict=True):
-        assert facts[f"burnin.cublas.gpu/{gpu}.rate"] == json.loads(record["out"])["rate"] > 0
+        out = json.loads(record["out"])
+        assert facts[f"burnin.cublas.gpu/{gpu}.rate"] == out["rate"] > 0
+        for each in out["more"]:
+            assert facts[f"burnin.cublas.gpu/{gpu}.rate_{each['type']}"] == each["rate"] > 0
+        assert [each["type"] for each in out["more"]] == ["fp8", "int8"]
+        assert facts[f"burnin.cublas.gpu/{gpu}.mismatches"] == 0
     assert facts["burnin.tool"] == ("cublas:0", "cublas:1")
 
 
@@ -140,8 +145,49 @@ def test_a_node_without_a_copy_is_reported_as_a_missing_tool(machine: Machine, t
         assert reading.reason is Reason.TOOL_MISSING
 
 
+@pytest.mark.parametrize("fault", ["int8_off", "fp8_off", "int8_late"])
+def test_a_wrong_product_of_integers_is_counted(machine: Machine, toolkit: Path, fault: str) -> None:
+    facts = readings_of(as_8192(machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS=fault)))
+    wrong = facts["burnin.cublas.gpu/0.mismatches"]
+    assert isinstance(wrong, int)
+    assert wrong == 1 if fault == "int8_late" else wrong >= 8
+
+
+def test_a_wrong_product_of_bf16_leaves_the_others(machine: Machine, toolkit: Path) -> None:
+    facts = readings_of(as_8192(machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS="wrong")))
+    assert "returns a wrong product" in why(facts["burnin.cublas.gpu/0.rate"])
+    assert isinstance(facts["burnin.cublas.gpu/0.rate_int8"], float)
+    assert facts["burnin.cublas.gpu/0.mismatches"] == 0
+
+
+@pytest.mark.parametrize("fault", ["int8_fails", "int8_fails fp8_off"])
+def test_products_that_fail_are_no_proof_and_hide_no_mismatch(machine: Machine, toolkit: Path, fault: str) -> None:
+    facts = readings_of(as_8192(machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS=fault)))
+    wrong = facts["burnin.cublas.gpu/0.mismatches"]
+    assert "cublasLtMatmul returns status 13" in why(facts["burnin.cublas.gpu/0.rate_int8"])
+    assert wrong == 8 if "fp8_off" in fault else isinstance(wrong, Unknown)
+
+
+def test_a_gpu_without_fp8_is_measured_with_int8_alone(machine: Machine, toolkit: Path) -> None:
+    facts = readings_of(as_8192(machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS="old")))
+    assert "cublasLtMatmulAlgoGetHeuristic returns status 15" in why(facts["burnin.cublas.gpu/0.rate_fp8"])
+    assert isinstance(facts["burnin.cublas.gpu/0.rate_int8"], float)
+    assert facts["burnin.cublas.gpu/0.mismatches"] == 0
+
+
+def test_a_record_without_products_of_integers_has_no_number_of_mismatches(machine: Machine, toolkit: Path) -> None:
+    (record,) = as_8192(machine.tool(toolkit, state="gpus=1"))
+    out = json.loads(record["out"])
+    for more in ([], [{"type": "fp8", "why": "unsupported: x"}, {"type": "int8", "why": "unsupported: y"}], "x", [1]):
+        facts = readings_of([{**record, "out": json.dumps({**out, "more": more})}])
+        assert isinstance(facts["burnin.cublas.gpu/0.mismatches"], Unknown), more
+        assert facts["burnin.cublas.gpu/0.rate"] == out["rate"]
+    half = [out["more"][0], {"type": "int8", "mismatches": -1}]
+    facts = readings_of([{**record, "out": json.dumps({**out, "more": half})}])
+    assert isinstance(facts["burnin.cublas.gpu/0.mismatches"], Unknown)
+
+
 UNTESTED = {
-    "FAKE_CUBLAS=wrong": "returns a wrong product",
     "FAKE_CUBLAS=status=15": "cublasLtMatmul returns status 15",
     "FAKE_CUBLAS=none": "has no algorithm for bf16 products",
     "FAKE_CUBLAS=crash": "its process ended with wait status 6",

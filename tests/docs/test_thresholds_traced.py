@@ -187,7 +187,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         nvme.not_too_hot log.no_nvme_timeout gpu.no_uncorrected gpu.no_bad_pages_failed log.no_gpu_reset
         log.no_gpu_reset_failed slurm.controllers fan.turning k8s.forwards k8s.bridged_traffic burnin.readable
         burnin.cpu_correct burnin.disk_correct burnin.gpu_correct burnin.no_uncorrected burnin.no_remap burnin.no_failed_remap burnin.no_corrected burnin.no_replay
-        memory.blocks_online bond.members_aggregated log.firmware_corrected storage.raid_consistent nvme.cool slurm.counts_gpus
+        memory.blocks_online bond.members_aggregated log.firmware_corrected storage.raid_consistent nvme.cool slurm.counts_gpus burnin.cublas_exact
         burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
         burnin.gpu_stays_cool burnin.amd_uncorrected burnin.amd_deferred burnin.amd_no_replay
         log.no_pcie_error log.no_pcie_loss pcie.no_uncorrected log.no_machine_check cpu.no_machine_check
@@ -218,7 +218,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         os.started nic.link_advice nic.fec_on bmc.boot_order_kept cpu.one_microcode
         time.chrony_source time.ntpd_source nic.no_loopback slurm.registered bmc.chassis_on fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
     """,
-    a_count_or_a_word: "pcie.no_lane_error pcie.interrupts_near storage.raid_whole storage.pool_members_sound",
+    a_count_or_a_word: "pcie.no_lane_error pcie.no_poisoned_data pcie.interrupts_near storage.raid_whole storage.pool_members_sound",
     of_the_diagnostics: """
         links.no_downs links.few_symbol_errors links.few_recoveries links.few_bad_packets links.few_dropped_packets
         links.module_clean links.few_crc_errors links.few_carrier_losses links.bonds_steady links.no_lossless_discards nvlink.few_errors

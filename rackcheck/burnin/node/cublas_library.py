@@ -34,6 +34,10 @@ CUBLAS_CALLS = {
 """Argument types of the library's functions, one letter of CUDA_WORDS per argument; each function returns a status."""
 
 
+CUBLAS_UNABLE = (7, 8, 15)
+"""Statuses of cublas_api.h for what a GPU or a version does not offer: INVALID_VALUE, ARCH_MISMATCH, NOT_SUPPORTED."""
+
+
 class CublasTrouble(Exception):
     """An error on opening or calling the library; the message begins with a word that the controller parses."""
 
@@ -65,7 +69,8 @@ class Cublas:
         function.restype, function.argtypes = ctypes.c_int, [CUDA_WORDS[letter] for letter in CUBLAS_CALLS[name]]
         status = function(*given)
         if status:
-            raise CublasTrouble("unsupported: %s returns status %d" % (name, status))
+            word = "unsupported" if status in CUBLAS_UNABLE else "lost"
+            raise CublasTrouble("%s: %s returns status %d" % (word, name, status))
 
     def make(self, name: str, *given: Any) -> ctypes.c_void_p:
         """Call a library function that creates an object, and return the object."""

@@ -7,7 +7,7 @@ import select
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.child import Orders, die_with_parent
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
     from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable
 
-CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 8.0, 60.0
-"""Seconds of products on each GPU; seconds that must be left to start them; seconds after which a GPU counts as hung.
+CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 20.0, 60.0
+"""Seconds of bf16 products on each GPU (half of it for fp8, and for int8); seconds that must be left to start them;
+seconds after which a GPU counts as hung.
 
 The second and the third value allow for loading a library of half a gigabyte from a slow disk.
 """
@@ -60,7 +61,7 @@ def run_cublas(
         def work(ending: Any, index: int = index) -> Dict[str, Any]:
             return _cublas_gpu(index, known, copies, clock, ending, seconds, side or CUBLAS_SIDE, library)
 
-        values = _cublas_apart(work, clock, stop, min(until, began + CUBLAS_MOST))
+        values = _cublas_apart(work, clock, stop, until, began + CUBLAS_MOST)
         count = values.pop("gpus", count)
         if parts is None and index + 1 < count:
             indices.append(index + 1)
@@ -93,8 +94,16 @@ def _cublas_gpu(
         cublas = open_cublas(copies, driver)
         values["argv"], values["version"] = [cublas.path], cublas.version
         driver.call("cuCtxSetCurrent", driver.handle("cuDevicePrimaryCtxRetain", device))
-        found = cublas_rate(driver, cublas, clock, stop, seconds, side)
-        driver.call("cuDevicePrimaryCtxRelease_v2", device)
+        done: List[Dict[str, Any]] = []
+        for form, share in (("bf16", 1.0), ("fp8", 0.5), ("int8", 0.5)):
+            done.append(_cublas_form(form, driver, cublas, clock, stop, seconds * share, side))
+            if done[-1].get("why", "").startswith("hang"):  # every further call would hang, too
+                break
+        else:
+            driver.call("cuDevicePrimaryCtxRelease_v2", device)
+        if all("why" in each for each in done):
+            return dict(values, why=done[0]["why"])
+        found = dict(done[0], more=done[1:])
     except GpuUnable as unable:
         return dict(values, why=str(unable))
     except CudaTrouble as trouble:
@@ -104,10 +113,25 @@ def _cublas_gpu(
     return dict(values, status=0, out=json.dumps(found))
 
 
+def _cublas_form(form: str, *given: Any) -> Dict[str, Any]:
+    """Measure one form of products; return their fields, or `why` there are none. What others found is kept."""
+    try:
+        return cublas_rate(*given, form=form)
+    except CudaTrouble as trouble:
+        return {"type": form, "why": trouble.why()}
+    except CublasTrouble as trouble:
+        if str(trouble).startswith("stopped"):
+            raise
+        return {"type": form, "why": str(trouble)}
+
+
 def _cublas_apart(
-    work: Callable[[Any], Dict[str, Any]], clock: Callable[[], float], stop: Any, until: float
+    work: Callable[[Any], Dict[str, Any]], clock: Callable[[], float], stop: Any, until: float, most: float
 ) -> Dict[str, Any]:
-    """Run `work` in a child process that is killed if its parent ends; return its result, or `why` it has none."""
+    """Run `work` in a child process that is killed if its parent ends; return its result, or `why` it has none.
+
+    It is stopped at `until`; if it has not ended by `most`, it hangs.
+    """
     read, write = os.pipe()
     listen, control = os.pipe()
     pid = os.fork()
@@ -124,8 +148,10 @@ def _cublas_apart(
     os.close(listen)
     data, why = b"", ""
     while not why:
-        if stop.is_set() or clock() >= until:
-            why = "stopped" if stop.is_set() else "hang: it did not end within its time limit"
+        now = clock()
+        if stop.is_set() or now >= min(until, most):
+            hangs = "hang: it did not end within its time limit"
+            why = "stopped" if stop.is_set() else hangs if now >= most else "stopped: no time was left"
         elif select.select([read], [], [], 0.05)[0]:
             more = os.read(read, 65536)
             data += more

@@ -1,16 +1,17 @@
-"""The rate of bf16 matrix products with the node's own cuBLASLt, measured on one GPU after the other.
+"""The rates of matrix products with the node's own cuBLASLt, measured on one GPU after the other.
 
-The multiplied matrices have 8192 x 8192 normally distributed random numbers.
+The multiplied matrices have 8192 x 8192 elements: normally distributed random numbers as bf16, and integers as fp8 and
+int8. The products of integers are exact, so a wrong element is a fault of the GPU.
 
 The version of cuBLASLt differs between nodes, and the rate depends on this version as well as on the GPU. The version
 of cuBLASLt is therefore reported with the rates, and no rule of rackcheck compares rates of different versions.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rackcheck.model.catalogue import Kind, collection, quantity, version
+from rackcheck.model.catalogue import Kind, collection, integer, quantity, version
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, document, nothing, number
 
@@ -18,10 +19,17 @@ GIVES: Mapping[str, Kind] = {
     "burnin.cublas.version": version("dotted", "The version of the node's cuBLASLt."),
     "burnin.cublas.gpu": collection("The GPUs on which cuBLASLt was to run."),
     "burnin.cublas.gpu/*.rate": quantity("FLOP/s", "The median rate of its bf16 products.", Class.MEASUREMENT),
+    "burnin.cublas.gpu/*.rate_fp8": quantity("FLOP/s", "The median rate of its fp8 products.", Class.MEASUREMENT),
+    "burnin.cublas.gpu/*.rate_int8": quantity("FLOP/s", "The median rate of its int8 products.", Class.MEASUREMENT),
+    "burnin.cublas.gpu/*.mismatches": integer("Wrong elements of its products of integers.", Class.COUNTER),
 }
 
-WORK = {"side": 8192, "data": "normal", "type": "bf16"}
-"""Size, values and data type of the matrices for which the fact `rate` is defined.
+WORK = {
+    "rate": {"side": 8192, "data": "normal", "type": "bf16"},
+    "rate_fp8": {"side": 8192, "data": "integer", "type": "fp8"},
+    "rate_int8": {"side": 8192, "data": "integer", "type": "int8"},
+}
+"""Size, values and data type of the matrices for which each fact is defined.
 
 A rate that was measured with matrices of another size, content or data type is reported as not tested.
 """
@@ -45,16 +53,49 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     elif tool_record.failed is None:
         yield "burnin.cublas.version", Unknown(Reason.NOT_COLLECTED, "cublas printed no version in the expected form")
     yield "burnin.cublas.gpu", (tool_record.item,)
-    yield f"burnin.cublas.gpu/{tool_record.item}.rate", tool_record.failed or _rate(tool_record)
+    for leaf, reading in _products(tool_record):
+        yield f"burnin.cublas.gpu/{tool_record.item}.{leaf}", reading
 
 
-def _rate(record: ToolRecord) -> Reading:
+def _products(record: ToolRecord) -> Iterator[tuple[str, Reading]]:
+    """Yield the rate of each form of product, and the sum of the mismatches of those with integers."""
+    found: Mapping[str, Any] = {}
+    failed: Unknown | None = record.failed
     try:
-        found = document(record)
+        found = {} if failed else document(record)
     except Unreadable as error:
-        return Unknown(error.reason, clean(str(error)))
-    if any(found.get(name) != value for name, value in WORK.items()):
-        other = {name: found.get(name) for name in WORK}
+        failed = Unknown(error.reason, clean(str(error)))
+    more = found.get("more", [])
+    listed = [each for each in more if isinstance(each, dict)] if isinstance(more, list) else []
+    of_type = {str(each.get("type")): each for each in listed}
+    wrong: list[Reading] = []
+    for leaf, work in WORK.items():
+        each = found if leaf == "rate" else of_type.get(str(work["type"]), {})
+        yield leaf, failed or _rate(each, work)
+        if leaf != "rate" and not str(each.get("why", "")).startswith("unsupported"):
+            wrong.append(failed or _mismatches(each, work))
+    known = [count for count in wrong if isinstance(count, int)]
+    lost = next((reading for reading in wrong if isinstance(reading, Unknown)), None)
+    none = Unknown(Reason.NOT_TESTED, "cuBLASLt multiplied no integers on this GPU")
+    yield "mismatches", failed or (lost if lost and not any(known) else sum(known) if known else none)
+
+
+def _rate(found: Mapping[str, Any], work: Mapping[str, Any]) -> Reading:
+    if isinstance(found.get("why"), str):
+        return Unknown(Reason.NOT_TESTED, clean(found["why"]))
+    if any(found.get(name) != value for name, value in work.items()):
+        other = {name: found.get(name) for name in work}
         return Unknown(Reason.NOT_TESTED, clean(f"not the expected matrix product: {other}"))
     rate = number(found.get("rate"))
     return rate or Unknown(Reason.UNPARSABLE, f"invalid rate {clean(repr(found.get('rate')), 40)}")
+
+
+def _mismatches(found: Mapping[str, Any], work: Mapping[str, Any]) -> Reading:
+    count = found.get("mismatches")
+    if isinstance(found.get("why"), str):
+        return Unknown(Reason.NOT_TESTED, clean(found["why"]))
+    if found.get("type") != work["type"]:
+        return Unknown(Reason.NOT_TESTED, f"no products of {work['type']}")
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        return Unknown(Reason.UNPARSABLE, f"invalid number of mismatches {clean(repr(count), 40)}")
+    return count
