@@ -109,6 +109,20 @@ def test_a_node_without_cpus_and_without_memory_is_no_part(tmp_path: Path) -> No
     assert cpu.cpu_far_nodes(cpu.cpu_nodes(list(range(224)), str(root)), str(root)) == {}
 
 
+def test_the_memory_of_a_node_whose_cpus_may_not_be_used_is_not_tested(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    for number, cpus in enumerate(("0-1", "2-3")):
+        folder = root / f"sys/devices/system/node/node{number}"
+        folder.mkdir(parents=True)
+        (folder / "cpulist").write_text(f"{cpus}\n")
+        (folder / "meminfo").write_text(f"Node {number} MemTotal:       1048576 kB\n")
+        (folder / "distance").write_text("10 21\n" if not number else "21 10\n")
+    (root / "sys/devices/system/node/online").write_text("0-1\n")
+    nodes = cpu.cpu_nodes([0, 1], str(root))
+    assert nodes == {"0": [0, 1]}
+    assert cpu.cpu_far_nodes(nodes, str(root)) == {"1": ""}
+
+
 # -- memory ------------------------------------------------------------------------------------------------------------
 
 SMALL = 28 * 8 * MIB

@@ -399,7 +399,7 @@ def test_copies_that_do_not_end_in_time_are_not_tested_and_the_gpus_go_on() -> N
     turns.now = 3.0 + 15.0 + 2 * 0.5
     assert turns.step() == {}
     turns.now += 0.1
-    assert turns.step() == {"go": [0, 1], "end": None}
+    assert turns.step() == {"stop": None, "go": [0, 1], "end": None}
     why = "under-loaded: the time limit of the copies was reached"
     assert turns.untested() == {"peer/0-1": why, "peer/1-0": why}
 
@@ -410,13 +410,54 @@ def test_a_gpu_that_gets_too_hot_stops_the_copies_only_while_it_copies() -> None
     turns.step()
     turns.turns.received({"round": [[0, 1], [2, 3]]})
     turns.copied((0, 1))
-    assert turns.turns.leave_out(0, "stopped: the GPU is too hot") is False
+    assert turns.turns.leave_out(0, "stopped: the GPU is too hot") is True  # later rounds of the order have it
     assert turns.turns.leave_out(3, "stopped: the GPU is too hot") is True
     turns.turns.stopped()
     turns.turns.ended("ended by signal 9")
     assert turns.step(running=False) == {"start": [0, 3]}
     assert turns.step()["copy"]["rounds"] == [[(1, 2)]]
     assert [row for row in turns.rows if row["k"] == "error"] == []
+
+
+def test_a_gpu_that_gets_too_hot_after_its_last_copy_stops_no_other() -> None:
+    turns = Turns(4)
+    turns.waits(*range(4))
+    turns.step()
+    turns.turns.received({"round": [[0, 1], [2, 3]]})
+    turns.copied((0, 1), (0, 2), (0, 3))
+    turns.turns.received({"round": [[1, 2]]})
+    assert turns.turns.leave_out(0, "stopped: the GPU is too hot") is False
+    before = Turns(3)
+    before.waits(0, 1, 2)
+    assert before.turns.leave_out(0, "stopped: the GPU is too hot") is False  # nothing was ordered
+
+
+def test_a_pair_that_failed_is_not_tried_again_in_a_later_stage() -> None:
+    turns = Turns(3, stages=2)
+    turns.waits(0, 1, 2)
+    turns.step()
+    turns.turns.received({"pair": [0, 1], "why": "hang: x", "ends": True})
+    turns.turns.ended("ended")
+    turns.step(running=False)
+    turns.step()
+    turns.copied((0, 2), (1, 2))
+    assert turns.step() == {"go": [0, 1, 2]}
+    turns.rows.clear()
+    turns.waits(0, 1, 2, until=63.0)
+    assert sorted(pair for pairs in turns.step()["copy"]["rounds"] for pair in pairs) == [(0, 2), (1, 2)]
+    failed = "lost: a copy between these GPUs failed before"
+    assert turns.untested() == {"peer/0-1": failed, "peer/1-0": failed}
+
+
+def test_pairs_that_are_copied_one_by_one_have_time_for_each() -> None:
+    turns = Turns(8)
+    turns.waits(*range(8))
+    turns.step()
+    turns.turns.received({"round": [[0, 1], [2, 3]]})
+    turns.turns.ended("ended by signal 9")
+    turns.step(running=False)
+    turns.now = 15.0 + 28 * 2 * 0.5
+    assert list(turns.step()) == ["copy"]
 
 
 def test_if_cuda_does_not_start_for_the_copies_their_pairs_are_not_tested() -> None:
@@ -438,3 +479,33 @@ def test_a_process_that_dies_twice_before_any_copy_is_not_started_again() -> Non
     assert turns.step(running=False) == {"go": [0, 1]}
     assert turns.untested() == dict.fromkeys(["peer/0-1", "peer/1-0"], "lost: ended by signal 11")
     assert [(row["of"], row["name"]) for row in turns.rows if row["k"] == "error"] == [("node", "crash")]
+
+
+# -- a process that does not end ---------------------------------------------------------------------------------------
+
+SUPERVISION = (
+    "wire", "gpu_parts", "gpu_truth", "gpu_links", "gpu_turns", "node_files", "nvml_driver", "gpu_listing", "child",
+)  # fmt: skip
+supervision = joined(*SUPERVISION, "supervisor")
+
+
+def test_a_process_that_a_kill_does_not_end_is_left_behind_and_named() -> None:
+    (out, inlet), (read, write), (listen, control) = os.pipe(), os.pipe(), os.pipe()
+    plan = {"start": 0.0, "deadline": 1e9, "ready": 8.0, "tools": [], "stages": [], "pulse": 1e9}
+    supervisor = supervision.Supervisor(plan, {"gpu": {}}, time.monotonic(), inlet, listen)
+    stuck = supervision.Child("gpu/3", 0, read, control)
+    stuck.kill = lambda: None  # as in a call of the driver that cannot be interrupted
+    supervisor.children["gpu/3"] = stuck
+    stuck.stop()
+    stuck.terminated_at -= 1.0
+    supervisor.look(False)
+    assert stuck.killed
+    assert list(supervisor.children) == ["gpu/3"]
+    stuck.terminated_at -= 10.0
+    supervisor.look(False)
+    assert supervisor.children == {}
+    records = [json.loads(line) for line in os.read(out, 1 << 16).splitlines()]
+    (about,) = (record for record in records if record["k"] == "about")
+    assert about["troubles"] == [{"of": "node", "why": "hang: the process of gpu/3: it did not end when killed"}]
+    for number in (out, inlet, write, listen, supervisor.woken, supervisor.waker):
+        os.close(number)

@@ -33,7 +33,9 @@ def cpu_nodes(cpus: List[int], root: str = "") -> Dict[str, List[int]]:
 
 
 def cpu_far_nodes(nodes: Dict[str, List[int]], root: str = "") -> Dict[str, str]:
-    """Return the NUMA nodes that have RAM and no CPU, each with the nearest of `nodes`; "" if it may not be tested.
+    """Return the NUMA nodes with RAM that are not in `nodes`, and the nearest of `nodes`; "" if not to be tested.
+
+    Such a node has no CPU, or none that this process may use; the latter is not tested.
 
     Memory that the kernel received from a DAX device, such as CXL memory, is RAM. The memory of NVIDIA's coherent GPUs
     is a NUMA node too, but the GPU's stages test it, so it is omitted. Of any other node the kind is not known.
@@ -46,10 +48,10 @@ def cpu_far_nodes(nodes: Dict[str, List[int]], root: str = "") -> Dict[str, str]
     far = {}
     for node in online:
         alone = not cpu_text("%s%snode%s/cpulist" % (root, CPU_NODES, node)).strip()
-        if alone and node not in gpus and cpu_memory("MemTotal", node, root):
+        if node not in nodes and node not in gpus and cpu_memory("MemTotal", node, root):
             steps = dict(zip(online, cpu_text("%s%snode%s/distance" % (root, CPU_NODES, node)).split()))  # noqa: B905
             near = sorted(nodes, key=lambda one: (int(steps.get(one, 255)), int(one)))
-            far[node] = near[0] if node in ram else ""
+            far[node] = near[0] if node in ram and alone else ""
     return far
 
 

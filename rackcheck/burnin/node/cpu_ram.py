@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Tuple
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.cpu import CPU_FULL, Cpu, CpuTimes, cpu_sum
-    from rackcheck.burnin.node.cpu_facts import cpu_memory, cpu_shares
+    from rackcheck.burnin.node.cpu_facts import CPU_NODES, cpu_memory, cpu_shares, cpu_text
     from rackcheck.burnin.node.cpu_tasks import CpuTask, cpu_tasks
 
 CPU_STEP = 0x9E3779B97F4A7C15
@@ -52,6 +52,8 @@ def cpu_ram(burn: "Cpu", stage: Dict[str, Any]) -> None:
         _cpu_ram_pass(burn, stage, {node: burn.nodes[near]}, quotas, until, bound=True)
     for node in sorted(set(burn.far) - set(far)):
         why = "unsupported: NUMA node %s has no CPU, and is no known kind of RAM" % node
+        if cpu_text("%s%snode%s/cpulist" % (burn.root, CPU_NODES, node)).strip():
+            why = "denied: this process may not use the CPUs of NUMA node %s" % node
         burn.undone("numa/" + node, "ram", why, test="march")
 
 
@@ -211,7 +213,8 @@ def cpu_mapped(size: int) -> Iterator[int]:
 
     Raises OSError if there is not enough memory.
     """
-    memory = mmap.mmap(-1, size)
+    # Private: memory that is shared would be freed only when it is unmapped, by one thread.
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     view = ctypes.c_char.from_buffer(memory)
     at = ctypes.addressof(view)
     ctypes.CDLL(None).madvise(ctypes.c_void_p(at), ctypes.c_size_t(size), 14)  # MADV_HUGEPAGE

@@ -86,7 +86,9 @@ def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
             ended = max([task.ended for task in tasks.values()] or [0]) / 1e9 - time.monotonic() + burn.clock()
             passed = len(tasks) == len(burn.cpus) and all(times["work"] >= 3 * size for times in results.values())
             if passed:
-                for cpu, task in cpu_tasks(burn, "triad", "laid", stage["until"] + CPU_LAID, given).items():
+                checked = cpu_tasks(burn, "triad", "laid", stage["until"] + CPU_LAID, given)
+                passed = len(checked) == len(burn.cpus)
+                for cpu, task in checked.items():
                     results[cpu]["found"] = task.sum.found
                     passed = passed and task.done == size // 8
             cpu_free(burn, "triad", {cpu: (one["at"], one["bytes"]) for cpu, one in given.items()})

@@ -248,8 +248,18 @@ class GpuRun:
 
     def _memory(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         memory = GpuMemory(bench.driver, l2=bench.l2)
-        if bench.work([gpu_memory_work(bench, memory, tally, self.writer, seed, until, self.hold)]):
-            memory.free()
+        self._with(bench, memory, [gpu_memory_work(bench, memory, tally, self.writer, seed, until, self.hold)])
+
+    def _with(self, bench: "GpuBench", memory: "GpuMemory", jobs: List[Any]) -> None:
+        """Run jobs, and free the memory that they test, also if there was no memory for anything else."""
+        try:
+            if bench.work(jobs):
+                memory.free()
+        except CudaTrouble as trouble:
+            if trouble.code == CUDA_NO_MEMORY:
+                bench.tidy()
+                memory.free()
+            raise
 
     def _tensor(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         bench.work([gpu_tensor_work(bench, tally, self.writer, seed, until)])
@@ -263,8 +273,13 @@ class GpuRun:
         begun = self.clock()
         host_until = begun + (until - begun) * GPU_HOST_SHARE if turn else until
         warm = float(self.plan.get("warm", GPU_WARM))
-        if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until, warm)]):
-            return
+        try:
+            if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until, warm)]):
+                return
+        except CudaTrouble as trouble:
+            if turn and trouble.code == CUDA_NO_MEMORY:
+                turn(turn="links", until=until)  # the other GPUs wait for this one
+            raise
         bench.tidy()
         if turn:
             turn(turn="links", until=until)
@@ -278,8 +293,7 @@ class GpuRun:
             gpu_tensor_work(bench, tally, self.writer, seed, until, 1),
             gpu_host_work(bench, tally, self.writer, seed, until),
         ]
-        if bench.work(jobs):
-            memory.free()
+        self._with(bench, memory, jobs)
 
     def _untested(self, of: str, stage: str, why: str) -> None:
         self.emit("stage", of=of, stage=stage, test="", status="not tested", why=why)

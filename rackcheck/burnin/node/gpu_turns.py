@@ -89,10 +89,14 @@ class GpuTurns:
                 self.leave_out(index, "lost: copies between gpu/%d and %d other GPUs failed" % (index, GPU_BAD_PAIRS))
 
     def leave_out(self, index: int, why: str) -> bool:
-        """Copy no more to or from a GPU; return whether the process that copies must be stopped for this."""
+        """Copy no more to or from a GPU; return whether the process that copies must be stopped for this.
+
+        A process that has its order would also copy in the rounds that are left.
+        """
         self.out.setdefault(index, why)
+        copies = self._ordered and any(index in pair for pair in (*self._round, *self._todo))
         self._drop([pair for pair in self._todo if index in pair], why)
-        return any(index in pair for pair in self._round)
+        return copies
 
     def stopped(self) -> None:
         """Note that the process that copies was stopped, so that its end is no fault."""
@@ -115,6 +119,7 @@ class GpuTurns:
                 self._pair_ended(pair, "lost: %s" % error)
             else:  # one pair at a time shows which one it was
                 self._alone, self._crash, self._deaths = True, self._crash or error, self._deaths + 1
+                self._limit = max(self._limit, self._clock() + self._more + 2 * self._warm * len(self._todo))
                 if self._deaths > 1 and not suspects:
                     self._dead = "lost: %s" % error
         self._round, self._named = [], False
@@ -122,7 +127,8 @@ class GpuTurns:
     def step(self, alive: Set[int], running: bool) -> List[Tuple[str, Any]]:
         """Return what must be done now, each with its argument, in order.
 
-        `start` the process that copies; `copy`, `end`: send it an order; `go`: let these GPUs' own processes go on.
+        `start`, `stop` the process that copies; `copy`, `end`: send it an order; `go`: let these GPUs' own processes go
+        on.
         `alive` are the GPUs whose own process runs, `running` is whether the process that copies runs.
         """
         does: List[Tuple[str, Any]] = [("go", self._free)] if self._free else []
@@ -131,7 +137,11 @@ class GpuTurns:
         if not self._copying and self._waiting and ready:
             self._begin(alive)
         if self._copying:
-            if self._dead or self._clock() > self._limit:
+            late = self._clock() > self._limit
+            if late and self._todo and running and self._ordered:
+                self.stopped()
+                does.append(("stop", None))
+            if self._dead or late:
                 self._drop(self._todo, self._dead or "under-loaded: the time limit of the copies was reached")
             if not self._todo:
                 self._copying = False
@@ -165,6 +175,8 @@ class GpuTurns:
                 gone = "lost: gpu/%d was not tested any further" % missing[0]
                 self._drop([pair], self.out.get(missing[0], late if missing[0] in alive else gone))
         self._todo = [pair for pair in pairs if set(pair) <= set(self._users)]
+        failed = [pair for pair in self._todo if pair[1] in self._bad.get(pair[0], ())]
+        self._drop(failed, "lost: a copy between these GPUs failed before")
         self._until = min(self._waiting.values())
         now, count = self._clock(), gpu_slots(len(self._users))
         self._limit = max(now, self._until) + self._more + 2 * self._warm * count

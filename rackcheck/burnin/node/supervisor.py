@@ -33,6 +33,12 @@ BEAT = 0.5
 GRACE = 0.6
 """Time, in seconds, that a child has to end after it was asked to stop."""
 
+STUCK = 10.0
+"""Time, in seconds, after which a child that was killed, and has not ended, is left behind.
+
+A process in a call of a driver that hangs may not end. It would keep the others waiting. A choice.
+"""
+
 BACKLOG = 8 << 20
 """Maximum number of bytes that wait for the controller; if more bytes wait, the burn-in is stopped."""
 
@@ -198,6 +204,8 @@ class Supervisor:
             self.listing.started(word["late"])
         else:
             self.turns.received(word)
+            if word.get("ends") and PEERS in self.children:
+                self.children[PEERS].stop()  # it may be stuck in the driver
 
     def take_turns(self) -> None:
         """Let the GPUs' processes wait while another process copies between the GPUs."""
@@ -207,6 +215,8 @@ class Supervisor:
                 self.start(PEERS, peers_work(self.load(), sorted(self.turns.out)))
             elif what in ("copy", "end"):
                 self.children[PEERS].order(given if what == "copy" else {"end": True})
+            elif what == "stop":
+                self.children[PEERS].stop()
             else:
                 for index in given:
                     if index in alive:
@@ -239,6 +249,15 @@ class Supervisor:
             self.turns.ended(message)
         elif os.WIFSIGNALED(status) and not child.terminated_at:
             self.emit("error", of=child.name, stage="", name="crash", said=message)
+
+    def leave_behind(self, child: "Child") -> None:
+        """Go on without a child that was killed and has not ended; the kernel ends it when its call returns."""
+        del self.children[child.name]
+        os.close(child.out)
+        why = "it did not end when killed"
+        if child.name == PEERS:
+            self.turns.ended(why)
+        self.emit("about", troubles=[{"of": "node", "why": f"hang: the process of {child.name}: {why}"}])
 
     # -- the loop -----------------------------------------------------------------------------------------------------
 
@@ -354,3 +373,5 @@ class Supervisor:
                 known = child.name != PEERS and (child.name != "telemetry" or self.listing.listed)
                 if not self.ending and known:  # to release the contexts of many GPUs takes time, and is no fault
                     self.emit("error", of=child.name, stage="", name="hang", said="it did not end when requested")
+            elif child.killed and now - child.terminated_at > STUCK:
+                self.leave_behind(child)

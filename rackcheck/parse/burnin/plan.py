@@ -95,6 +95,9 @@ AGAIN = 25.0
 AGAIN_HELD = 6
 """Number of repetitions of a failed memory stage, each of which keeps two patterns for the stage's `hold` seconds."""
 
+PEERS = 6.0
+"""Seconds in the plan's deadline for each stage `links`: 16 GPUs need 15 rounds of copies, which take 9 seconds."""
+
 SCRATCH = 16 << 30
 """Maximum size of the scratch file, in bytes; the node stops writing earlier if half of the load's time is over."""
 
@@ -104,7 +107,7 @@ PULSE = 5.0
 
 TOOLS: dict[str, float] = {
     "dcgm-1": 120.0, "dcgm-2": 600.0, "dcgm-3": 2400.0, "nvbandwidth": 300.0, "all_reduce": 180.0, "ib_write_bw": 300.0,
-    "fio": 300.0, "stress-ng": 60.0, "cublas": 180.0, "rvs": 5400.0, "transferbench": 900.0, "rocblas-bench": 900.0,
+    "fio": 300.0, "stress-ng": 60.0, "cublas": 320.0, "rvs": 5400.0, "transferbench": 900.0, "rocblas-bench": 900.0,
     "amd-smi": 120.0, "hl_qual": 900.0,
 }  # fmt: skip
 """Tools that a burn-in can run if a node has them, each with the seconds that it adds to the plan's deadline."""
@@ -150,7 +153,8 @@ def document(
         | ({"hold": slot.hold} if slot.hold else {})
         for slot in given
     ]
-    again = AGAIN + AGAIN_HELD * 2 * max(slot.hold for slot in given)
+    links = PEERS * sum(slot.of == "gpu" and slot.stage == "links" for slot in given)
+    again = links + AGAIN + AGAIN_HELD * 2 * max(slot.hold for slot in given)
     end = start + tier.seconds + START + 5.0 + again + sum(TOOLS[tool] for tool in tools)
     return {
         "wire": WIRE, "tier": tier.value, "seed": seed, "start": start, "stages": stages, "tools": list(tools),
