@@ -370,6 +370,7 @@ def test_ports_of_a_connectx_8_that_carry_nothing_are_no_finding(fabric: str) ->
         facts |= {f"{at}.roce_v2_ipv4": 3 if up else Absent("no address"), f"{at}.addresses_without_gid": ()}
         facts |= {f"{at}.counter.{c}": 0 for c in ("link_downed", "link_error_recovery", "symbol_error")}
         facts |= {f"{at}.counter.{c}": 0 for c in ("port_rcv_errors", "port_xmit_discards")}
+        facts |= {f"{at}.hw_counter": ()}
     looks = [r for r in profile(fabric).own if r.look and str(r.look.collection) == "nic/*.port"]
     active = rules("linux-server")["nic.active"]
     found = judge([*looks, active], node(facts))

@@ -375,7 +375,8 @@ def ports(**states: tuple[str, str, float]) -> dict[str, Reading]:
         at = f"nic/{device}.port/1"
         facts |= {f"nic/{device}.type": "MT4129", f"nic/{device}.firmware": "28.39.1002"}
         facts |= {f"{at}.state": state, f"{at}.physical": physical, f"{at}.rate": rate}
-        facts |= {f"{at}.addresses_without_gid": ()}
+        facts |= {f"{at}.addresses_without_gid": (), f"{at}.subnet": "fe80:0000:0000:0000"}
+        facts |= {f"{at}.hw_counter": ("local_ack_timeout_err",), f"{at}.hw_counter/local_ack_timeout_err.value": 0}
         facts |= {f"{at}.active_rate": rate if state == "ACTIVE" else 0.0}
         facts |= {f"{at}.role": "compute" if int(device.removeprefix("mlx5_")) < 8 else "network"}
         facts |= {f"{at}.counter.{counter}": 0 for counter in COUNTERS} | {f"{at}.counter.full": ()}

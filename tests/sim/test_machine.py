@@ -219,7 +219,16 @@ def test_nothing_that_a_probe_promises_is_unknown_but_what_the_real_machine_keep
 def test_no_probe_promises_an_item_that_this_machine_has_none_of() -> None:
     empty = {path for path, leaf in leaves_of().items() if leaf.reading == () and leaf.kind.type.value == "collection"}
     logged = {"aer", "amdgpu", "disk", "filesystem", "iommu", "mlx5", "nvme", "pcie", "raid"}
-    healthy = {"bios.pending", "bmc.beyond", "bmc.unhealthy", "log.xid", "log.sxid", "log.boot.xid", "log.boot.sxid"}
+    healthy = {
+        "bios.pending",
+        "bmc.beyond",
+        "bmc.near",
+        "bmc.unhealthy",
+        "log.xid",
+        "log.sxid",
+        "log.boot.xid",
+        "log.boot.sxid",
+    }
     healthy |= {f"log.kernel.{kind}" for kind in logged}
     assert empty == healthy | {"cpu.grace", "gpu.amd", "os.rocm", "driver.imex.setting", "storage.zpool"} | {
         f"bmc.sensor.{kind}" for kind in ("current", "speed", "voltage", "humidity", "power")

@@ -16,8 +16,8 @@ LISTS = {"Temperatures": "ReadingCelsius", "Fans": "Reading", "Voltages": "Readi
 UPPER = ("UpperThresholdCritical", "UpperThresholdFatal", "Thresholds.UpperCritical.Reading")
 LOWER = ("LowerThresholdCritical", "LowerThresholdFatal", "Thresholds.LowerCritical.Reading")
 
-NEAR = 0.05
-"""A reading is near a threshold in this last share of the range between both thresholds, or of the only threshold.
+NEAR, NEAR_VOLTS = 0.05, 0.01
+"""A reading is near a threshold if it differs by at most this share of the threshold; the second is for voltages.
 
 Our choice: few vendors publish a range that a sensor should stay in.
 """
@@ -88,9 +88,10 @@ def _compared(sensor: Resource, name: str) -> tuple[str, str]:
         return "beyond", f"{reading:g}, at or above {upper:g}"
     if lower is not None and reading < lower:
         return "beyond", f"{reading:g}, below {lower:g}"
-    limits = [limit for limit in (lower, upper) if limit is not None]
-    margin = NEAR * (limits[-1] - limits[0] if len(limits) > 1 else abs(limits[0])) if limits else 0.0
-    near = next((limit for limit in limits if limit > 0 and abs(reading - limit) <= margin), None)
+    volts = name == "ReadingVolts" or sensor.body.get("ReadingType") == "Voltage"
+    share = NEAR_VOLTS if volts else NEAR
+    limits = [limit for limit in (lower, upper) if limit is not None and limit > 0]
+    near = next((limit for limit in limits if abs(reading - limit) <= share * limit), None)
     return ("", "") if near is None else ("near", f"{reading:g}, near {near:g}")
 
 
