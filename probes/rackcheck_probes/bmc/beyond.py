@@ -88,8 +88,9 @@ def _compared(sensor: Resource, name: str) -> tuple[str, str]:
         return "beyond", f"{reading:g}, at or above {upper:g}"
     if lower is not None and reading < lower:
         return "beyond", f"{reading:g}, below {lower:g}"
-    volts = name == "ReadingVolts" or sensor.body.get("ReadingType") == "Voltage"
-    share = NEAR_VOLTS if volts else NEAR
+    kind = sensor.body.get("ReadingType") if name == "Reading" else None
+    volts = name == "ReadingVolts" or kind == "Voltage"
+    share = NEAR_VOLTS if volts else NEAR if kind in (None, "Temperature", "Rotational") else 0.0
     limits = [limit for limit in (lower, upper) if limit is not None and limit > 0]
     near = next((limit for limit in limits if abs(reading - limit) <= share * limit), None)
     return ("", "") if near is None else ("near", f"{reading:g}, near {near:g}")

@@ -138,8 +138,9 @@ class CublasProduct:
         """
         driver, count = self.driver, min(CUBLAS_PERIOD, self.side * self.side)
         whole, length = self.form != "bf16", count * self._width
-        make = (lambda at: cublas_whole(self.form, at, count)) if whole else (lambda at: cublas_values(kind, at, count))
-        self._values = [make(seed + n) for n in range(2)]
+        drawn = [seed, seed + 1]
+        integers = [cublas_whole(self.form, at, count) for at in drawn] if whole else []
+        self._values = integers or [cublas_values(kind, at, count) for at in drawn]
         host = driver.handle("cuMemHostAlloc", length, 0)
         for at, values in zip((self._a, self._b), self._values):  # noqa: B905  Python 3.6 has no strict
             ctypes.memmove(host, values.tobytes(), length)
@@ -201,7 +202,10 @@ class CublasProduct:
         """
         side, bad, width = self.side, 0, struct.calcsize(self._code)
         got, meant = ctypes.create_string_buffer(width), {bits: float(whole) for whole, bits in CUBLAS_E4M3.items()}
-        value = {"bf16": cublas_number, "fp8": lambda bits: meant[bits], "int8": float}[self.form]
+        values_of: Dict[str, Callable[[int], float]] = {
+            "bf16": cublas_number, "fp8": meant.__getitem__, "int8": float,
+        }  # fmt: skip
+        value = values_of[self.form]
         for n in range(8):
             row, column = n * 37 % side, n * 101 % side
             at = self._d + width * (row + column * side)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.child import Orders, die_with_parent
     from rackcheck.burnin.node.cublas import CUBLAS_SIDE, cublas_rate
-    from rackcheck.burnin.node.cublas_library import CublasTrouble, find_cublas, open_cublas
+    from rackcheck.burnin.node.cublas_library import Cublas, CublasTrouble, find_cublas, open_cublas
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
     from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable
 
@@ -113,10 +113,12 @@ def _cublas_gpu(
     return dict(values, status=0, out=json.dumps(found))
 
 
-def _cublas_form(form: str, *given: Any) -> Dict[str, Any]:
+def _cublas_form(
+    form: str, driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, seconds: float, side: int
+) -> Dict[str, Any]:
     """Measure one form of products; return their fields, or `why` there are none. What others found is kept."""
     try:
-        return cublas_rate(*given, form=form)
+        return cublas_rate(driver, cublas, clock, stop, seconds, side, form)
     except CudaTrouble as trouble:
         return {"type": form, "why": trouble.why()}
     except CublasTrouble as trouble:
