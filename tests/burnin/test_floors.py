@@ -1,5 +1,6 @@
 """Floors for what tools measure under load, and what tools find: judged only where they were requested."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -32,6 +33,7 @@ FOUND = (
     "burnin.tools_ran", "burnin.dcgm", "burnin.dcgm_quiet", "burnin.copies_whole", "burnin.all_reduce_correct",
     "burnin.disk_readable", "burnin.stress", "burnin.rvs", "burnin.transfers_whole", "burnin.amd_uncorrected",
     "burnin.amd_deferred", "burnin.amd_no_replay", "burnin.hl_qual", "burnin.gemm_alike",
+    "burnin.cublas_exact",
 )  # fmt: skip
 """Rules on faults that a tool found, on any machine."""
 
@@ -141,6 +143,15 @@ EACH = [(name, *floor) for part, *floor in FLOORS for name in PROFILES[part]]
 ORDER = {Status.PASS: 0, Status.WARN: 1, Status.FAIL: 2}
 
 
+def products(wrong: int = 0) -> Record:
+    """What cuBLASLt's products on one GPU gave, with this many wrong elements of the products of integers."""
+    forms = [
+        {"type": form, "side": 8192, "data": "integer", "rate": 1e15, "mismatches": wrong} for form in ("fp8", "int8")
+    ]
+    found = {"type": "bf16", "side": 8192, "data": "normal", "rate": 7e14, "more": forms}
+    return {**record("cublas", json.dumps(found), of="gpu/0"), "version": "12.4.5"}
+
+
 # ---- floors ----------------------------------------------------------------------------------------------------------
 
 
@@ -159,8 +170,16 @@ def test_a_sound_machine_passes_all_that_its_tools_are_judged_by(name: str) -> N
     sound = [copies(), all_reduce(500.0), of_disk("nvme0n1"), GOOD["stress-ng"], record("dcgm-2", passed())]
     sound += [GOOD[each] for each in ("rvs", "transferbench", "amd-smi", "hl_qual")]
     sound += [{**GOOD["rocblas-bench"], "of": f"gpu/{gpu}"} for gpu in (0, 1)]
+    sound.append(products())
     found = verdicts(name, *sound)
     assert {rule: found[rule].status for rule in of_tools(name)} == dict.fromkeys(of_tools(name), Status.PASS)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_one_wrong_product_of_integers_fails_the_node(name: str) -> None:
+    assert status(name, "burnin.cublas_exact", products()) is Status.PASS
+    assert status(name, "burnin.cublas_exact", products(1)) is Status.FAIL
+    assert status(name, "burnin.cublas_exact") is Status.NA
 
 
 @pytest.mark.parametrize("name", MACHINES)
