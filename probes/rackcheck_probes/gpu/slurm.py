@@ -21,9 +21,10 @@ def slurm_gpus(inputs: Inputs) -> Facts:
     """Compare the number of GPUs with the generic resources of the controller, `gpu:h100:8(S:0-1)`."""
     names, hidden = inputs.items("gpu")
     gres = inputs.reading("scheduler.slurm.node.gres")
-    listed = count(gres) if isinstance(gres, str) else gres
-    known = hidden or (max(0, len(names) - listed) if isinstance(listed, int) else listed)
-    yield "scheduler.slurm.node.gpus_missing", listed if isinstance(listed, (Absent, Unknown)) else known
+    missing = count(gres) if isinstance(gres, str) else gres
+    if isinstance(missing, int):
+        missing = hidden or max(0, len(names) - missing)
+    yield "scheduler.slurm.node.gpus_missing", missing
 
 
 def count(gres: str) -> Reading:

@@ -43,8 +43,10 @@ from cublas_api.h. Each product has A transposed and B not: the only form of fp8
 """
 
 CUBLAS_E4M3 = {0: 0x00, 1: 0x38, 2: 0x40, -1: 0xB8, -2: 0xC0}
-"""The integers that the products of fp8 use, as E4M3 writes them. Their sums stay below 2^13, so that they are exact in
-the fewer bits in which a tensor core may add products of fp8, too."""
+"""The integers that the products of fp8 use, as E4M3 writes them.
+
+Their sums stay below 2^13, so they are exact also in the fewer bits with which a tensor core may add products of fp8.
+"""
 
 CUBLAS_CHUNK = 16 << 20
 """Bytes of a product that are copied to the host at a time."""
