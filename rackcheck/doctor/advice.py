@@ -17,9 +17,10 @@ PACKAGES = {
     "getconf": "libc-bin", "grep": "grep", "head": "coreutils", "ibv_devinfo": "ibverbs-utils", "id": "coreutils",
     "ip": "iproute2", "journalctl": "systemd", "last": "util-linux", "ls": "coreutils", "lsblk": "util-linux",
     "lscpu": "util-linux", "lspci": "pciutils", "nvme": "nvme-cli", "od": "coreutils", "python3": "python3",
-    "rdma": "iproute2", "readlink": "coreutils", "sed": "sed", "sort": "coreutils", "sudo": "sudo",
-    "systemctl": "systemd", "tail": "coreutils", "timedatectl": "systemd", "timeout": "coreutils", "tr": "coreutils",
-    "uname": "coreutils", "uniq": "coreutils", "wc": "coreutils", "xargs": "findutils", "zpool": "zfsutils-linux",
+    "rdma": "iproute2", "readlink": "coreutils", "sed": "sed", "sleep": "coreutils", "sort": "coreutils",
+    "sudo": "sudo", "systemctl": "systemd", "tail": "coreutils", "timedatectl": "systemd", "timeout": "coreutils",
+    "tr": "coreutils", "uname": "coreutils", "uniq": "coreutils", "wc": "coreutils", "xargs": "findutils",
+    "zpool": "zfsutils-linux",
 }  # fmt: skip
 """Maps programs to their Debian packages, as `dpkg -S` prints them; dnf needs no names, it finds programs by path."""
 

@@ -156,6 +156,11 @@ def of_the_diagnostics(rule: Rule, _: tuple[str, ...]) -> bool:
     return "ib-diags.thresholds" in rule.refs and set(figures(rule)) <= {10, 100}
 
 
+def of_the_clock_service(rule: Rule, _: tuple[str, ...]) -> bool:
+    """States the offset, in seconds, from which NTP sets a clock instead of slewing it, or Kerberos refuses it."""
+    return (rule.refs[0], *figures(rule)) in {("ntp.step", 0, 0.128), ("kerberos.skew", 0, 300)}
+
+
 def of_the_xid_catalogue(rule: Rule, _: tuple[str, ...]) -> bool:
     """Names the Xids, or the actions for them, of NVIDIA's catalogue."""
     return "gpud.xid" in rule.refs
@@ -216,19 +221,20 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         bmc.sensors_sound bmc.thermal_sound bmc.pcie_sound bmc.pcie_switches_sound bmc.retimers_sound bmc.nics_sound
         bmc.nic_ports_sound bmc.interfaces_sound bmc.integrity_sound bmc.tpms_sound fabric.healthy_summary
         os.started nic.link_advice nic.fec_on bmc.boot_order_kept cpu.one_microcode
-        time.chrony_source time.ntpd_source nic.no_loopback slurm.registered bmc.chassis_on fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
+        time.chrony_source time.ntpd_source nic.no_loopback slurm.registered slurm.assigned bmc.chassis_on fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
     """,
     a_count_or_a_word: "pcie.no_lane_error pcie.no_poisoned_data pcie.interrupts_near storage.raid_whole storage.pool_members_sound",
     of_the_diagnostics: """
         links.no_downs links.few_symbol_errors links.few_recoveries links.few_bad_packets links.few_dropped_packets
         links.module_clean links.few_crc_errors links.few_carrier_losses links.bonds_steady links.no_lossless_discards nvlink.few_errors
     """,
+    of_the_clock_service: "time.chrony_close planes.clock_usable",
     of_the_xid_catalogue: "log.no_fatal_xid_since_boot log.no_fatal_xid_before",
     the_bound_of_another: "gpu.sram_kinds gpu.sram_sources gpu.dram_uncorrected",
     of_a_published_check: "gpu.power_plausible numa.all_nodes",
     a_vote: "alike.bios_settings alike.bios_settings_other alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots fan.count",
-    our_own_choice: "burnin.gpu_heat_alike burnin.gemm_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear time.chrony_close "
+    our_own_choice: "burnin.gpu_heat_alike burnin.gemm_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear "
     "os.few_stuck_processes burnin.gpu_loaded burnin.memory_covered gpu.idle_memory gpu.idle_temperature gpu.idle_power "
     "time.chrony_error time.hardware_clock service.few_restarts nic.few_timeouts memory.huge_pages_few burnin.gpu_memory_covered",
     of_an_example: "memory.swappiness mount.space nvme.count storage.read_ahead",

@@ -1,13 +1,19 @@
 """What the probes of limits, services, containers, the scheduler and processes read in public recordings."""
 
 import math
+import os
+import platform
 import re
 import shutil
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 from recordings import answering, facts, holding, os_probes, shared, shared_text
+from waiting import until
 
 from rackcheck.model.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
 from rackcheck.model.question import Shell
@@ -48,6 +54,7 @@ OURS = (
     "slurm",
     "slurm_node",
     "slurm_ping",
+    "stuck",
     "systemd",
     "systemd_conf",
     "threads",
@@ -112,7 +119,7 @@ def test_a_command_without_output_gives_no_facts(name: str) -> None:
 def test_what_moves_by_itself_is_called_a_counter_or_a_measurement() -> None:
     moving = [
         (name, pattern)
-        for name in ("boot", "boots", "processes", "threads", "open_files", "conntrack", "kernel_faults")
+        for name in ("boot", "boots", "processes", "stuck", "threads", "open_files", "conntrack", "kernel_faults")
         for pattern, kind in PROBES[name].gives.items()
         if kind.cls not in {Class.COUNTER, Class.MEASUREMENT}
     ]
@@ -294,6 +301,53 @@ def test_this_machines_processes_are_counted_by_every_shell(shell: str) -> None:
     count = readings_of("processes", ran(command("processes"), shell_or_skip(shell)))["os.processes.count"]
     assert isinstance(count, int)
     assert count > 1
+
+
+WAITS = """
+import ctypes, os
+os.setpgid(0, 0)
+print(os.getpid(), flush=True)
+libc = ctypes.CDLL(None)
+libc.syscall(58) or libc.sleep(60)
+libc._exit(0)
+"""
+"""A process that waits in state D for its child (vfork(2), x86-64), as one waits for a device."""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the number of vfork is that of x86-64")
+@pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
+def test_a_process_that_neither_runs_nor_can_be_killed_is_named(shell: str) -> None:
+    here = command("stuck").replace("- 300", "- 0").replace("sleep 5", "sleep 1")
+    with subprocess.Popen([sys.executable, "-c", WAITS], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert int(process.stdout.readline()) == process.pid
+            state = Path(f"/proc/{process.pid}/stat")
+            until(lambda: state.read_text().rpartition(") ")[2].startswith("D"), "the process waits for its child")
+            time.sleep(1)  # older than the whole seconds of the uptime
+            answer = ran(here, shell_or_skip(shell))
+            name = state.with_name("comm").read_text().strip()
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert len(re.findall(f"(?m)^(?:first|second) {process.pid} D ", answer)) == 2
+    given = readings_of("stuck", "".join(row for row in answer.splitlines(True) if f" {process.pid} " in row) + END)
+    assert given["os.processes.stuck"] == (name,)
+
+
+@pytest.mark.parametrize(
+    ("second", "named"),
+    [
+        ("second 8 D 21 10 nvidia-smi\n", ("nvidia-smi",)),
+        ("second 8 D 22 10 nvidia-smi\n", ()),
+        ("second 8 D 21 11 nvidia-smi\n", ()),
+        ("second 8 S 21 10 nvidia-smi\n", ()),
+        ("second 9 D 21 10 nvidia-smi\n", ()),
+        ("", ()),
+    ],
+)
+def test_a_process_that_ran_between_the_readings_is_not_stuck(second: str, named: tuple[str, ...]) -> None:
+    given = readings_of("stuck", f"first 8 D 21 10 nvidia-smi\n{second}{END}")
+    assert given == {"os.processes.stuck": named}
 
 
 def test_interrupts_of_thousands_of_vectors_are_held_against_the_cpus_near_the_device() -> None:

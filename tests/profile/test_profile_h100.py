@@ -293,7 +293,7 @@ def test_a_gpu_whose_slot_is_held_at_gen4_is_found_even_while_idle() -> None:
 
 def test_dimms_at_4400_are_no_finding() -> None:
     named = {str(f) for r in profile("h100-dgx").own for f in r.facts() if str(f).startswith("dimm")}
-    assert named == {"dimm", "dimm/*.ecc", "dimm/*.rank"}
+    assert named == {"dimm", "dimm/*.ecc", "dimm/*.rank", "dimm/*.type"}
     config = [rule for rule in profile("h100-dgx").own if rule.phase is Phase.CONFIG]
     assert not [rule.id for rule in config for c in rule.parts() for t in c.tests if "4800" in str(t.operand)]
 

@@ -57,6 +57,11 @@ def remap(name: str) -> Callable[[dict[str, Any]], None]:
     return lambda body: body["Oem"]["Nvidia"].update({name: True})
 
 
+def slower(body: dict[str, Any]) -> None:
+    if body.get("OperatingSpeedMhz"):
+        body["OperatingSpeedMhz"] = 4000
+
+
 def state(word: str) -> Callable[[dict[str, Any]], None]:
     return lambda body: body["Status"].update(State=word) if body.get("Status") else None
 
@@ -482,6 +487,20 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("chronyc", lambda t: t.replace("0A000A0A (10.0.10.10)", "7F7F0101 ()")),
         {"time.chrony_source"},
     ),
+    "a clock most of a second away from its time service": (
+        lambda a: a.command(
+            "chronyc", lambda t: re.sub(r"[\d.]+ seconds (slow|fast) of", "0.840012844 seconds slow of", t)
+        ),
+        {"time.chrony_close"},
+    ),
+    "two programs hang in the driver": (
+        lambda a: a.command("second", lambda t: f"first 811 D 21 10 nvidia-smi\nsecond 811 D 21 10 nvidia-smi\n{t}"),
+        {"os.no_stuck_processes"},
+    ),
+    "a BIOS that runs all memory slower": (
+        lambda a: a.bodies("/redfish/v1/Systems/DGX/Memory/[^/]*", slower),
+        {"memory.speed"},
+    ),
     "a GPU received data that was marked as bad": (
         lambda a: a.command("lspci -D", of_function("1b:00.0", "<PERR-", "<PERR+")),
         {"pcie.no_poisoned_data"},
@@ -582,6 +601,20 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
     "a time service without an answer for three days": (
         lambda a: a.command("chronyc", lambda t: t.replace("0.000427718", "9.412000000")),
         {"time.chrony_error": Status.WARN, "time.chrony_source": Status.PASS},
+    ),
+    "a node that Slurm drained": (
+        lambda a: a.command("scontrol", lambda t: t.replace("State=IDLE ", "State=IDLE+DRAIN ")),
+        {"slurm.assigned": Status.WARN, "slurm.registered": Status.PASS},
+    ),
+    "a node that Slurm lost": (
+        lambda a: a.command("scontrol", lambda t: t.replace("State=IDLE ", "State=DOWN ")),
+        {"slurm.assigned": Status.WARN},
+    ),
+    "a container library that does not start": (
+        lambda a: a.command(
+            "nvidia-container-cli", lambda t: re.sub("(?m)^nvidia-container-cli .*", "fails nvidia-container-cli", t)
+        ),
+        {"container.library": Status.UNKNOWN},
     ),
     "a hardware clock that was reset": (
         lambda a: a.command("timedatectl", lambda t: t.replace("RTC time: Sat 2026-11-21", "RTC time: Sat 2026-02-21")),
@@ -714,6 +747,20 @@ def virtual_function(answers: Answers) -> Answers:
     return replace(answers, host=replace(answers.host, files=files))
 
 
+def high_bandwidth(text: str) -> str:
+    """Add a module as SMBIOS describes the memory of a Xeon Max: no ECC, one rank, another speed."""
+    module = known = next(block for block in text.split("\n\n") if "Type: DDR5" in block and "Rank: 2" in block)
+    for old, new in (
+        (r"Type: DDR5", "Type: HBM2"),
+        (r"Rank: 2", "Rank: 1"),
+        (r"Total Width: 80", "Total Width: 64"),
+        (r"Locator: \S+", "Locator: CPU0_HBM0"),
+        (r"Handle 0x[0-9A-F]+", "Handle 0x7777"),
+    ):
+        module = re.sub(old, new, module, count=1)
+    return text.replace(known, f"{module}\n\n{known}", 1)
+
+
 def memory_node(answers: Answers) -> Answers:
     """Memory on CXL forms a NUMA node of its own, without CPUs."""
     node = "/sys/devices/system/node/node2/"
@@ -763,6 +810,17 @@ SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     "GPUs that idle": (
         lambda a: a.files("/sys/bus/pci/devices/0000:(1b|43|52):00.0/current_link_speed", "2.5 GT/s PCIe\n"),
         {"gpu.settings_alike", "pcie.functions_alike"},
+    ),
+    "memory in the processor's package": (
+        lambda a: a.command("dmidecode", high_bandwidth),
+        {"memory.dimms_have_ecc", "memory.ranks_alike", "memory.speed"},
+    ),
+    "a program that waits for a disk and runs": (
+        lambda a: a.command(
+            "second",
+            lambda t: f"first 811 D 21 10 fio\nsecond 811 D 22 10 fio\nfirst 9 D 1 1 dd\nsecond 9 S 1 1 dd\n{t}",
+        ),
+        {"os.no_stuck_processes"},
     ),
     "memory on CXL": (memory_node, {"memory.balanced", "numa.two"}),
 }
