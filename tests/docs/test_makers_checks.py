@@ -18,6 +18,7 @@ from makers_checks import (
     PUBLISHED,
     REASONS,
     REPAIRS,
+    WARNS,
     XIDS,
     Check,
     checks,
@@ -55,10 +56,15 @@ def severities(rule: str) -> set[str]:
 def faults(row: Check) -> list[str]:
     """What is wrong in a row."""
     found = [f"{rule}: not {row.ours} in any machine profile" for rule in row.rules if row.ours not in severities(rule)]
-    if bool(row.rules) == bool(row.reason) or bool(row.rules) != bool(row.ours):
+    less = row.critical and row.ours not in DECIDES and row.reason in WARNS
+    if (bool(row.rules) == bool(row.reason) and not less) or bool(row.rules) != bool(row.ours):
         found.append("not either rules with their severity or a reason")
     burnin = row.reason.removeprefix(LOAD)
-    if row.reason and row.reason not in REASONS and (burnin == row.reason or not severities(burnin)):
+    if (
+        row.reason
+        and row.reason not in (WARNS if row.rules else REASONS)
+        and (burnin == row.reason or not severities(burnin))
+    ):
         found.append(f"no such reason: {row.reason}")
     if burnin != row.reason and not burnin.startswith("burnin."):
         found.append(f"not a rule of a burn-in: {burnin}")
@@ -173,6 +179,8 @@ RIGHT = Check("s", "c", "x", "CRITICAL", ("gpu.count",), "blocker", "")
         replace(RIGHT, ours="minor"),
         replace(RIGHT, rules=("log.no_xid",), ours="advisory"),
         replace(RIGHT, reason="site value"),
+        replace(RIGHT, reason="planned work"),
+        replace(RIGHT, rules=(), ours="", reason="planned work"),
         replace(RIGHT, rules=(), ours=""),
         replace(RIGHT, rules=(), ours="", reason="too dear"),
         replace(RIGHT, rules=(), ours="", reason=LOAD + "burnin.nothing"),

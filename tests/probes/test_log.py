@@ -37,10 +37,9 @@ def readings_of(probe: str, text: str) -> dict[str, Reading]:
 
 
 def seen(probe: str, text: str) -> dict[str, Reading]:
-    """A probe's findings: counts above zero and lists that are not empty, without last lines."""
-    given = readings_of(probe, text).items()
-    nothing = (Absent, Unknown)
-    return {p: v for p, v in given if not isinstance(v, nothing) and v not in (0, ()) and not p.endswith(".last")}
+    """A probe's findings: counts above zero and lists that are not empty, without last lines and times."""
+    given = ((p, v) for p, v in readings_of(probe, text).items() if not p.endswith((".last", ".longest_outage")))
+    return {p: v for p, v in given if not isinstance(v, Absent | Unknown) and v not in (0, ())}
 
 
 # Lines of public threads, of gpud's, node-scraper's and NVSentinel's tests and designs, and of the kernel's own format
@@ -762,6 +761,22 @@ def test_recorded_program_errors_are_mild() -> None:
     given = readings_of("xid_meaning", log("dmesg-decode-iso-0.log"))
     assert given['log.xid/"0000:38:00.0".mild'] == ("13", "43")
     assert given['log.xid/"0000:38:00.0".serious'] == given['log.xid/"0000:38:00.0".disputed'] == ()
+
+
+def test_the_longest_time_without_a_link_is_read_for_each_interface() -> None:
+    def at(seconds: float, name: str, word: str) -> str:
+        return f"<6>[{seconds:12.6f}] mlx5_core 0000:41:00.0 {name}: Link {word}\n"
+
+    log = (
+        at(14, "ens1", "up") + at(100, "ens1", "down") + at(101, "ens2", "down") + at(131.5, "ens1", "up")
+        + at(200, "ens1", "down") + at(203, "ens1", "up") + at(400, "ens3", "up")
+    )  # fmt: skip
+    given = readings_of("log_netdev", log)
+    assert given["log.kernel.netdev/ens1.longest_outage"] == 31.5
+    assert isinstance(given["log.kernel.netdev/ens2.longest_outage"], Absent)  # still down, which other facts show
+    assert isinstance(given["log.kernel.netdev/ens3.longest_outage"], Absent)
+    without = re.sub(r"<6>\[.*?\] ", "", log)
+    assert isinstance(readings_of("log_netdev", without)["log.kernel.netdev/ens1.longest_outage"], Unknown)
 
 
 def test_recorded_errors_of_peermem_are_counted() -> None:

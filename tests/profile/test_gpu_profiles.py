@@ -604,7 +604,7 @@ WAITING = {
     "planes.cpu_cores planes.cpu_model log.clock_stable",
     "dmesg": "log.firmware_corrected log.no_pcie_error log.no_pcie_loss log.no_machine_check log.no_memory_error log.no_firmware_error "
     "log.no_overheating log.no_throttling log.no_disk_error log.no_filesystem_error log.no_raid_failure "
-    "log.no_nvme_timeout log.no_stall log.no_kernel_fault log.no_nic_failure log.no_tx_timeout log.no_lost_lock "
+    "log.no_nvme_timeout log.no_stall log.no_kernel_fault log.no_nic_failure log.no_tx_timeout log.no_long_outage log.no_lost_lock "
     "log.no_full_table log.no_recovery_due log.no_lost_gpu log.no_lustre_error log.no_fatal_xid log.no_node_xid log.no_xid log.no_fatal_sxid log.no_sxid log.no_oom log.from_boot "
     "log.no_neighbour_lost log.no_disabled_interrupt log.no_iommu_fault log.no_iommu_fault_of_jobs log.no_nvlink_failure "
     "log.no_assertion",

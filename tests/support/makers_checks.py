@@ -31,6 +31,9 @@ REASONS = frozenset(
 )
 """Why no rule fails; the only other reason is LOAD, and the rule of a burn-in after it."""
 
+WARNS = frozenset({"planned work"})
+"""Why a rule about a check that is critical there only warns here."""
+
 FAILS = frozenset({"blocker", "major", "minor"})
 DECIDES = frozenset({"blocker", "major"})
 CRITICAL = frozenset({"CRITICAL", "job interrupted"})
@@ -77,7 +80,8 @@ class Check:
     def result(self) -> str:
         """The last two cells of a row of the page: rules and their severity, or the reason."""
         if self.rules:
-            return f"{', '.join(f'`{rule}`' for rule in self.rules)} | {self.ours}"
+            why = f": {self.reason}" if self.reason else ""
+            return f"{', '.join(f'`{rule}`' for rule in self.rules)} | {self.ours}{why}"
         load = self.reason.removeprefix(LOAD)
         return f"- | {self.reason if load == self.reason else f'{LOAD}`{load}`'}"
 

@@ -4,7 +4,8 @@ Not every driver logs link changes, and the kernel's log does not contain Infini
 interfaces (`nic.interface/*.carrier_changes`) show link changes of more interfaces than the log.
 """
 
-from rackcheck import Facts, collection, probe
+from rackcheck import Absent, Class, Facts, Reason, Unknown, collection, probe, quantity, spell_key
+from rackcheck.model.fact import Reading
 from rackcheck.parse.host.kernel_log import dmesg
 from rackcheck.parse.host.kernel_log.dmesg_network import NETDEV
 from rackcheck_probes.kernel_log.kernel_log import DMESG
@@ -23,8 +24,41 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
                 "tx_timeouts": "Transmit queues that stalled.",
             },
         ),
+        "log.kernel.netdev/*.longest_outage": quantity(
+            "s",
+            "Longest time from a line that reports the link down to the next line that reports it up; absent if the "
+            "log has no such pair of lines.",
+            Class.MEASUREMENT,
+        ),
     },
 )
 def log_netdev(answer: str) -> Facts:
     """Count the log lines about each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.netdev", answer, NETDEV)
+    longest = outages(answer)
+    for name in dmesg.tallies(answer, NETDEV):
+        reading = longest.get(name, Absent("the log has no line that reports the link up again"))
+        yield f"log.kernel.netdev/{spell_key(name)}.longest_outage", reading
+
+
+def outages(log: str) -> dict[str, Reading]:
+    """Return each interface's longest time without a link in seconds; Unknown if its lines have no time."""
+    changes = [kind for kind in NETDEV if kind.leaf in {"down", "up"}]
+    began: dict[str, float | None] = {}
+    found: dict[str, Reading] = {}
+    for row in dmesg.lines(log, *dict.fromkeys(kind.holds for kind in changes)):
+        for kind in changes:
+            match = kind.shape.match(dmesg.message(row))
+            if match is None:
+                continue
+            name, now = match["key"], dmesg.seconds(row)
+            if kind.leaf == "down":
+                began.setdefault(name, now)
+            elif name in began:
+                start, longest = began.pop(name), found.get(name, 0.0)
+                if now is None or start is None or not isinstance(longest, float):
+                    found[name] = Unknown(Reason.UNPARSABLE, "the log's lines have no time since boot")
+                else:
+                    found[name] = max(longest, now - start)
+            break
+    return found
