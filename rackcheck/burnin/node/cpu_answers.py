@@ -83,7 +83,8 @@ def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
     except OSError as error:
         burn.undone("node", "crypto", "no memory: %s" % error)
         return
-    makers = dict(zip(burn.cpus, burn.cpus[-1:] + burn.cpus[:-1]))  # noqa: B905
+    ring = sorted(results)
+    makers = dict(zip(ring, ring[-1:] + ring[:-1]))  # noqa: B905
     lost = cpu_vote(burn, "crypto", {cpu: sealed for cpu, (sealed, _, _) in results.items()})
     for cpu, (sealed, times, wrong) in sorted(results.items()):
         of = "cpu/%d" % cpu

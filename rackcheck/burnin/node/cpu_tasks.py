@@ -71,27 +71,35 @@ def cpu_tasks(
         for cpu, other in zip(order, order[-1:] + order[:-1]):  # noqa: B905
             tasks[cpu].before = ctypes.addressof(tasks[other])
     _cpu_run(burn, tasks, stop, running)
-    for cpu, task in list(tasks.items()):
-        if task.status or task.ran != task.pin:
-            why = os.strerror(task.status) if task.status else "the work ran on CPU %d" % task.ran
-            burn.undone("cpu/%d" % cpu, stage, "lost: %s" % why)
-            del tasks[cpu]
+    lost = [cpu for cpu, task in tasks.items() if task.status or task.ran != task.pin]
+    broken = kind == "ring" and any(tasks[cpu].status for cpu in lost)
+    for cpu in lost:
+        task = tasks.pop(cpu)
+        why = os.strerror(task.status) if task.status else "the work ran on CPU %d" % task.ran
+        burn.undone("cpu/%d" % cpu, stage, "lost: %s" % why)
+    if broken and tasks:
+        return cpu_tasks(burn, stage, kind, until, {cpu: given[cpu] for cpu in tasks}, each)
     return tasks
 
 
 def _cpu_run(burn: "Cpu", tasks: Mapping[int, CpuTask], stop: Any, running: Any) -> None:
-    """Start a native thread for each task, and wait for all; a task that cannot be started has an errno as status."""
+    """Start a native thread for each task, and wait for all; a task that cannot be started has an errno as status.
+
+    In a ring, a CPU without a thread would stop all others, since each waits for the one before it: the ring ends.
+    """
     libc, entry = ctypes.CDLL(None), ctypes.c_void_p(burn.kernels.address("work"))
     threads, lost, pause = [], 0, CPU_WAITS[0]
     for task in tasks.values():
         thread = ctypes.c_ulong()
-        task.status = libc.pthread_create(ctypes.byref(thread), None, entry, ctypes.byref(task))
-        if task.status:
+        failed = libc.pthread_create(ctypes.byref(thread), None, entry, ctypes.byref(task))
+        if failed:  # else the thread writes its own status, perhaps before pthread_create returns
+            task.status = failed
             lost += 1
         else:
             threads.append(thread)
+    ring = [task for task in tasks.values() if task.before]
     while running.value > lost:
-        stop.value = int(burn.stop.is_set())
+        stop.value = int(burn.stop.is_set() or any(task.status for task in ring))
         time.sleep(pause)
         pause = min(2 * pause, CPU_WAITS[1])
     for thread in threads:
