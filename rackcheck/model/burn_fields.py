@@ -87,7 +87,7 @@ KINDS = re.compile(
 
 NAMES = frozenset({
     "mismatch", "disagree", "not finite", "alias", "lost", "hang", "cuda", "nvml", "throttle", "hot", "xid", "ecc",
-    "replay", "crash",
+    "replay", "crash", "late",
 })  # fmt: skip
 """All valid names of faults."""
 

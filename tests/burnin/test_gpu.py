@@ -4,6 +4,7 @@ import ast
 import ctypes
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -430,6 +431,16 @@ def test_units_and_links_do_one_round_also_where_their_time_is_short(machine: Gp
     rows = machine.burn("gpus=2", ("tensor", 0.001), ("scalar", 0.001), ("links", 0.001))
     done = [(r["of"], r["stage"], r["test"]) for r in rows if r["k"] == "stage" and r["status"] == "done"]
     assert {("gpu/0", "tensor", "mma"), ("gpu/0", "scalar", "fp64"), ("gpu/0", "links", "h2d")} <= set(done)
+
+
+def test_a_stage_with_less_than_half_of_its_time_left_is_not_tested(machine: Gpu) -> None:
+    """The stage before it takes too long: 0.2 s are planned."""
+    machine.changed = ("bench.work([gpu_scalar_work(", "time.sleep(2.7) or bench.work([gpu_scalar_work(")
+    found = stages(machine.burn("gpus=2", ("scalar", 0.2), ("tensor", 4.0)))
+    late = found["gpu/0", "tensor", "mma"]
+    assert late["status"] == "not tested"
+    assert re.fullmatch(r"under-loaded: [01]\.[0-9] s of 4\.0 s were left", late["why"])
+    assert found["gpu/0", "scalar", "fp64"]["status"] == "done"
 
 
 def test_a_stage_ends_by_the_plan(machine: Gpu) -> None:

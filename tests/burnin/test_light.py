@@ -1,11 +1,17 @@
 """Peaks of clocks, units and links, compared with published ones; and possible reasons for a gap."""
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
+from burn_racks import capture, job, tree
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.evidence import Status
 from rackcheck.parse.burnin.light import (
     GIGATRANSFERS,
     Observed,
@@ -137,3 +143,36 @@ def test_a_rate_of_something_else_is_refused() -> None:
 def test_a_limit_is_a_positive_number_or_none(gen: int, width: int, clock: float | None, word: str) -> None:
     for limit in (pcie(gen, width), tensor(word, width, clock), memory(clock, width), nvlink(width, clock)):
         assert limit is None or limit > 0
+
+
+def records(share: float, uplinks: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The records of a healthy node whose copies from and to the host reach a share of their rate, with these uplinks."""
+    found: list[Mapping[str, Any]] = []
+    for one in capture(1, 1).records:
+        record = dict(one)
+        if "gpus" in record:
+            record["gpus"] = {n: {**each, "uplink": uplinks[int(n) % len(uplinks)]} for n, each in one["gpus"].items()}
+        if record.get("test") in {"h2d", "d2h"}:
+            record["rate"] = one["rate"] * share
+        found.append(record)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("share", "uplinks", "status"),
+    [
+        (1.0, [f"0000:{bus:02x}:01.0" for bus in range(8)], Status.PASS),
+        (0.5, [f"0000:{bus:02x}:01.0" for bus in range(8)], Status.FAIL),
+        (0.5, [f"0000:{bus:02x}:01.0" for bus in range(4)], Status.PASS),  # two GPUs each
+        (0.1, [f"0000:{bus:02x}:01.0" for bus in range(4)], Status.FAIL),
+    ],
+)
+def test_gpus_below_one_root_port_share_the_rate_of_its_link(share: float, uplinks: list[str], status: Status) -> None:
+    facts = tree(1, 1, BurnCapture(tuple(records(share, uplinks))))
+    profile = job(1).profile
+    assert profile is not None
+    (rule,) = [rule for rule in profile.rules if rule.id == "burnin.gpu_host_limit"]
+    (verdict,) = judge([rule], facts)
+    assert verdict.status is status, verdict.reason
+    gap = facts.leaves["burnin.gpu/0.light.link.h2d.gap"].reading
+    assert ("2 GPUs share one PCIe uplink" in str(gap)) == (len(uplinks) == 4)

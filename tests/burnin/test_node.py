@@ -1,6 +1,8 @@
 """A whole node with GPUs: the payload as it is sent, from its first record to the rules, each fault with one name."""
 
+import os
 import re
+import signal
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -126,6 +128,9 @@ NVML = {
     "1.remap_pending=@2=1": "burnin.no_remap",
     "1.reasons=@2=64": "burnin.not_throttled",
     "1.pcie_replay=@2=7": "burnin.no_replay",
+    "1.remap_failed=@2=1": "burnin.no_failed_remap",
+    "1.ecc_corrected=@2=3": "burnin.no_corrected",
+    "1.crc_flit_total=@2=9": "burnin.no_nvlink_errors",
 }
 
 
@@ -138,7 +143,25 @@ def test_a_counter_that_moves_under_load_fails_its_rule(node: Node, moved: str) 
     state = (node.folder / "nvml").read_text() + f"@{at}\n{key}={value}\n"
     (node.folder / "nvml").write_text(state)
     found.end(60)
-    assert NVML[moved] in failed(_judged(found.records))
+    judged = _judged(found.records)
+    assert judged[NVML[moved]].status in {Status.FAIL, Status.WARN}
+    assert all("gpu/1" in one.item for one in judged[NVML[moved]].evidence if one.status is not Status.PASS)
+
+
+def test_gpus_whose_sampler_ended_are_under_load_no_longer(node: Node) -> None:
+    """Without samples, no temperature stops a GPU."""
+    found = node.burn(seconds=60.0, of=("gpu",))
+    found.until({"k": "sample", "of": "gpu/0"}, 60)
+    sampler = min(set(of_session(found.process.pid)) - {found.process.pid})  # the first child
+    os.kill(sampler, signal.SIGKILL)
+    crash = found.until({"k": "error", "name": "crash"}, 20)
+    assert crash["of"] == "telemetry"
+    found.end(30)  # of the plan's minutes
+    burn = BurnCapture(tuple(found.records)).burn
+    assert "the process that samples the GPUs ended by signal 9" in " ".join(map(str, burn.troubles))
+    judged = _judged(found.records)
+    assert judged["burnin.no_crash"].status is Status.FAIL
+    assert judged["burnin.gpu_correct"].status is Status.UNKNOWN
 
 
 def test_cuda_that_is_not_ready_is_not_tested_and_named(node: Node) -> None:

@@ -192,7 +192,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         nvme.not_too_hot log.no_nvme_timeout gpu.no_uncorrected gpu.no_bad_pages_failed log.no_gpu_reset
         log.no_gpu_reset_failed slurm.controllers fan.turning k8s.forwards k8s.bridged_traffic burnin.readable
         burnin.cpu_correct burnin.disk_correct burnin.gpu_correct burnin.no_uncorrected burnin.no_remap burnin.no_failed_remap burnin.no_corrected burnin.no_replay
-        memory.blocks_online bond.members_aggregated log.firmware_corrected storage.raid_consistent nvme.cool slurm.counts_gpus burnin.cublas_exact
+        memory.blocks_online bond.members_aggregated log.firmware_corrected storage.raid_consistent nvme.cool slurm.counts_gpus burnin.cublas_exact os.no_stuck_processes
         burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
         burnin.gpu_stays_cool burnin.amd_uncorrected burnin.amd_deferred burnin.amd_no_replay
         log.no_pcie_error log.no_pcie_loss pcie.no_uncorrected log.no_machine_check cpu.no_machine_check

@@ -768,13 +768,15 @@ def test_the_longest_time_without_a_link_is_read_for_each_interface() -> None:
         return f"<6>[{seconds:12.6f}] mlx5_core 0000:41:00.0 {name}: Link {word}\n"
 
     log = (
-        at(14, "ens1", "up") + at(100, "ens1", "down") + at(101, "ens2", "down") + at(131.5, "ens1", "up")
-        + at(200, "ens1", "down") + at(203, "ens1", "up") + at(400, "ens3", "up")
+        at(10, "ens4", "down") + at(14, "ens1", "up") + at(20, "ens2", "up") + at(95, "ens4", "up")
+        + at(100, "ens1", "down") + at(101, "ens2", "down") + at(131.5, "ens1", "up") + at(200, "ens1", "down")
+        + at(203, "ens1", "up") + at(400, "ens3", "up")
     )  # fmt: skip
     given = readings_of("log_netdev", log)
     assert given["log.kernel.netdev/ens1.longest_outage"] == 31.5
-    assert isinstance(given["log.kernel.netdev/ens2.longest_outage"], Absent)  # still down, which other facts show
+    assert given["log.kernel.netdev/ens2.longest_outage"] == 299  # it is still down at the log's last line
     assert isinstance(given["log.kernel.netdev/ens3.longest_outage"], Absent)
+    assert isinstance(given["log.kernel.netdev/ens4.longest_outage"], Absent)  # it started
     without = re.sub(r"<6>\[.*?\] ", "", log)
     assert isinstance(readings_of("log_netdev", without)["log.kernel.netdev/ens1.longest_outage"], Unknown)
 

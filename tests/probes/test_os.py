@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -314,40 +313,78 @@ libc._exit(0)
 """A process that waits in state D for its child (vfork(2), x86-64), as one waits for a device."""
 
 
+def stuck_command() -> str:
+    """The probe's command with a second in place of its longest pause."""
+    return command("stuck").replace("for t in 1 20", "for t in 1 1")
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the number of vfork is that of x86-64")
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
-def test_a_process_that_neither_runs_nor_can_be_killed_is_named(shell: str) -> None:
-    here = command("stuck").replace("- 300", "- 0").replace("sleep 5", "sleep 1")
+def test_a_process_that_waits_and_does_not_run_is_named(shell: str) -> None:
     with subprocess.Popen([sys.executable, "-c", WAITS], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             assert int(process.stdout.readline()) == process.pid
             state = Path(f"/proc/{process.pid}/stat")
             until(lambda: state.read_text().rpartition(") ")[2].startswith("D"), "the process waits for its child")
-            time.sleep(1)  # older than the whole seconds of the uptime
-            answer = ran(here, shell_or_skip(shell))
+            answer = ran(stuck_command(), shell_or_skip(shell))
             name = state.with_name("comm").read_text().strip()
         finally:
             os.killpg(process.pid, signal.SIGKILL)
-    assert len(re.findall(f"(?m)^(?:first|second) {process.pid} D ", answer)) == 2
-    given = readings_of("stuck", "".join(row for row in answer.splitlines(True) if f" {process.pid} " in row) + END)
-    assert given["os.processes.stuck"] == (name,)
+    assert len(re.findall(rf"(?m)^{process.pid} D [0-9]+ [0-9]+ {re.escape(name)}$", answer)) == 1
+    own = "".join(row for row in answer.splitlines(keepends=True) if row.startswith(f"{process.pid} "))
+    assert readings_of("stuck", own + END) == {"os.processes.stuck": 1, "os.processes.stuck_names": (name,)}
 
 
+HELD = "Name:\t{}\nState:\tD (disk sleep)\nPid:\t{}\nvoluntary_ctxt_switches:\t{}\nnonvoluntary_ctxt_switches:\t10\n"
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
 @pytest.mark.parametrize(
-    ("second", "named"),
+    ("after", "left"),
     [
-        ("second 8 D 21 10 nvidia-smi\n", ("nvidia-smi",)),
-        ("second 8 D 22 10 nvidia-smi\n", ()),
-        ("second 8 D 21 11 nvidia-smi\n", ()),
-        ("second 8 S 21 10 nvidia-smi\n", ()),
-        ("second 9 D 21 10 nvidia-smi\n", ()),
-        ("", ()),
+        (HELD.format("a\\nb c", 8, 21), ["8 D 21 10 a\\nb c"]),
+        (HELD.format("a\\nb c", 8, 22), []),  # it ran
+        (HELD.format("a\\nb c", 8, 21).replace("D (disk", "S ("), []),
+        ("", []),  # it ended
     ],
 )
-def test_a_process_that_ran_between_the_readings_is_not_stuck(second: str, named: tuple[str, ...]) -> None:
-    given = readings_of("stuck", f"first 8 D 21 10 nvidia-smi\n{second}{END}")
-    assert given == {"os.processes.stuck": named}
+def test_what_all_readings_have_in_common_is_left(after: str, left: list[str], shell: str, tmp_path: Path) -> None:
+    """A simulated /proc: 30 threads that run on, and one whose status changes during the pause."""
+    for number in range(30):
+        for folder in (f"1{number:02}", f"1{number:02}/task/1{number:02}"):
+            (tmp_path / folder).mkdir(parents=True)
+            (tmp_path / folder / "status").write_text(HELD.format("jbd2", f"1{number:02}", 5).replace("D (", "S ("))
+    for folder in ("8", "8/task/8"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "status").write_text(HELD.format("a\\nb c", 8, 21))
+    later = tmp_path / "later"
+    later.write_text(after)
+    here = re.sub(r"/proc/(?=\[0-9\]|%s)", f"{tmp_path}/", stuck_command())
+    answer = ran(here.replace("sleep $t", f"cp {later} {tmp_path}/8/status"), shell_or_skip(shell))
+    assert answer.splitlines() == [*left, END.strip()]
+
+
+@pytest.mark.parametrize("gone", ["awk", "xargs", "cat", "sleep"])
+def test_a_node_without_a_basic_tool_is_no_node_without_a_stuck_process(gone: str, tmp_path: Path) -> None:
+    for tool in {"awk", "xargs", "cat", "sleep"} - {gone}:
+        (tmp_path / tool).symlink_to(shutil.which(tool) or pytest.skip(f"no {tool}"))
+    proc = tmp_path / "8" / "task" / "8"
+    proc.mkdir(parents=True)
+    for folder in (proc, tmp_path / "8"):
+        (folder / "status").write_text(HELD.format("nvidia-smi", 8, 21))
+    here = re.sub(r"/proc/(?=\[0-9\]|%s)", f"{tmp_path}/", stuck_command())
+    done = subprocess.run(["/bin/sh", "-c", here], env={"PATH": str(tmp_path)}, capture_output=True, check=False)
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("row", ["8 S 1 2 x\n", "8 D 1 x\n", "x D 1 2 x\n", "8 D 1 2\n"])
+def test_a_row_that_is_no_stuck_thread_is_unreadable(row: str) -> None:
+    assert all(isinstance(reading, Unknown) for reading in readings_of("stuck", row + END).values())
+
+
+def test_a_thread_with_an_empty_name_counts() -> None:
+    assert readings_of("stuck", f"8 D 1 2 \n{END}") == {"os.processes.stuck": 1, "os.processes.stuck_names": ("",)}
 
 
 def test_interrupts_of_thousands_of_vectors_are_held_against_the_cpus_near_the_device() -> None:

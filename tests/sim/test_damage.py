@@ -494,7 +494,7 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         {"time.chrony_close"},
     ),
     "two programs hang in the driver": (
-        lambda a: a.command("second", lambda t: f"first 811 D 21 10 nvidia-smi\nsecond 811 D 21 10 nvidia-smi\n{t}"),
+        lambda a: a.command("ctxt_switches", lambda t: f"811 D 21 10 nvidia-smi\n812 D 9 10 nvidia-smi\n{t}"),
         {"os.no_stuck_processes"},
     ),
     "a BIOS that runs all memory slower": (
@@ -605,6 +605,18 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
     "a node that Slurm drained": (
         lambda a: a.command("scontrol", lambda t: t.replace("State=IDLE ", "State=IDLE+DRAIN ")),
         {"slurm.assigned": Status.WARN, "slurm.registered": Status.PASS},
+    ),
+    "a node that Slurm marked as failed": (
+        lambda a: a.command("scontrol", lambda t: t.replace("State=IDLE ", "State=IDLE+FAIL ")),
+        {"slurm.assigned": Status.WARN},
+    ),
+    "a link that was down for half a minute": (
+        lambda a: (
+            a.log("mlx5_core 0000:29:00.0 enp41s0f0np0: Link up")
+            .log("mlx5_core 0000:29:00.0 enp41s0f0np0: Link down", at=1900)
+            .log("mlx5_core 0000:29:00.0 enp41s0f0np0: Link up", at=1931)
+        ),
+        {"log.no_long_outage": Status.WARN},
     ),
     "a node that Slurm lost": (
         lambda a: a.command("scontrol", lambda t: t.replace("State=IDLE ", "State=DOWN ")),
@@ -813,14 +825,7 @@ SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     ),
     "memory in the processor's package": (
         lambda a: a.command("dmidecode", high_bandwidth),
-        {"memory.dimms_have_ecc", "memory.ranks_alike", "memory.speed"},
-    ),
-    "a program that waits for a disk and runs": (
-        lambda a: a.command(
-            "second",
-            lambda t: f"first 811 D 21 10 fio\nsecond 811 D 22 10 fio\nfirst 9 D 1 1 dd\nsecond 9 S 1 1 dd\n{t}",
-        ),
-        {"os.no_stuck_processes"},
+        {"memory.dimms_have_ecc", "memory.ranks_alike"},
     ),
     "memory on CXL": (memory_node, {"memory.balanced", "numa.two"}),
 }

@@ -36,9 +36,9 @@ class Answers:
         assert commands != self.host.commands, f"no output of `{start}` was changed"
         return replace(self, host=replace(self.host, commands=commands))
 
-    def log(self, *lines: str) -> "Answers":
-        """Append messages to the kernel's log, half an hour after the boot."""
-        added = "".join(f"[ {1800 + n:>4}.000000] {line}\n" for n, line in enumerate(lines))
+    def log(self, *lines: str, at: int = 1800) -> "Answers":
+        """Append messages to the kernel's log, half an hour after the boot or `at` seconds after it."""
+        added = "".join(f"[ {at + n:>4}.000000] {line}\n" for n, line in enumerate(lines))
         return self.command("dmesg", lambda text: text + added if text.count("\n") > 20 else text)
 
     def files(self, pattern: str, content: str | Callable[[str], str]) -> "Answers":

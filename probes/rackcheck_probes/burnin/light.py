@@ -68,6 +68,8 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
         return
     seen = _observed(burn, of, about, work)
     limit = _limit(kind, seen, about, work)
+    sharing = _sharing(burn, about) if kind == "pcie" else 1
+    limit = limit and limit / sharing
     if limit is None:
         absent = Absent("rackcheck cannot compute this limit for the GPU, or a value for it was not reported")
         yield "limit", absent
@@ -75,7 +77,14 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
     else:
         yield "limit", limit / unit
         yield "reached", rate / limit * 100
-    yield "gap", light.explanations(kind, seen)
+    shared = (f"{sharing} GPUs share one PCIe uplink",) if sharing > 1 else ()
+    yield "gap", (*shared, *light.explanations(kind, seen))
+
+
+def _sharing(burn: Burn, about: Mapping[str, Any]) -> int:
+    """Return how many GPUs copy through the root port of a GPU at the same time; 1 if the port is unknown."""
+    uplink = about.get("uplink")
+    return max(1, sum(each.get("uplink") == uplink for each in burn.gpus.values())) if uplink else 1
 
 
 def _limit(kind: str, seen: Observed, about: Mapping[str, Any], work: list[Stage]) -> float | None:

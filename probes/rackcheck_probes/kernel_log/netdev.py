@@ -26,8 +26,8 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
         ),
         "log.kernel.netdev/*.longest_outage": quantity(
             "s",
-            "Longest time from a line that reports the link down to the next line that reports it up; absent if the "
-            "log has no such pair of lines.",
+            "Longest time from a line that reports the link down to the next line that reports it up, or to the log's "
+            "last line; absent if the link did not go down after it was up.",
             Class.MEASUREMENT,
         ),
     },
@@ -37,28 +37,41 @@ def log_netdev(answer: str) -> Facts:
     yield from dmesg.of_each("log.kernel.netdev", answer, NETDEV)
     longest = outages(answer)
     for name in dmesg.tallies(answer, NETDEV):
-        reading = longest.get(name, Absent("the log has no line that reports the link up again"))
+        reading = longest.get(name, Absent("the log has no line that reports the link down after it was up"))
         yield f"log.kernel.netdev/{spell_key(name)}.longest_outage", reading
 
 
 def outages(log: str) -> dict[str, Reading]:
-    """Return each interface's longest time without a link in seconds; Unknown if its lines have no time."""
+    """Return each interface's longest time without a link in seconds; Unknown if its lines have no time.
+
+    A link that was not up before is one that starts: that takes the longer the faster the link is. An outage that has
+    not ended lasts at least until the log's last line.
+    """
     changes = [kind for kind in NETDEV if kind.leaf in {"down", "up"}]
     began: dict[str, float | None] = {}
     found: dict[str, Reading] = {}
+
+    def lasted(name: str, start: float | None, end: float | None) -> None:
+        known = found.get(name, 0.0)
+        if start is None or end is None or not isinstance(known, float):
+            found[name] = Unknown(Reason.UNPARSABLE, "the log's lines have no time since boot")
+        else:
+            found[name] = max(known, end - start)
+
+    was_up: set[str] = set()
     for row in dmesg.lines(log, *dict.fromkeys(kind.holds for kind in changes)):
         for kind in changes:
             match = kind.shape.match(dmesg.message(row))
             if match is None:
                 continue
-            name, now = match["key"], dmesg.seconds(row)
-            if kind.leaf == "down":
-                began.setdefault(name, now)
-            elif name in began:
-                start, longest = began.pop(name), found.get(name, 0.0)
-                if now is None or start is None or not isinstance(longest, float):
-                    found[name] = Unknown(Reason.UNPARSABLE, "the log's lines have no time since boot")
-                else:
-                    found[name] = max(longest, now - start)
+            name = match["key"]
+            if kind.leaf == "up":
+                was_up.add(name)
+                if name in began:
+                    lasted(name, began.pop(name), dmesg.seconds(row))
+            elif name in was_up:
+                began.setdefault(name, dmesg.seconds(row))
             break
+    for name, start in began.items():
+        lasted(name, start, dmesg.span(log)[1])
     return found

@@ -33,6 +33,9 @@ GPU_TOGETHER = 0.6
 GPU_NEEDED = {"memory": ("verify",), "tensor": ("mma",), "links": ("h2d",), "together": ("verify", "mma", "h2d")}
 """The tests without which a stage counts as not tested, by stage."""
 
+GPU_LATE = 1.0
+"""Seconds by which a stage may begin late although less than half of its time is left."""
+
 GPU_HOST_SHARE = 0.4
 """Fraction of the duration of the stage `links` that is used for the link to the host, if there are peer GPUs."""
 
@@ -220,6 +223,8 @@ class GpuRun:
         """Run one stage and report its result."""
         name, until = stage["stage"], stage["until"]
         tally, seed = GpuTally(self.of, name, self.clock()), gpu_seed(self.plan, name)
+        planned, left = until - stage["from"], until - tally.begun
+        short = left < planned / 2 and planned - left > GPU_LATE
         if name == "memory":
             self.hold = stage.get("hold", 0.0)  # repetitions of this stage pause as long
         work = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar, "links": self._links,
@@ -239,7 +244,8 @@ class GpuRun:
         except GpuHang:
             tally.emit(self.emit, "hang")
             raise
-        tally.emit(self.emit, "stopped" if self.stop.is_set() else "")
+        late = "under-loaded: %.1f s of %.1f s were left" % (max(0.0, left), planned) if short else ""
+        tally.emit(self.emit, "stopped" if self.stop.is_set() else late)
         missing = [test for test in GPU_NEEDED.get(name, ()) if test not in tally.tests]
         if not tally.tests:
             self._untested(self.of, name, "stopped" if self.stop.is_set() else "under-loaded: time limit reached")

@@ -1,5 +1,6 @@
 """Describes a GPU on the node: its name, PCI address, memory, limits, links and modes. All numbers are in SI units."""
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,7 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
         "serial": ask(nvml.nvmlDeviceGetSerial),
         "module": ask(nvml.nvmlDeviceGetModuleId),
         "pci": "{:04x}:{:02x}:{:02x}.0".format(*place) if place else None,
+        "uplink": _nvml_uplink(gpus.root, place) if place else None,
         "model": ask(nvml.nvmlDeviceGetName),
         "memory": memory.total if memory else None,
         "cc": capability,
@@ -72,6 +74,13 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
         "ecc": flag(ecc[0]) if ecc else None,
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _nvml_uplink(root: "str", place: "Any") -> "Any":
+    """Return the PCI address of the root port above a GPU, whose link all devices below it share; None if unknown."""
+    path = os.path.realpath("{}/sys/bus/pci/devices/{:04x}:{:02x}:{:02x}.0".format(root, *place))
+    found = re.search(r"/pci[0-9a-f]{4,8}:[0-9a-f]{2}/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/", path)
+    return found.group(1) if found else None
 
 
 def _nvml_version(nvml: "Any") -> "Any":

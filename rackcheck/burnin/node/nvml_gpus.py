@@ -110,7 +110,7 @@ class Gpus:
             took = self._clock() - began
             if self._aloud and took > max(LATE_AFTER, 2 * self._reported.get((index, name), 0)):
                 self._reported[index, name] = took
-                self.error(index, "nvml", said=f"{name} took {took:.1f} s")
+                self.error(index, "late", said=f"{name} took {took:.1f} s")
         self._answered.add(index)
         self._unknown[index] = 0
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

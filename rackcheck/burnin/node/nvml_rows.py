@@ -54,13 +54,15 @@ def _nvml_state(gpus: "Gpus", index: "int") -> "Any":
 def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
     """Return how many degrees C the GPU is below its hardware slowdown temperature; None if unknown.
 
-    Newer GPUs do not report the slowdown temperature. Newer GPUs report how far they are below a temperature limit, and
-    the (negative) margin from the slowdown temperature to this limit.
+    Newer GPUs report how far their hottest part is below a temperature limit, and the (negative) margin from the
+    slowdown temperature to this limit; some of them do not report the slowdown temperature. The smaller value counts.
     """
-    if index in gpus.slowdown:
-        return gpus.slowdown[index] - temp
+    known = gpus.slowdown[index] - temp if index in gpus.slowdown else None
+    if known is not None and not gpus.slowdown_margin.get(index):
+        return known
     margin = gpus.ask(index, gpus.nvml.nvmlDeviceGetMarginTemperature)
-    return None if margin is None else margin - gpus.slowdown_margin.get(index, 0)
+    below = None if margin is None else margin - gpus.slowdown_margin.get(index, 0)
+    return min((one for one in (known, below) if one is not None), default=None)
 
 
 def nvml_counters(gpus: "Gpus", index: "int") -> "Any":

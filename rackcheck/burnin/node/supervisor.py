@@ -249,6 +249,17 @@ class Supervisor:
             self.turns.ended(message)
         elif os.WIFSIGNALED(status) and not child.terminated_at:
             self.emit("error", of=child.name, stage="", name="crash", said=message)
+        if child.name == "telemetry" and not child.terminated_at:
+            self.unguarded(message)
+
+    def unguarded(self, message: str) -> None:
+        """Stop the load of the GPUs, because no process reads their temperatures any more."""
+        guarded = [one for one in self.children.values() if one.name.startswith("gpu/") or one.name == PEERS]
+        if guarded and not self.ending:
+            why = f"lost: the process that samples the GPUs {message}; their load was stopped"
+            self.emit("about", troubles=[{"of": "node", "why": why}])
+        for one in guarded:
+            one.stop()
 
     def leave_behind(self, child: "Child") -> None:
         """Go on without a child that was killed and has not ended; the kernel ends it when its call returns."""
