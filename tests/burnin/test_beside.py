@@ -19,7 +19,9 @@ FACTS = ("memory.copy", "memory.verify", "link.h2d", "link.d2h", "tensor.rate", 
 Pairs = Mapping[tuple[int, int], Reading]
 
 
-def found(copies: Sequence[Reading], pairs: Pairs | None = None, models: Sequence[str] = ()) -> Mapping[str, Reading]:
+def found(
+    copies: Sequence[Reading], pairs: Pairs | None = None, models: Sequence[str] = (), of_nvlink: Reading | None = None
+) -> Mapping[str, Reading]:
     """The comparisons of GPUs with these rates of copies within memory, and these rates between each other."""
     given_of: dict[str, Reading] = {"burnin.gpu": tuple(str(n) for n in range(len(copies)))}
     for n, copy in enumerate(copies):
@@ -30,6 +32,7 @@ def found(copies: Sequence[Reading], pairs: Pairs | None = None, models: Sequenc
         mine = {other: rate for (one, other), rate in (pairs or {}).items() if one == n}
         given_of[f"{at}.peer"] = tuple(str(other) for other in mine)
         given_of |= {f"{at}.peer/{other}.rate": rate for other, rate in mine.items()}
+        given_of |= {f"{at}.peer/{other}.of_nvlink": of_nvlink for other in mine if of_nvlink is not None}
     leaves = {
         path: Leaf(reading, KINDS[re.sub(r"/[0-9]+", "/*", path)].kind, Plane.BURNIN, "", "")
         for path, reading in given_of.items()
@@ -103,3 +106,17 @@ def test_the_fastest_gpu_is_never_below_the_others(rates: list[float]) -> None:
     value = copies_of(rates)[rates.index(max(rates))]
     assert isinstance(value, float)
     assert value >= 0
+
+
+@pytest.mark.parametrize(
+    ("fast", "of_nvlink", "kind"),
+    [(5.0, 2.0, Unknown), (5.0, Absent("no NVLink"), Absent), (400.0, 2.0, Absent)],
+    ids=["all slow", "no NVLinks", "one bridge"],
+)
+def test_copies_slower_than_pcie_on_every_pair_are_no_proof_of_nvlinks(
+    fast: float, of_nvlink: Reading, kind: type
+) -> None:
+    """The slot carries 63 GB/s; two of four GPUs may have a bridge."""
+    pairs = {(one, other): 5.0 for one in range(4) for other in range(4) if one != other} | {(0, 1): fast, (1, 0): fast}
+    given_of = found([100.0] * 4, pairs, of_nvlink=of_nvlink)
+    assert {type(given_of[f"burnin.gpu/{n}.beside.peer"]) for n in range(4)} == {kind}

@@ -84,7 +84,7 @@ def reading(path: str, changes: Mapping[str, Reading] | None = None) -> Reading:
 
 def test_both_planes_of_a_fully_reported_machine_agree_in_every_rule() -> None:
     assert {i: v.reason for i, v in verdicts().items() if v.status is not Status.PASS} == {}
-    assert len(profile().own) == 21
+    assert len(profile().own) == 22
 
 
 def test_values_that_this_machine_does_not_report_are_unknown() -> None:
@@ -238,6 +238,13 @@ def test_a_change_of_one_plane_fails_the_rule_and_both_planes_are_named(
     assert all(part in found[rule].reason for part in words), found[rule].reason
     needs = {r.id for r in profile().own if rule in r.needs}
     assert {i for i, v in found.items() if v.status is not Status.PASS} == {rule} | needs
+
+
+@pytest.mark.parametrize("seconds", [-400.0, 400.0])
+def test_a_clock_of_a_bmc_that_is_minutes_away_fails(seconds: float) -> None:
+    found = verdicts({"bmc.manager/BMC.offset": seconds})
+    assert found["planes.clock_usable"].status is Status.FAIL
+    assert verdicts({"bmc.manager/BMC.offset": seconds * 0.7})["planes.clock_usable"].status is Status.PASS
 
 
 @pytest.mark.parametrize(("rule", "path", "value", "words"), WARNED)

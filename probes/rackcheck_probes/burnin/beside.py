@@ -23,6 +23,8 @@ RATES = {
 OTHERS = "compared with the upper quartile of the node's other GPUs of this model."
 ALONE = Absent("the only GPU of its model in the node")
 PAIR, SLOT = "burnin.gpu/*.peer/*.rate", ("link.max_generation", "link.max_width")
+OF_NVLINK = "burnin.gpu/*.peer/*.of_nvlink"
+SLOW = Unknown(Reason.NOT_TESTED, "no copy between GPUs is faster than PCIe, although the GPUs have NVLinks")
 
 Values = Mapping[str, Reading]
 """One fact of each GPU of a node, by the GPU's index."""
@@ -33,6 +35,7 @@ Values = Mapping[str, Reading]
         "burnin.gpu",
         "burnin.gpu/*.model",
         PAIR,
+        OF_NVLINK,
         *(f"burnin.gpu/*.{leaf}" for leaf in (*RATES, *SLOT)),
     ),
     gives={
@@ -104,7 +107,9 @@ def _peers(inputs: Inputs, models: Values) -> Facts:
     most = max(_slots(inputs), default=None)
     why: Reading | None = cut or _lost([*readings.values(), *slots])
     if why is None and (most is None or not rates or median(rates.values()) <= most):
-        why = Absent("most copies between the node's GPUs do not run over NVLink")
+        linked = any(_number(reading) is not None for reading in inputs.every(OF_NVLINK)[0].values())
+        slow = linked and most is not None and bool(rates) and max(rates.values()) <= most
+        why = SLOW if slow else Absent("most copies between the node's GPUs do not run over NVLink")
     if why is not None:
         yield from ((f"burnin.gpu/{spell_key(gpu)}.beside.peer", why) for gpu in models)
         yield from ((f"{path.rpartition('.')[0]}.beside", why) for path in readings)
