@@ -58,6 +58,7 @@ READS = {
     "ofed_info": r"-s",
     "rdma": r"-j link show",
     "rpm": r"-qa --qf .*",
+    "sleep": r"\$t",
     "scontrol": r"ping|show node .*",
     "set": r".*",
     "slurmd": r"-V",
