@@ -176,3 +176,15 @@ def test_gpus_below_one_root_port_share_the_rate_of_its_link(share: float, uplin
     assert verdict.status is status, verdict.reason
     gap = facts.leaves["burnin.gpu/0.light.link.h2d.gap"].reading
     assert ("2 GPUs share one PCIe uplink" in str(gap)) == (len(uplinks) == 4)
+
+
+def test_a_gpu_that_copied_nothing_takes_no_share_of_the_link() -> None:
+    """Of two GPUs below each root port, one was not tested: half of the rate is slow for the other."""
+    ports = [f"0000:{bus:02x}:01.0" for bus in range(4)]
+    idle = {f"gpu/{n}" for n in range(4, 8)}
+    kept = [one for one in records(0.5, ports) if not (one.get("of") in idle and one.get("test") in {"h2d", "d2h"})]
+    facts = tree(1, 1, BurnCapture(tuple(kept)))
+    assert facts.leaves["burnin.gpu/0.light.link.h2d.gap"].reading == ()
+    reached = facts.leaves["burnin.gpu/0.light.link.h2d.reached"].reading
+    assert isinstance(reached, float)
+    assert reached < 60

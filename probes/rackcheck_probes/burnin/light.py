@@ -37,7 +37,11 @@ FIGURES: Mapping[str, Limit] = {
         for pattern, kind in (
             (
                 f"burnin.gpu/*.light.{name}.limit",
-                quantity(unit, "Theoretical limit by the GPU's highest clocks, units and slot", MEASURED),
+                quantity(
+                    unit,
+                    "Theoretical limit by the GPU's highest clocks, units and slot, or its share of a PCIe uplink",
+                    MEASURED,
+                ),
             ),
             (
                 f"burnin.gpu/*.light.{name}.reached",
@@ -68,7 +72,7 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
         return
     seen = _observed(burn, of, about, work)
     limit = _limit(kind, seen, about, work)
-    sharing = _sharing(burn, about) if kind == "pcie" else 1
+    sharing = _sharing(burn, about, figures) if kind == "pcie" else 1
     limit = limit and limit / sharing
     if limit is None:
         absent = Absent("rackcheck cannot compute this limit for the GPU, or a value for it was not reported")
@@ -81,10 +85,12 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
     yield "gap", (*shared, *light.explanations(kind, seen))
 
 
-def _sharing(burn: Burn, about: Mapping[str, Any]) -> int:
-    """Return how many GPUs copy through the root port of a GPU at the same time; 1 if the port is unknown."""
+def _sharing(burn: Burn, about: Mapping[str, Any], figures: Limit) -> int:
+    """Return how many GPUs copied through the root port of a GPU in the same stage; 1 if the port is unknown."""
+    stage, test, *_ = figures
     uplink = about.get("uplink")
-    return max(1, sum(each.get("uplink") == uplink for each in burn.gpus.values())) if uplink else 1
+    below = [n for n, each in burn.gpus.items() if uplink and each.get("uplink") == uplink]
+    return max(1, sum(any(burn.of_stage(stage, f"gpu/{n}", test)) for n in below))
 
 
 def _limit(kind: str, seen: Observed, about: Mapping[str, Any], work: list[Stage]) -> float | None:

@@ -20,7 +20,7 @@ APART = (1, 20)
 NAMES = 20
 """Maximum number of names that are listed."""
 
-_THREAD = re.compile(r"(?P<tid>[0-9]{1,10}) D [0-9]+ [0-9]+ (?P<name>.*)")
+_THREAD = re.compile(r"[0-9]{1,10} D [0-9]+ [0-9]+ (?P<name>.*)")
 
 
 # All threads are read: a process may wait in any of them, and after `kill -9` its first thread is a zombie. In a file

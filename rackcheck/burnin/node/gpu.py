@@ -225,6 +225,7 @@ class GpuRun:
         tally, seed = GpuTally(self.of, name, self.clock()), gpu_seed(self.plan, name)
         planned, left = until - stage["from"], until - tally.begun
         short = left < planned / 2 and planned - left > GPU_LATE
+        late = "under-loaded: %.1f s of %.1f s were left" % (max(0.0, left), planned) if short else ""
         if name == "memory":
             self.hold = stage.get("hold", 0.0)  # repetitions of this stage pause as long
         work = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar, "links": self._links,
@@ -244,7 +245,6 @@ class GpuRun:
         except GpuHang:
             tally.emit(self.emit, "hang")
             raise
-        late = "under-loaded: %.1f s of %.1f s were left" % (max(0.0, left), planned) if short else ""
         tally.emit(self.emit, "stopped" if self.stop.is_set() else late)
         missing = [test for test in GPU_NEEDED.get(name, ()) if test not in tally.tests]
         if not tally.tests:
