@@ -62,7 +62,8 @@ NODE = Node("n1", host="n1.invalid", bmc=BmcAccess("https://n1.invalid"))
 @pytest.fixture(scope="module")
 def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
     """Two nodes, over real SSH and HTTPS; the second one's BMC refuses the login."""
-    folder = tmp_path_factory.mktemp("rack")
+    # A folder named rack1 would be taken for the rack of the same name in an anonymised capture.
+    folder = tmp_path_factory.mktemp("two-nodes")
     (folder / "two.yaml").write_text(TWO)
     with Rack(scenario.load(folder / "two.yaml"), folder) as up:
         yield up
