@@ -13,6 +13,7 @@ from math import inf
 from pathlib import Path as FilePath
 from secrets import token_hex
 
+import depth
 import pytest
 import recordings
 from hypothesis import given, seed, settings
@@ -51,11 +52,11 @@ def test_taking_facts_away_never_turns_a_verdict(audit: Audit) -> None:
     hold(audit)
 
 
-def _in_5000_runs(number: int) -> Callable[[], None]:
+def _in_many_runs(number: int) -> Callable[[], None]:
     """The same with more, random cases."""
 
     @seed(number)
-    @settings(RELAXED, max_examples=5000, derandomize=False, database=None)
+    @settings(RELAXED, max_examples=depth.cases(5000), derandomize=False, database=None)
     @given(audits())
     def held(audit: Audit) -> None:
         hold(audit)
@@ -65,8 +66,8 @@ def _in_5000_runs(number: int) -> Callable[[], None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(4))
-def test_taking_facts_away_never_turns_a_verdict_in_20000_runs(number: int) -> None:
-    _in_5000_runs(number)()
+def test_taking_facts_away_never_turns_a_verdict_in_many_runs(number: int) -> None:
+    _in_many_runs(number)()
 
 
 # ---- small worlds, all of them ---------------------------------------------------------------------------------------
@@ -347,9 +348,9 @@ def test_a_rule_that_is_written_is_the_rule_that_is_judged(
 
 
 @pytest.mark.slow
-@settings(RELAXED, max_examples=1500)
+@settings(RELAXED, max_examples=depth.cases(1500))
 @given(profiles())
-def test_1500_rules_that_are_written_are_the_rules_that_are_judged(
+def test_many_rules_that_are_written_are_the_rules_that_are_judged(
     tmp_path: FilePath, both: tuple[tuple[Rule, ...], Yaml]
 ) -> None:
     values, written = both

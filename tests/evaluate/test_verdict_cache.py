@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 
+import depth
 import pytest
 from hypothesis import given, settings
 from law_cases import RELAXED, Audit, audits, judged, trees_of
@@ -54,9 +55,9 @@ def test_what_is_remembered_is_what_each_node_by_itself_comes_to(audit: Audit) -
 
 
 @pytest.mark.slow
-@settings(RELAXED, max_examples=1000)
+@settings(RELAXED, max_examples=depth.cases(1000))
 @given(audits())
-def test_what_is_remembered_is_what_each_node_by_itself_comes_to_1000_times(audit: Audit) -> None:
+def test_what_is_remembered_is_what_each_node_by_itself_comes_to_many_times(audit: Audit) -> None:
     remembering(audit)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
 
+import depth
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -94,9 +95,9 @@ def test_what_is_not_pinned_is_not_hidden(case: tuple[tuple[Rule, ...], Mapping[
 
 
 @pytest.mark.slow
-@settings(RELAXED, max_examples=5000)
+@settings(RELAXED, max_examples=depth.cases(5000))
 @given(waived_worlds())
-def test_what_is_not_pinned_is_not_hidden_in_5000_machines(
+def test_what_is_not_pinned_is_not_hidden_in_many_machines(
     case: tuple[tuple[Rule, ...], Mapping[str, Granted], Tree],
 ) -> None:
     nothing_else_is_hidden(*case)

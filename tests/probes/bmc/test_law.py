@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+import depth
 import pytest
 from less_known import LINKS, less
 from noted import Bodies, Noted
@@ -26,8 +27,8 @@ from rackcheck.sim import machine
 
 TIME = "2026-01-01T00:00:00Z"
 SIMULATED = "a simulated DGX H100"
-EACH, MANY = 25, 1200
-"""Changes of one BMC that are tried by default and by `make full`, evenly spread over all kinds."""
+EACH, MANY = 25, depth.cases(1200)
+"""Changes of one BMC that are tried by `make test` and by `make full`, evenly spread over all kinds."""
 
 PLANES = frozenset({Plane.BMC, Plane.DERIVED})
 KNOWN = {Status.PASS, Status.FAIL, Status.WARN}

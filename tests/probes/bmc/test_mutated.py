@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 
+import depth
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,11 +25,11 @@ SMALL = (X10, DELTA, DMTF, BLUEFIELD, NVSWITCH, HPE_AMD)
 MOST = (*ALL, *SMALL * 3)
 """All trees, the small ones more often: an example of a large one takes five times as long."""
 
-QUICK, MANY = 60, 700
+QUICK, MANY = 60, depth.cases(700)
 """Examples of each of the two laws, of about five bodies each; `make full` tries the many twice, on all trees."""
 
-BODIES = 2500
-"""Least number of mutated bodies in each of the four long tests: 10,000 in all."""
+BODIES = depth.cases(2500)
+"""Least number of mutated bodies in each of the four long tests: 10,000 in all with all cases."""
 
 Bodies = Mapping[str, Body | Unknown]
 Place = tuple[str, tuple[str | int, ...]]
