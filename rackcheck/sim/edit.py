@@ -4,7 +4,7 @@ import json
 import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rackcheck.base.user_error import UserError
@@ -37,6 +37,34 @@ def bodies(station: Station, changed: Mapping[str, Body]) -> Station:
     """Return a copy of the simulated node with changed bodies of the BMC's resources."""
     held: Mapping[str, Body | Unknown] = ChainMap(dict(changed), station.machine.bmc.bodies)  # type: ignore[arg-type]
     return replace(station, machine=replace(station.machine, bmc=BmcCapture(held)))
+
+
+def without_resources(station: Station, uri: str) -> Station:
+    """Return a copy of the simulated node whose BMC has neither the resource at a URI nor any resource below it."""
+    held = station.machine.bmc.bodies
+    return replace(station, machine=replace(station.machine, bmc=BmcCapture(_Left(held, uri))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Left(Mapping[str, Body | Unknown]):
+    """The bodies of a tree without one resource and those below it; a body is read on first use, as in the tree."""
+
+    held: Mapping[str, Body | Unknown]
+    gone: str
+
+    def __getitem__(self, uri: str) -> Body | Unknown:
+        if self._is_gone(uri):
+            raise KeyError(uri)
+        return self.held[uri]
+
+    def __iter__(self) -> Iterator[str]:
+        return (uri for uri in self.held if not self._is_gone(uri))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _is_gone(self, uri: str) -> bool:
+        return f"{uri}/".casefold().startswith(f"{self.gone}/".casefold())  # some BMCs ignore letter case
 
 
 def resources(station: Station, pattern: str) -> dict[str, Body]:

@@ -271,6 +271,21 @@ def _nic_missing(station: Station, given: FaultWords) -> Station:
     return edit.without_device(edit.off_the_bus(station, address), frozenset({given["nic"], address} | interfaces))
 
 
+@_fault("drive-missing", "an NVMe drive is missing on the bus and in the system", drive=None)
+def _drive_missing(station: Station, given: FaultWords) -> Station:
+    name = given["drive"]
+    held = edit.capture(station).files
+    edit.below(station, f"/sys/class/nvme/{name}")
+    address = held.get(f"/sys/class/nvme/{name}/address", "").strip()
+    if not address:
+        raise UserError(f"the machine of {station.name} has no PCI address of {name}")
+    paths = "\n".join(held)
+    blocks = re.findall(rf"/((?:dev-)?{re.escape(name)}n[0-9]+(?:p[0-9]+)?)/", paths)
+    pairs = re.findall(r"/nvme-subsystem/([^/\n]+)/(nvme[0-9]+)/", paths)
+    own = {subsystem for subsystem, _ in pairs} - {subsystem for subsystem, controller in pairs if controller != name}
+    return edit.without_device(edit.off_the_bus(station, address), frozenset({name, address, *blocks, *own}))
+
+
 @_fault("nic-down", "an RDMA port has lost its signal", nic=None, port="1")
 def _nic_down(station: Station, given: FaultWords) -> Station:
     folder = f"/sys/class/infiniband/{given['nic']}"
@@ -375,6 +390,21 @@ def _resource(station: Station, given: FaultWords) -> Station:
     uri = given["uri"].rstrip("/")
     body = edit.resource(station, uri)
     return edit.bodies(station, {uri: _with(body, given["name"].split("."), given["value"])})
+
+
+@_fault("resource-missing", "the BMC neither lists nor returns a resource and what is below it", uri=None)
+def _resource_missing(station: Station, given: FaultWords) -> Station:
+    uri = given["uri"].rstrip("/")
+    edit.resource(station, uri)
+    above = uri.rpartition("/")[0]
+    collection = edit.resource(station, above)
+    members = collection.get("Members")
+    listed = members if isinstance(members, list) else []
+    left = [one for one in listed if not (isinstance(one, Mapping) and one.get("@odata.id") == uri)]
+    if len(left) == len(listed):
+        raise UserError(f"the collection {above} does not list {uri}")
+    changed = edit.bodies(station, {above: {**collection, "Members": left, "Members@odata.count": len(left)}})
+    return edit.without_resources(changed, uri)
 
 
 def _with(body: Mapping[str, object], names: list[str], value: str) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -108,7 +109,7 @@ MISSING: Mapping[str, tuple[str, Callable[[], Answers]]] = {
     "NIC": ("nic/mlx5_3", lambda: faulty("nic-missing", nic="mlx5_3")),
     "DIMM": ("bmc.dimm/DevType2_DIMM5", lambda: without_resources(r"/Memory/DevType2_DIMM5$")),
     "supply": ("psu/PSU2", lambda: without_resources(r"/PSU2$")),
-    "drive": ("nvme/nvme3", lambda: clean().without(r"nvme/nvme3(/|$)|nvme3n1")),
+    "drive": ("nvme/nvme3", lambda: faulty("drive-missing", drive="nvme3")),
 }
 """A part missing on one node: its name, and the answers of the node."""
 
@@ -226,3 +227,21 @@ def test_a_drive_on_the_bus_that_its_driver_dropped_fails_the_machine() -> None:
 
 def _without_driver(text: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("DRIVER="))
+
+
+def roles(answers: Answers) -> Mapping[str, object]:
+    """The role of each RDMA device."""
+    return {path: leaf.reading for path, leaf in answers.tree().leaves.items() if re.fullmatch(r"nic/\w+\.role", path)}
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_a_nic_keeps_its_role_if_the_gpu_next_to_it_is_gone(place: int) -> None:
+    assert Counter(roles(clean()).values()) == {"compute": 8, "network": 4}
+    assert roles(faulty("gpu-missing", gpu=str(place))) == roles(clean())
+
+
+def test_an_empty_port_is_the_place_of_a_gpu_only_if_another_gpu_is_at_such_a_place() -> None:
+    station = Station("n01", 1, node())
+    for _ in range(8):
+        station = KINDS["gpu-missing"].lay(station, {"gpu": "0"})
+    assert set(roles(Answers(*captures_of(station.machine))).values()) == {"network"}

@@ -111,7 +111,6 @@ def test_an_unreachable_plane_is_unknown_and_the_other_one_is_judged(fault: str,
 FINDINGS: Mapping[str, Verdicts] = {
     "gpu-missing, gpu: 5": {
         "gpu.count": "fail",
-        "nic.count": "fail",  # the NIC next to it is next to no GPU
         "gpu.on_bus": "fail",
         "planes.gpus": "fail",
         **dict.fromkeys(
@@ -125,6 +124,7 @@ FINDINGS: Mapping[str, Verdicts] = {
         "planes.gpu_width": "fail",
     },
     "nic-missing, nic: mlx5_4": {"nic.count": "fail", "nic.in_place": "fail", "gpu.near_nic": "warn"},
+    "drive-missing, drive: nvme3": {"nvme.on_bus": "fail"},
     "nic-down, nic: mlx5_4": {"nic.rate": "fail"},
     "xid": {"log.no_fatal_xid": "fail", "log.no_xid": "warn"},
     "node-clock, seconds: 90": {"time.near": "fail", "planes.clock": "warn"},
@@ -134,6 +134,10 @@ FINDINGS: Mapping[str, Verdicts] = {
     "bios-version, version: 1.0.1": {"firmware.bios": "fail"},
     "old-firmware, version: 23.01.01": {"firmware.bmc": "fail"},
     "file, path: /proc/sys/vm/swappiness, text: '60'": {"memory.swappiness": "warn"},
+    "resource-missing, uri: /redfish/v1/Systems/DGX/Memory/DevType2_DIMM5": {
+        "planes.dimm_count": "fail",
+        "planes.dimm_serials": "fail",
+    },
     "slow-bmc, milliseconds: 10": {},
     "few-connections, most: 2": {},
     "whole-collections": {},

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from rackcheck import Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
+from rackcheck import Absent, Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
 from rackcheck.model.fact import Reading
-from rackcheck.model.pcie_tree import bottleneck, narrowed, slowed
+from rackcheck.model.pcie_tree import bottleneck, climbed, narrowed, slowed
+from rackcheck.probe.join import settled
 from rackcheck.probe.pairing import NEXT_TO, ROLES, distance, nearest_named, rail, role
 from rackcheck.probe.pcie_near import Near, PcieLocations, between
 from rackcheck_probes.pcie.path import links
@@ -14,12 +15,16 @@ PAIRS = 1 << 16
 GPU_CLASSES = frozenset({"0x030200", "0x120000"})
 """PCI classes of GPUs without a display: 3D controllers, and accelerators."""
 WORDS = tuple(near.value for near in Near)
+ROLE_FACTS = (
+    "pcie", *(f"pcie/*.{leaf}" for leaf in ("class", "vendor", "device", "upstream", "host_bridge", "numa")),
+)  # fmt: skip
+"""The facts of PCI functions from which the role of a NIC is derived."""
 
 
 @join(
     needs=(
         "gpu", "gpu/*.pci", "gpu/*.index", "nic", "nic/*.pci", "nic/*.virtual", "nic/*.port", "nic/*.port/*.state",
-        "nic/*.port/*.rate", "pcie", "pcie/*.class", "pcie/*.upstream", "pcie/*.host_bridge", "pcie/*.numa",
+        "nic/*.port/*.rate", *ROLE_FACTS,
         "pcie/*.link.max_speed", "pcie/*.link.max_width", "pcie/*.link.width", "pcie/*.link.speed",
     ),
     also=("pcie/*.acs.redirect",),
@@ -52,7 +57,8 @@ WORDS = tuple(near.value for near in Near)
             "Distance to the nearest GPUs, in the terms of `nvidia-smi topo`.", Class.MEASUREMENT, words=WORDS
         ),
         "nic/*.role": text(
-            "compute: below the same PCIe switches as a GPU; network: any other function; virtual: a virtual function.",
+            "compute: below the same PCIe switches as a GPU, or as an empty port at whose place other switches have "
+            "a GPU; network: any other function; virtual: a virtual function.",
             Class.MEASUREMENT,
             words=ROLES,
         ),
@@ -73,7 +79,7 @@ def gpu_near(inputs: Inputs) -> Facts:
     places = PcieLocations(upstream, inputs.table("pcie", "host_bridge"), inputs.table("pcie", "numa"))
     ends, values = links(inputs), {"gpu": inputs.table("gpu", "pci"), "nic": inputs.table("nic", "pci")}
     hidden = {kind: inputs.items(kind)[1] for kind in values}
-    on_bus = gpus_on_bus(inputs)
+    sites = gpu_sites(inputs, upstream)
     near: dict[str, dict[str, Reading]] = {"gpu": {}, "nic": {}}
     pairs = len(values["gpu"]) * len(values["nic"])
     if pairs > PAIRS:
@@ -90,8 +96,8 @@ def gpu_near(inputs: Inputs) -> Facts:
             if kind == "gpu" and inputs.collected("pcie/*.acs.redirect"):
                 yield f"{item}.nearest_nic_redirects", _redirects(inputs, address, near[kind][name], far, places)
             if kind == "nic":
-                beside = nearest_named(address, on_bus, inputs.items("pcie")[1], places)
-                use = role(inputs.reading(f"{item}.virtual"), distance(address, beside, on_bus, places))
+                beside = nearest_named(address, sites, inputs.items("pcie")[1], places)
+                use = role(inputs.reading(f"{item}.virtual"), distance(address, beside, sites, places))
                 yield f"{item}.role", use
                 for port in inputs.items(f"{item}.port")[0]:
                     at = f"{item}.port/{spell_key(port)}"
@@ -136,8 +142,45 @@ def _active_rate(state: Reading, rate: Reading) -> Reading:
     return state
 
 
-def gpus_on_bus(inputs: Inputs) -> Mapping[str, Reading]:
-    """Map the PCI address of each GPU to itself, and the address of each device of unknown class to an Unknown."""
+def gpu_sites(inputs: Inputs, upstream: Mapping[str, Reading]) -> Mapping[str, Reading]:
+    """Map the PCI address of each GPU, and of each empty port where a GPU belongs, to itself.
+
+    A port is empty if no function is below it. A GPU belongs there if the ports from it up to the root bus have the
+    models, devices and functions of the ports that are above a GPU of the same node. A device of unknown class, and a
+    port of which this can not be decided, is mapped to the reason.
+    """
     classes = inputs.table("pcie", "class")
-    unknown = {name: word for name, word in classes.items() if isinstance(word, Unknown)}
-    return {name: name for name, word in classes.items() if word in GPU_CLASSES} | unknown
+    found: dict[str, Reading] = {name: word for name, word in classes.items() if isinstance(word, Unknown)}
+    gpus = [name for name, word in classes.items() if word in GPU_CLASSES]
+    above = {port for gpu in gpus for port in climbed(gpu, upstream)[0]}
+    seen = {_shape(inputs, port, upstream) for port in above}
+    doubt = next((trouble for gpu in gpus for trouble in [climbed(gpu, upstream)[1]] if trouble is not None), None)
+    doubt = doubt or next((shape for shape in seen if isinstance(shape, Unknown)), None)
+    taken, unread = set(map(str, upstream.values())), settled(upstream.values())
+    for port in (name for name, word in classes.items() if word == BRIDGE and name not in taken and gpus):
+        shape = _shape(inputs, port, upstream)
+        if isinstance(shape, Unknown):
+            found[port] = shape
+        elif shape in seen:
+            found[port] = unread or port
+        elif doubt is not None:
+            found[port] = doubt
+    return found | {gpu: gpu for gpu in gpus}
+
+
+BRIDGE = "0x060400"
+
+
+def _shape(inputs: Inputs, port: str, upstream: Mapping[str, Reading]) -> tuple[str, ...] | Unknown:
+    """Return the model, device and function of a port and of each port above it.
+
+    Root ports have another device number on each root bus, so that number is left out.
+    """
+    ways, trouble = climbed(port, upstream)
+    rows: list[str] = []
+    for each in (port, *ways):
+        model = [inputs.reading(f"pcie/{spell_key(each)}.{leaf}") for leaf in ("vendor", "device")]
+        trouble = trouble or settled(model)
+        place = "root" if isinstance(upstream.get(each), Absent) else each.rpartition(":")[2]
+        rows.append(" ".join((*map(str, model), place)))
+    return trouble or tuple(rows)

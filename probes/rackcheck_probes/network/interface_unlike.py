@@ -7,7 +7,7 @@ from rackcheck.model.fact import Reading
 from rackcheck.probe.majority import facts_of, gives, unlike
 from rackcheck.probe.pairing import distance, nearest_named, role
 from rackcheck.probe.pcie_near import PcieLocations
-from rackcheck_probes.gpu.near import gpus_on_bus
+from rackcheck_probes.gpu.near import ROLE_FACTS, gpu_sites
 
 MODEL = ("vendor", "device", "subsystem_vendor", "subsystem_device")
 """Facts of the PCI function that are the same on all ports of a model."""
@@ -35,7 +35,7 @@ OTHERS = (
         *(f"nic.interface/*.{leaf}" for leaf in (*LINK, *QUEUES)),
         "nic.default_route.ipv4", "nic.default_route.ipv6", "nic.bond", "nic.bond/*.member",
         "nic.vlan", "nic.vlan/*.on",
-        "pcie", *(f"pcie/*.{leaf}" for leaf in ("class", "upstream", "host_bridge", "numa", *MODEL)),
+        *ROLE_FACTS, *(f"pcie/*.{leaf}" for leaf in MODEL if f"pcie/*.{leaf}" not in ROLE_FACTS),
     ),
     also=tuple(f"nic.interface/*.{leaf}" for leaf in (*LINK_TOO, *QUEUES_TOO)),
     gives={
@@ -81,11 +81,11 @@ def _kind(inputs: Inputs, use: Reading, facts: Mapping[str, Reading]) -> Reading
 
 
 def uses_of(inputs: Inputs, pci: Mapping[str, Reading], virtual: Mapping[str, Reading]) -> Mapping[str, Reading]:
-    """Return the role of each port by its PCI function: compute next to a GPU, network elsewhere, virtual."""
+    """Return the role of each port by its PCI function: compute next to a GPU or its place, else network or virtual."""
     upstream, bridges, numa = (inputs.table("pcie", leaf) for leaf in ("upstream", "host_bridge", "numa"))
-    places, on_bus, hidden = PcieLocations(upstream, bridges, numa), gpus_on_bus(inputs), inputs.items("pcie")[1]
+    places, sites, hidden = PcieLocations(upstream, bridges, numa), gpu_sites(inputs, upstream), inputs.items("pcie")[1]
     return {
-        name: role(virtual[name], distance(at, nearest_named(at, on_bus, hidden, places), on_bus, places))
+        name: role(virtual[name], distance(at, nearest_named(at, sites, hidden, places), sites, places))
         for name, at in pci.items()
     }
 

@@ -3,6 +3,7 @@
 from rackcheck import Absent, Facts, Inputs, Unknown, join, spell_key
 from rackcheck.model.fact import Reading
 from rackcheck.probe.majority import Differences, facts_at, gives, unlike
+from rackcheck_probes.gpu.near import ROLE_FACTS
 from rackcheck_probes.network.interface_unlike import uses_of
 
 SETTINGS = ("mtu", "width")
@@ -15,7 +16,7 @@ SETTINGS_TOO = ("lmc", "pkeys", "sm_sl")
         "nic", "nic/*.pci", "nic/*.type", "nic/*.virtual", "nic/*.port",
         "nic/*.port/*.link_layer", "nic/*.port/*.state",
         *(f"nic/*.port/*.{leaf}" for leaf in SETTINGS),
-        "pcie", "pcie/*.class", "pcie/*.upstream", "pcie/*.host_bridge", "pcie/*.numa",
+        *ROLE_FACTS,
     ),
     also=tuple(f"nic/*.port/*.{leaf}" for leaf in SETTINGS_TOO),
     gives=gives(
