@@ -228,7 +228,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         links.no_downs links.few_symbol_errors links.few_recoveries links.few_bad_packets links.few_dropped_packets
         links.module_clean links.few_crc_errors links.few_carrier_losses links.bonds_steady links.no_lossless_discards nvlink.few_errors
     """,
-    of_the_clock_service: "time.chrony_close planes.clock_usable",
+    of_the_clock_service: "time.chrony_close planes.clock_synchronized planes.clock_usable",
     of_the_xid_catalogue: "log.no_fatal_xid_since_boot log.no_fatal_xid_before",
     the_bound_of_another: "gpu.sram_kinds gpu.sram_sources gpu.dram_uncorrected",
     of_a_published_check: "log.no_long_outage gpu.power_plausible numa.all_nodes",

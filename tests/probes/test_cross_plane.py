@@ -84,7 +84,7 @@ def reading(path: str, changes: Mapping[str, Reading] | None = None) -> Reading:
 
 def test_both_planes_of_a_fully_reported_machine_agree_in_every_rule() -> None:
     assert {i: v.reason for i, v in verdicts().items() if v.status is not Status.PASS} == {}
-    assert len(profile().own) == 22
+    assert len(profile().own) == 23
 
 
 def test_values_that_this_machine_does_not_report_are_unknown() -> None:
@@ -244,7 +244,14 @@ def test_a_change_of_one_plane_fails_the_rule_and_both_planes_are_named(
 def test_a_clock_of_a_bmc_that_is_minutes_away_fails(seconds: float) -> None:
     found = verdicts({"bmc.manager/BMC.offset": seconds})
     assert found["planes.clock_usable"].status is Status.FAIL
-    assert verdicts({"bmc.manager/BMC.offset": seconds * 0.7})["planes.clock_usable"].status is Status.PASS
+    near = verdicts({"bmc.manager/BMC.offset": seconds * 0.7})
+    assert {near[f"planes.clock_{word}"].status for word in ("usable", "synchronized")} == {Status.PASS}
+
+
+@pytest.mark.parametrize(("enabled", "status"), [(True, Status.FAIL), (False, Status.PASS), (LOST, Status.UNKNOWN)])
+def test_a_bmc_fails_if_it_uses_ntp_and_its_clock_is_minutes_away(enabled: Reading, status: Status) -> None:
+    found = verdicts({"bmc.manager/BMC.offset": 400.0, "bmc.manager/BMC.ntp.enabled": enabled})
+    assert found["planes.clock_synchronized"].status is status
 
 
 @pytest.mark.parametrize(("rule", "path", "value", "words"), WARNED)

@@ -665,7 +665,7 @@ WAITING = {
     "/sys/class/dmi": "planes.serial planes.bios_version",
     "dmidecode": "planes.memory_size planes.dimm_count planes.dimm_serials memory.dimms_have_ecc memory.ranks_alike",
     "/sys/firmware": "planes.boot_order planes.secure_boot",
-    "RACKCHECK_SENT": "planes.clock planes.clock_usable",
+    "RACKCHECK_SENT": "planes.clock planes.clock_synchronized planes.clock_usable",
     "/sys/devices/system/clocksource": "cpu.clocksource",
     "/sys/devices/system/cpu/cpu*/cpufreq": "cpu.governor cpu.governor_alike cpu.clock_not_capped",
     "/sys/devices/system/cpu/cpu*/power": "cpu.energy_bias",

@@ -129,7 +129,12 @@ FINDINGS: Mapping[str, Verdicts] = {
     "xid": {"log.no_fatal_xid": "fail", "log.no_xid": "warn"},
     "node-clock, seconds: 90": {"time.near": "fail", "planes.clock": "warn"},
     "node-clock, seconds: -90": {"time.near": "fail", "planes.clock": "warn"},
-    "bmc-clock": {"bmc.clock": "warn", "planes.clock": "warn", "planes.clock_usable": "fail"},
+    "bmc-clock": {
+        "bmc.clock": "warn",
+        "planes.clock": "warn",
+        "planes.clock_synchronized": "fail",
+        "planes.clock_usable": "fail",
+    },
     "bios-setting, attribute: SRIOVEnable, value: Disable": {"bios.sr_iov": "fail"},
     "bios-version, version: 1.0.1": {"firmware.bios": "fail"},
     "old-firmware, version: 23.01.01": {"firmware.bmc": "fail"},
@@ -141,7 +146,12 @@ FINDINGS: Mapping[str, Verdicts] = {
     "slow-bmc, milliseconds: 10": {},
     "few-connections, most: 2": {},
     "whole-collections": {},
-    "bad-answers, how: unset-clock": {"bmc.clock": "warn", "planes.clock": "warn", "planes.clock_usable": "fail"},
+    "bad-answers, how: unset-clock": {
+        "bmc.clock": "warn",
+        "planes.clock": "warn",
+        "planes.clock_synchronized": "fail",
+        "planes.clock_usable": "fail",
+    },
     "bad-answers, how: forget, uri: /redfish/v1/Managers/BMC, times: 1": {},
 }
 
