@@ -16,7 +16,7 @@ RATES = {
     "link.h2d": "Rate of copies from host memory",
     "link.d2h": "Rate of copies to host memory",
     "tensor.rate": "Rate of matrix products",
-    "tensor.power": "Mean power during the tensor stage",
+    "tensor.power": "Mean power during the last half of the tensor stage",
 }
 """The facts that are compared, and what they measure."""
 

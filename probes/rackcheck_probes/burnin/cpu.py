@@ -45,8 +45,9 @@ def burnin_cpu(burn: Burn) -> Facts:
     mine = [stage for stage in burn.stages if stage.stage in STAGES and stage.kind in {"cpu", "numa", "node"}]
     things = [f.of for f in burn.faults if f.kind in {"cpu", "numa", "node"}]
     verified = [stage for stage in mine if stage.stage in VERIFIED]
+    wrong = [stage for stage in mine if stage.stage not in VERIFIED and stage.number("mismatches")]
     left = _left(burn)
-    count = mismatches(burn, things, verified, VERIFIED)
+    count = mismatches(burn, things, verified, VERIFIED, wrong)
     yield "burnin.cpu.mismatches", cited(burn, things, count or left or 0 if isinstance(count, int) else count)
     odd = {f.key for f in burn.faults if f.kind == "cpu" and f.name == "disagree" and f.number("blame") != 0}
     prints = [stage for stage in verified if stage.stage == "fingerprint"]
@@ -90,4 +91,5 @@ def _core(burn: Burn, key: str) -> Facts:
     else:
         yield f"burnin.core/{key}.share", roof if not isinstance(roof, float) else rate
     prints = [s for stage in ("fingerprint", "crypto") for s in burn.of_stage(stage, of)]
-    yield f"burnin.core/{key}.mismatches", mismatches(burn, [of], prints, ["fingerprint", "crypto"])
+    wrong = [stage for stage in work if stage.number("mismatches")]
+    yield f"burnin.core/{key}.mismatches", mismatches(burn, [of], prints, ["fingerprint", "crypto"], wrong)

@@ -24,6 +24,7 @@ from rackcheck.parse.burnin.readings import (
     column,
     figure,
     highest,
+    last_half,
     mean,
     mismatches,
     moved,
@@ -100,13 +101,17 @@ MOST = 64
         "burnin.gpu/*.tensor.rate": quantity("TFLOP/s", "Rate of exact bf16 matrix products by mma.sync", MEASURED),
         "burnin.gpu/*.tensor.work_per_clock": quantity("kFLOP", "Work of the tensor cores per cycle", MEASURED),
         "burnin.gpu/*.tensor.clock": quantity("MHz", "Mean SM clock during the tensor stage", MEASURED),
-        "burnin.gpu/*.tensor.clock_share": quantity("%", "Mean SM clock as a share of the GPU's highest", MEASURED),
+        "burnin.gpu/*.tensor.clock_share": quantity(
+            "%", "Mean SM clock during the last half of the tensor stage, as a share of the GPU's highest", MEASURED
+        ),
         "burnin.gpu/*.limit": quantity("W", "Power limit in force"),
         "burnin.gpu/*.limit_default": quantity("W", "Default power limit"),
-        "burnin.gpu/*.tensor.power": quantity("W", "Mean power during the tensor stage", MEASURED),
+        "burnin.gpu/*.tensor.power": quantity("W", "Mean power during the last half of the tensor stage", MEASURED),
         "burnin.gpu/*.tensor.of_limit": quantity("%", "Mean power as a share of the limit in force", MEASURED),
         "burnin.gpu/*.tensor.capped": quantity(
-            "%", "Share of samples in which the power cap limited the clock", MEASURED
+            "%",
+            "Share of samples in the last half of the tensor stage in which the power cap limited the clock",
+            MEASURED,
         ),
         "burnin.gpu/*.tensor.pstate": integer(
             "Slowest performance state in the tensor stage; 0 is the fastest", MEASURED
@@ -244,19 +249,20 @@ class _Gpu:
         rate, clock = figure(burn, work, "rate"), self._clock(work)
         yield "tensor.rate", rate / 1e12 if isinstance(rate, float) else rate
         yield "tensor.clock", clock / 1e6 if isinstance(clock, float) else clock
-        most = self.about.get("clock_max")
-        if isinstance(clock, float) and isinstance(most, int | float) and most > 0:
-            yield "tensor.clock_share", clock / most * 100
-        else:
-            missing = Unknown(Reason.NOT_TESTED, "the GPU's highest clock was not reported")
-            yield "tensor.clock_share", clock if isinstance(clock, Unknown) else missing
         per = rate / clock / 1e3 if isinstance(rate, float) and isinstance(clock, float) and clock > 0 else None
         yield "tensor.work_per_clock", per if per is not None else (rate if isinstance(rate, Unknown) else clock)
         if not work or not all(stage.done for stage in work):
-            for name in ("power", "of_limit", "capped", "pstate", "energy", "rise"):
+            for name in ("clock_share", "power", "of_limit", "capped", "pstate", "energy", "rise"):
                 yield f"tensor.{name}", untested(burn, work)
             return
-        found = list(rows(burn, self.of, [span(stage, SETTLE) for stage in work]))
+        found = list(rows(burn, self.of, last_half(work, SETTLE)))
+        most, kept = self.about.get("clock_max"), mean(column(found, "clock"))
+        kept = kept if isinstance(kept, float) else clock
+        if isinstance(kept, float) and isinstance(most, int | float) and most > 0:
+            yield "tensor.clock_share", kept / most * 100
+        else:
+            missing = Unknown(Reason.NOT_TESTED, "the GPU's highest clock was not reported")
+            yield "tensor.clock_share", kept if isinstance(kept, Unknown) else missing
         power = mean(column(found, "power"))
         yield "tensor.power", power
         limit = self.about.get("limit")
@@ -266,7 +272,8 @@ class _Gpu:
             yield "tensor.of_limit", Unknown(Reason.NOT_TESTED, "power or power limit was not reported")
         reasons = column(found, "reasons")
         yield "tensor.capped", mean([100.0 if int(bits) & CAPPED else 0.0 for bits in reasons])
-        states = column(found, "pstate")
+        every = list(rows(burn, self.of, [span(stage, SETTLE) for stage in work]))
+        states, power = column(every, "pstate"), mean(column(every, "power"))
         yield "tensor.pstate", int(max(states)) if states else Unknown(Reason.NOT_TESTED, "no P-state was reported")
         each = power / rate * 1e12 if isinstance(power, float) and isinstance(rate, float) and rate > 0 else None
         yield (

@@ -79,6 +79,23 @@ def span(stage: Stage, settle: float = 0.0) -> tuple[float, float]:
     return begun(stage) + settle, stage.t
 
 
+def last_half(work: Sequence[Stage], settle: float = 0.0) -> list[tuple[float, float]]:
+    """Return the time spans of the last half of the time that some stages worked, in seconds on the node's clock.
+
+    The first `settle` seconds of each stage are left out. What a part reaches at the end of a load is what it keeps: a
+    mean over the whole stage hides a part that cannot hold its power or its clock.
+    """
+    skipped = sum(stage.t - begun(stage) for stage in work) / 2
+    found = []
+    for stage in work:
+        begin, end = span(stage, settle)
+        begin = max(begin, begun(stage) + skipped)
+        skipped = max(0.0, skipped - (stage.t - begun(stage)))
+        if begin < end:
+            found.append((begin, end))
+    return found
+
+
 def stretch(work: Sequence[Stage]) -> tuple[float, float]:
     """Return the start of the first stage, and the end of the last stage before a pause of more than one second."""
     begin, end = span(work[0])
