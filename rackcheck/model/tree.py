@@ -69,7 +69,7 @@ class Tree:
                     self._items.setdefault(collection, {})[key] = None
 
     def with_more(self, more: Mapping[str, Leaf]) -> "Tree":
-        """Return a copy of the tree with more leaves, at new paths; only the new leaves are searched for items."""
+        """Return a copy of the tree with more leaves, or others at known paths; only these are searched for items."""
         whole = Tree({}, self.silent, self.later)
         object.__setattr__(whole, "leaves", {**self.leaves, **more})
         whole._items.update({collection: dict(keys) for collection, keys in self._items.items()})

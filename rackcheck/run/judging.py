@@ -21,6 +21,7 @@ from rackcheck.model.fit import Match, ProfileFit, fit, kind
 from rackcheck.model.profile import FIRST, Phase, Profile, Rule, Scope
 from rackcheck.model.sibling_silence import ENTRY, FACT
 from rackcheck.model.tree import Later, Leaf, Tree
+from rackcheck.parse.burnin.label import labelled
 from rackcheck.probe.collect import collect
 from rackcheck.probe.compare import compared
 from rackcheck.probe.group import FLEET, Aggregate, Distilled, NodeGroup, gathered, groups, is_group
@@ -146,6 +147,8 @@ class Judging:
             yield from self._take(node, tree)
 
     def _take(self, node: Node, tree: Tree) -> Iterator[Event]:
+        if Plane.BURNIN in self.job.planes:
+            tree = tree.with_more(labelled(tree.leaves))
         yield FactsRead(node.name, tree)
         if self.job.profile is None:
             return

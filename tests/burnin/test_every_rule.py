@@ -120,6 +120,7 @@ BROKEN: Mapping[str, Callable[[Iterable[Record]], Iterable[Record]]] = {
     "burnin.gpu_rate_alike": each(stages("gpu/3", "tensor", rate=HALF)),
     "burnin.gpu_memory_rate": each(stages("gpu/3", "memory", "copy", rate=HALF)),
     "burnin.gpu_memory_limit": each(*(stages(f"gpu/{n}", "memory", "copy", rate=HALF) for n in range(8))),
+    "burnin.gpu_tensor_limit": each(*(stages(f"gpu/{n}", "tensor", rate=0.3) for n in range(8))),
     "burnin.gpu_host_rate": each(stages("gpu/3", "links", "h2d", rate=HALF)),
     "burnin.gpu_host_limit": each(*(stages(f"gpu/{n}", "links", "d2h", rate=HALF) for n in range(8))),
     "burnin.gpu_peer_rate": each(*(stages(f"peer/{a}-{b}", "links", rate=HALF) for a in range(8) for b in range(8)

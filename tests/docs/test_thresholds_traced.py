@@ -161,6 +161,11 @@ def of_the_clock_service(rule: Rule, _: tuple[str, ...]) -> bool:
     return (rule.refs[0], *figures(rule)) in {("ntp.step", 0, 0.128), ("kerberos.skew", 0, 300)}
 
 
+def of_a_monitor(rule: Rule, _: tuple[str, ...]) -> bool:
+    """States how many errors mcelog allows a memory module in a day, or how many replays DCGM allows a link a minute."""
+    return (rule.refs[0], *figures(rule)) in {("mcelog.config", 10), ("dcgm.health", 31)}
+
+
 def of_the_xid_catalogue(rule: Rule, _: tuple[str, ...]) -> bool:
     """Names the Xids, or the actions for them, of NVIDIA's catalogue."""
     return "gpud.xid" in rule.refs
@@ -177,12 +182,14 @@ BOUND = {
     "gpu.sram_kinds": "gpu.sram_uncorrected",
     "gpu.sram_sources": "gpu.sram_uncorrected",
     "gpu.dram_uncorrected": "gpu.rows_remapped",
+    "limits.slurmd_locked_memory": "limits.services_locked_memory",
 }
 
 
 WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     parts_two_states: """
         burnin.gpu_work_alike burnin.gpu_clock burnin.gpu_memory_rate burnin.gpu_memory_limit burnin.gpu_host_rate
+        burnin.gpu_tensor_limit
         burnin.gpu_host_limit burnin.gpu_peer_rate burnin.gpu_pair_rate burnin.gpu_pair_limit burnin.gpu_rate_alike
         burnin.gpu_power_alike
     """,
@@ -209,7 +216,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     a_word_of_its_state: """
         burnin.gpu_work_best burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
         burnin.dcgm_quiet burnin.copies_whole burnin.stress burnin.transfers_whole burnin.hl_qual
-        service.none_failed fabric.manager_at_boot bmc.power_on bmc.system_healthy bmc.healthy psu.healthy fan.healthy
+        fabric.manager_at_boot bmc.power_on bmc.system_healthy bmc.healthy psu.healthy fan.healthy
         fan.enabled security.identity_proven security.no_lasting_override nvme.live imex.domain_up shelf.kind
         shelf.supplies fabric.joined k8s.kubelet k8s.kubelet_at_boot k8s.runtime slurm.slurmd slurm.slurmd_at_boot
         slurm.devices_confined slurm.cores_confined slurm.memory_confined slurm.processes_tracked slurm.tasks_confined
@@ -229,8 +236,9 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         links.module_clean links.few_crc_errors links.few_carrier_losses links.bonds_steady links.no_lossless_discards nvlink.few_errors
     """,
     of_the_clock_service: "time.chrony_close planes.clock_synchronized planes.clock_usable",
+    of_a_monitor: "memory.few_corrected gpu.replays_since_boot",
     of_the_xid_catalogue: "log.no_fatal_xid_since_boot log.no_fatal_xid_before",
-    the_bound_of_another: "gpu.sram_kinds gpu.sram_sources gpu.dram_uncorrected",
+    the_bound_of_another: "gpu.sram_kinds gpu.sram_sources gpu.dram_uncorrected limits.slurmd_locked_memory",
     of_a_published_check: "log.no_long_outage gpu.power_plausible numa.all_nodes",
     a_vote: "alike.bios_settings alike.bios_settings_other alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots fan.count",

@@ -529,7 +529,8 @@ NO_SUMMARY = ("fabric.healthy_summary", "fabric.configured")
 
 NOT_REPORTED = "nvidia-smi -q -x does not report it"
 NOT_BY_SMI = {"nvlink.count", "nvlink.speed", "nvlink.no_replays", "nvlink.no_crc", "nvlink.ber", "gpu.peers",
-              "gpu.inforom_valid", "gpu.gsp_default", "gpu.no_link_error", "gpu.never_slowed"}  # fmt: skip
+              "gpu.inforom_valid", "gpu.gsp_default", "gpu.no_link_error", "gpu.never_slowed",
+              "gpu.no_repair_waits"}  # fmt: skip
 """What NVML reports and nvidia-smi -q -x does not; on a node without Python, these are unknown."""
 
 
@@ -600,7 +601,7 @@ def of_dgx_h100() -> Mapping[str, Verdict]:
 
 WAITING = {
     "lscpu": "cpu.model cpu.sockets cpu.cores numa.balancing_off iommu.passthrough pcie.full_width "
-    "pcie.no_redirect nic.ats_off memory.no_corrected nic.advanced_settings nic.write_ordering planes.cpu_count "
+    "pcie.no_redirect nic.ats_off memory.no_corrected memory.few_corrected nic.advanced_settings nic.write_ordering planes.cpu_count "
     "planes.cpu_cores planes.cpu_model log.clock_stable",
     "dmesg": "log.firmware_corrected log.no_pcie_error log.no_pcie_loss log.no_machine_check log.no_memory_error log.no_firmware_error "
     "log.no_overheating log.no_throttling log.no_disk_error log.no_filesystem_error log.no_raid_failure "
@@ -608,7 +609,7 @@ WAITING = {
     "log.no_full_table log.no_recovery_due log.no_lost_gpu log.no_lustre_error log.no_fatal_xid log.no_node_xid log.no_xid log.no_fatal_sxid log.no_sxid log.no_oom log.from_boot "
     "log.no_neighbour_lost log.no_disabled_interrupt log.no_iommu_fault log.no_iommu_fault_of_jobs log.no_nvlink_failure "
     "log.no_assertion",
-    "systemctl": "fabric.manager fabric.manager_at_boot service.few_restarts",
+    "systemctl": "fabric.manager fabric.manager_at_boot service.few_restarts limits.slurmd_locked_memory",
     "timedatectl": "time.hardware_clock",
     "scontrol": "slurm.registered",
     "ntpq": "time.ntpd_source",
@@ -656,6 +657,8 @@ WAITING = {
     "mmgetstate": "storage.gpfs_active",
     "/proc/interrupts": "cpu.no_machine_check cpu.no_deferred_error",
     "/sys/devices/system/edac": "memory.no_uncorrected memory.no_uncorrected_module",
+    "/proc/uptime": "gpu.replays_since_boot",
+    "/etc/fstab": "mount.all_mounted",
     "thermal_throttle": "cpu.no_throttling",
     "/sys/kernel/oops_count": "kernel.no_fault_counted kernel.no_lockup_counted",
     "journalctl -k -b -1": "log.no_fault_before log.no_fatal_xid_before",

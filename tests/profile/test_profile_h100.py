@@ -257,7 +257,7 @@ def test_an_nvswitch_at_x2_is_no_finding() -> None:
 
 def test_an_idle_gpu_at_gen1_is_no_finding() -> None:
     found = judged(gpus(), "gpu")
-    derived = {"gpu.nic_path_direct", "gpu.within_limits"}
+    derived = {"gpu.nic_path_direct", "gpu.within_limits", "gpu.replays_since_boot", "gpu.no_repair_waits"}
     derived |= {"gpu.idle_memory", "gpu.idle_power", "gpu.idle_temperature", "gpu.memory_at_full_clock"}
     assert {i for i, s in found.items() if s not in (Status.PASS, Status.NA)} == derived
     without = {"gpu.no_page_waits", "gpu.clocks_default", "fabric.healthy_summary", "fabric.configured"}
@@ -429,6 +429,7 @@ def test_eight_recorded_h100_are_no_finding() -> None:
     # What NVML reports and nvidia-smi does not, and derived facts.
     not_by_smi = {"nvlink.count", "gpu.peers", "gpu.inforom_valid", "gpu.gsp_default", "gpu.no_link_error"}
     derived = {"gpu.near_nic", "gpu.nic_path_direct", "gpu.path_width", "gpu.path_speed", "gpu.within_limits"}
+    derived |= {"gpu.replays_since_boot"}
     assert {i for i, s in found.items() if s is Status.UNKNOWN} == not_by_smi | derived
     assert {*found.values()} == {Status.PASS, Status.NA, Status.UNKNOWN}
 

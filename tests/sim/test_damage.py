@@ -513,6 +513,42 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         lambda a: a.command("dmidecode", lambda t: t.replace("Total Width: 80 bits", "Total Width: 64 bits", 1)),
         {"memory.dimms_have_ecc"},
     ),
+    "a module with many corrected errors": (
+        lambda a: a.files("/sys/devices/system/edac/mc/mc2/dimm0/dimm_ce_count", "40\n"),
+        {"memory.few_corrected"},
+    ),
+    "a PCIe link that replays": (
+        lambda a: a.command(
+            "0x10de0x03", lambda t: re.sub(r'("pcie_replay": \{"value": )0', r"\g<1>58000", t, count=1)
+        ),
+        {"gpu.replays_since_boot"},
+    ),
+    "a NIC below a slow switch": (
+        lambda a: a.files("/sys/bus/pci/devices/0000:(15:01|16:00).0/current_link_speed", "16.0 GT/s PCIe\n"),
+        {"nic.path_speed"},
+    ),
+    "a file system that is not mounted": (
+        lambda a: a.command("/etc/fstab", lambda t: t.replace("mounted /raid\n", "")),
+        {"mount.all_mounted"},
+    ),
+    "a fabric manager that does not start at boot": (
+        lambda a: a.command(
+            "UnitFileState '*.service'",
+            lambda t: re.sub(r"(Id=nvidia-fabricmanager.service\n(?:.+\n)*?UnitFileState=)enabled", r"\1disabled", t),
+        ),
+        {"fabric.manager_at_boot"},
+    ),
+    "turbo switched off": (
+        lambda a: a.bodies("/redfish/v1/Systems/DGX/Bios", lambda body: body["Attributes"].update(TurboMode="Disable")),
+        {"bios.turbo"},
+    ),
+    "jobs that cannot lock memory": (
+        lambda a: a.command(
+            "LimitMEMLOCK,LimitNOFILE '*.service'",
+            lambda t: re.sub(r"(Id=slurmd.service\n(?:.+\n)*?LimitMEMLOCK=)infinity", r"\g<1>67108864", t),
+        ),
+        {"limits.slurmd_locked_memory"},
+    ),
 }
 
 

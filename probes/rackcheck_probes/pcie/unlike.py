@@ -11,7 +11,7 @@ from rackcheck_probes.pcie.path import ENDS, links
 MODEL = ("class", "vendor", "device", "subsystem_vendor", "subsystem_device", "virtual")
 """Facts that are the same on all functions of a model."""
 SETTINGS = ("link.max_width", "link.max_speed")
-PAYLOAD = ("max_payload", "max_payload_supported")
+PAYLOAD = ("max_payload", "max_payload_supported", "max_read_request")
 NVIDIA = "0x10de"
 BRIDGE, NVME, DISPLAY, ACCELERATOR = "0x0604", "0x0108", "0x03", "0x12"
 """Beginnings of the class codes of ports (whose links differ by design), NVMe drives, GPUs and accelerators."""

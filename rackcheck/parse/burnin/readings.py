@@ -9,6 +9,7 @@ from statistics import median
 
 from rackcheck.model.burn_record import Burn, Fault, Record, Stage
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown
+from rackcheck.parse.burnin.label import words
 
 VERIFYING = ("mismatch", "disagree", "not finite", "alias")
 """Names of findings that mean a wrong value was computed, stored or moved."""
@@ -152,13 +153,7 @@ def named(burn: Burn, of: str) -> str:
     A GPU's index may change from one start of the node to the next. `peer/0-1` names both GPUs.
     """
     kind, _, key = of.partition("/")
-    known = []
-    for index in key.split("-") if kind in ("gpu", "peer") else ():
-        about = burn.gpus.get(index, {})
-        serial, uuid = about.get("serial"), about.get("uuid")
-        words = [f"serial number {serial}" if serial else str(uuid or ""), str(about.get("pci") or "")]
-        words += [f"module {about['module']}"] if "module" in about else []
-        known.append(" ".join(filter(None, words)))
+    known = [words(burn.gpus.get(index, {})) for index in (key.split("-") if kind in ("gpu", "peer") else ())]
     return f"{of} ({'; '.join(known)})" if any(known) else of
 
 
