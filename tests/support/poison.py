@@ -2,7 +2,7 @@
 
 The clean machines are the simulated DGX H100, and, for rules that it does not have, the machine that satisfies the rule.
 Poison is the smallest value beyond the rule's bound, one more than the clean count where there is no bound, and the
-worst word of a health. It is caught if a blocker or major rule that reads the fact fails; an unknown is not enough.
+worst word of a health. A count whose rate a rule judges is raised by powers of ten. It is caught if a blocker or major rule that reads the fact fails; an unknown is not enough.
 """
 
 from collections import Counter
@@ -147,8 +147,23 @@ def poisoned_dgx(profile: Profile, pattern: str, clean: Tree) -> Poisoning | Non
                 found = replace(found, value=value, spared=rule.id if status is Status.NA else "")
                 if status is Status.FAIL:
                     return replace(found, caught=rule.id)
-        return found
+        return found if found.value != "nothing" else _through_joins(profile, found, machine)
     return None
+
+
+def _through_joins(profile: Profile, found: Poisoning, machine: Tree) -> Poisoning:
+    """Poison a count from which a judged fact is derived: by one more, ten more, a hundred more, until a rule fails."""
+    leaf = machine.leaves[found.path]
+    for join in (each for each in registry().joins if found.pattern in each.needs):
+        rules = {rule.id: rule for given in join.gives for rule in readers(profile, given)}.values()
+        for step in (10**power for power in range(7)) if rules and isinstance(leaf.reading, int) else ():
+            found = replace(found, value=int(leaf.reading) + step)  # type: ignore[arg-type]
+            bad = Tree({**machine.leaves, found.path: replace(leaf, reading=found.value)}, machine.silent)
+            bad = Tree({**bad.leaves, **derive((join,), bad, TIME)}, bad.silent)
+            for rule in rules:
+                if _judged(rule, bad) is Status.FAIL:
+                    return replace(found, caught=rule.id)
+    return found
 
 
 def poisoned_rule(profile: Profile, pattern: str) -> Poisoning | None:
