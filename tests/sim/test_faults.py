@@ -186,7 +186,10 @@ BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     # Settings of the NIC that only AMD's processors need.
     "tool-missing, tool: lscpu": (frozenset({"cpu"}), frozenset({"nic.advanced_settings", "nic.write_ordering"})),
     "tool-missing, tool: timedatectl": (frozenset({"timesync"}), frozenset()),
-    "tool-missing, tool: systemctl": (frozenset({"services", "systemd"}), frozenset({"fabric.manager_version"})),
+    "tool-missing, tool: systemctl": (
+        frozenset({"service_limits", "services", "systemd"}),
+        frozenset({"fabric.manager_version"}),
+    ),
     "unreadable-file, path: /proc/sys/kernel/tainted": (frozenset({"tainted"}), frozenset()),
 }
 """Faults that hide an answer: the probes that read it, and the rules that need one of their facts."""
