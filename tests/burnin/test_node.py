@@ -18,6 +18,7 @@ from rackcheck.model.burn_record import Burn
 from rackcheck.model.capture import BurnCapture
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Absent
+from rackcheck.parse.burnin.label import labelled
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +110,22 @@ def test_a_fault_of_one_gpu_fails_its_rule_and_leaves_the_other_gpu_alone(node: 
     done = {stage.stage for stage in burn.stages if stage.of == "gpu/0" and stage.done}
     assert {"memory", "tensor", "scalar"} <= done
     assert of_session(found.process.pid) == []
+
+
+def test_a_gpu_that_runs_at_a_tenth_is_found_and_named_by_its_serial_number(node: Node) -> None:
+    found = node.burn(cuda="pace=1:10", hang=8.0)
+    found.end(60)
+    profile = job(1).profile
+    assert profile is not None
+    seen = tree(1, 1, BurnCapture(tuple(found.records)))
+    seen = seen.with_more(labelled(seen.leaves))
+    rules = [rule for rule in profile.rules if rule.id in {"burnin.gpu_memory_rate", "burnin.gpu_rate_alike"}]
+    judged = judge(rules, seen)
+    assert [verdict.status for verdict in judged] == [Status.FAIL, Status.FAIL]
+    wrong = [each for verdict in judged for each in verdict.evidence if each.status is Status.FAIL]
+    serial = seen.leaves["burnin.gpu/1.serial"].reading
+    assert wrong
+    assert all(f"gpu/1 (serial number {serial} " in each.source for each in wrong), wrong
 
 
 def _judged(records: list[Mapping[str, Any]]) -> Mapping[str, Verdict]:

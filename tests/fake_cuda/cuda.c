@@ -7,7 +7,8 @@
  * (seconds). Its faults, GPU first: flip=GPU:OFFSET:MASK (a bit of a line,
  * once, after it is filled), burst=GPU:OFFSET:MASK (32 lines from there on), stuck=GPU:OFFSET:MASK (bits that read as
  * 1), alias=GPU:BIT (an address line that is dead), wrong=GPU:SM:UNIT:MASK (SM -1 is each), nan=GPU:SM,
- * slow=GPU:SM:PERCENT, hang=GPU:LAUNCH (its event never comes), stall=GPU:LAUNCH (the call never returns),
+ * slow=GPU:SM:PERCENT, pace=GPU:PERCENT (each launch and copy at this share of the others' rate),
+ * hang=GPU:LAUNCH (its event never comes), stall=GPU:LAUNCH (the call never returns),
  * sticky=GPU:LAUNCH:CODE (each later call fails but those which free), lost=GPU:LAUNCH:CODE (those too), context=GPU:CODE,
  * full=GPU:TIMES (no memory for a context so often, in each process),
  * link=GPU:h2d|d2h:OFFSET (a bit of each copy that reaches so far), peer=FROM:TO (a bit of each copy), peer_hang,
@@ -257,18 +258,28 @@ static void hurt(char *to, size_t size, const char *way) {
     at = strchr(at, ':') + 1;
     if (strncmp(at, way, 3) == 0 && strtoull(at + 4, NULL, 0) < size) to[strtoull(at + 4, NULL, 0)] ^= 4;
 }
+/* Make what began at a time last as long as on a GPU of this pace. */
+static void keep_pace(double began) {
+    long long n[4];
+    if (fault("pace", current, n) && n[0] > 0 && n[0] < 100)
+        usleep((useconds_t)((now() - began) * (100.0 / (double)n[0] - 1) * 1e3));
+}
 int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t size, void *s) {
+    double began = now();
     LIVE;
     takes(s, size, 1);
     memcpy((void *)(uintptr_t)to, from, size);
     hurt((char *)(uintptr_t)to, size, "h2d");
+    keep_pace(began);
     return 0;
 }
 int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t size, void *s) {
     LIVE;
+    double began = now();
     takes(s, size, 1);
     memcpy(to, (void *)(uintptr_t)from, size);
     if (size > 128 << 10 || value("small")) hurt(to, size, "d2h");
+    keep_pace(began);
     return 0;
 }
 int cuMemcpyPeerAsync(u64 to, void *to_of, u64 from, void *from_of, size_t size, void *s) {
@@ -473,6 +484,7 @@ int cuLaunchKernel(const function *f, unsigned gx, unsigned gy, unsigned gz, uns
     long long n[4];
     LIVE;
     (void)shared, (void)extra;
+    double began = now();
     if (gy != 1 || gz != 1 || by != 1 || bz != 1 || bx == 0 || bx % 32) return 1;
     read_state();
     current->launches++;
@@ -494,6 +506,7 @@ int cuLaunchKernel(const function *f, unsigned gx, unsigned gy, unsigned gz, uns
     if (strcmp(f->name, "march") == 0) march_in_step(f, gx, bx, p);
     else for (u32 block = 0; block < gx; block++) run_block(f, block, block % sms, bx, p);
     if (strcmp(f->name, "fill") == 0) decay(current, p);
+    keep_pace(began);
     return 0;
 }
 

@@ -55,6 +55,7 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
         "uplink": _nvml_uplink(gpus.root, place) if place else None,
         "model": ask(nvml.nvmlDeviceGetName),
         "memory": memory.total if memory else None,
+        "memory_used": memory.used if memory else None,
         "cc": capability,
         "limit": scaled(ask(nvml.nvmlDeviceGetEnforcedPowerLimit), 1e-3),
         "limit_default": scaled(ask(nvml.nvmlDeviceGetPowerManagementDefaultLimit), 1e-3),

@@ -1,5 +1,6 @@
 """Decides on the node which GPUs must not be tested, and why: a GPU in use, a shared GPU, a part of a GPU."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,9 @@ if TYPE_CHECKING:
 
 MPS_NAME = "nvidia-cuda-mps"
 """The kernel's name of the processes nvidia-cuda-mps-control and nvidia-cuda-mps-server: their first 15 characters."""
+
+IDLE_MEMORY = 2 << 30
+"""Bytes of its memory that an idle GPU may have in use; drivers reserve 480 MiB of an H100 and 616 MiB of an H200."""
 
 
 def mps_process(root: "str") -> "str":
@@ -24,8 +28,10 @@ def nvml_refused(gpus: "Any", found: "Any") -> "Any":
 
     In an exclusive mode, only one process may use a GPU, and a test of the links needs two. With MPS, the results and
     the errors of one process depend on those of others. A GPU with MIG is several smaller GPUs. A GPU whose processes
-    NVML does not report may be in use.
+    NVML does not report may be in use. NVML does not list the processes of other containers, but counts their memory;
+    where the kernel itself may use a GPU's memory (Grace), that count proves nothing.
     """
+    coherent = os.uname().machine == "aarch64"
     foreign = gpus.foreign(set()) if found else {}
     unknown = {trouble["of"]: trouble["why"] for trouble in gpus.troubles}
     mps, refused = mps_process(gpus.root) if found else "", {}
@@ -39,6 +45,9 @@ def nvml_refused(gpus: "Any", found: "Any") -> "Any":
             refused[index] = f"unsupported: MPS is running on the node (pid {mps})"
         elif who:
             refused[index] = f"foreign process: {who}"
+        elif (about.get("memory_used") or 0) > IDLE_MEMORY and not coherent:
+            used = "%.1f GiB of its memory are in use" % (about["memory_used"] / 2**30)
+            refused[index] = f"foreign process: {used}, and no process is visible here"
         elif f"gpu/{index}" in unknown:
             refused[index] = unknown[f"gpu/{index}"]
     return refused
