@@ -75,7 +75,7 @@ check: $(VENV)/.dev
 DIST := --dist worksteal
 
 full: TESTS := --tier full
-full explore: export RACKCHECK_DEEP := 1
+full: export RACKCHECK_DEEP := 1
 durations: TESTS := --measure
 full all durations: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
 	@PYTHONPATH=$(CURDIR)/$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) $(DIST) $(TESTS)

@@ -4,6 +4,7 @@ A join reads facts in a node's tree and returns other facts; it collects nothing
 fact derived from an unknown fact is unknown, unless every possible value of the unknown fact gives the same result.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 
 from rackcheck.model import path as paths
@@ -53,6 +54,22 @@ def derive(joins: Iterable[Join], tree: Tree, time: str) -> Mapping[str, Leaf]:
 def settled(readings: Iterable[Reading]) -> Unknown | None:
     """Return the first unknown reading; None if there is none."""
     return next((reading for reading in readings if isinstance(reading, Unknown)), None)
+
+
+def mean_since_boot(count: Reading, uptime: Reading, period: float, least: int = 1) -> Reading:
+    """Return a count since boot, divided by the periods that began since boot, rounded down.
+
+    `uptime` and `period` are in seconds; the count is divided by at least `least` periods. During at least one period
+    the count rose by as much as the result.
+    """
+    if isinstance(count, int) and count == 0:
+        return 0
+    for reading in (count, uptime):
+        if not isinstance(reading, int | float):
+            return reading
+    assert isinstance(count, int | float)
+    assert isinstance(uptime, int | float)
+    return int(count / max(least, math.ceil(uptime / period)))
 
 
 def known(reading: Reading) -> bool:

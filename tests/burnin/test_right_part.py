@@ -212,7 +212,7 @@ def test_a_gpu_on_which_nvml_and_cuda_disagree_is_not_tested_and_not_blamed(
         (
             "1.memory_used=75161927680",
             "",
-            "foreign process: 70.0 GiB of its memory are in use, and no process is visible here",
+            "foreign process: none is visible here, but 70.0 GiB of its memory are in use",
         ),
         ("1.processes=!999", "", "unsupported: NVML does not report whether other processes use the GPU"),
         ("1.processes=1\n1.mig=1", "slice=1", "unsupported: MIG on gpu/1"),

@@ -162,8 +162,8 @@ def of_the_clock_service(rule: Rule, _: tuple[str, ...]) -> bool:
 
 
 def of_a_monitor(rule: Rule, _: tuple[str, ...]) -> bool:
-    """States how many errors mcelog allows a memory module in a day, or how many replays DCGM allows a link a minute."""
-    return (rule.refs[0], *figures(rule)) in {("mcelog.config", 10), ("dcgm.health", 31)}
+    """States how many errors mcelog allows the memory of a socket in a day, or how many replays DCGM allows a link a minute."""
+    return (rule.refs[0], *figures(rule)) in {("mcelog.config", 100), ("dcgm.health", 31)}
 
 
 def of_the_xid_catalogue(rule: Rule, _: tuple[str, ...]) -> bool:
@@ -216,7 +216,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     a_word_of_its_state: """
         burnin.gpu_work_best burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
         burnin.dcgm_quiet burnin.copies_whole burnin.stress burnin.transfers_whole burnin.hl_qual
-        fabric.manager_at_boot bmc.power_on bmc.system_healthy bmc.healthy psu.healthy fan.healthy
+        mount.raid fabric.manager_at_boot bmc.power_on bmc.system_healthy bmc.healthy psu.healthy fan.healthy
         fan.enabled security.identity_proven security.no_lasting_override nvme.live imex.domain_up shelf.kind
         shelf.supplies fabric.joined k8s.kubelet k8s.kubelet_at_boot k8s.runtime slurm.slurmd slurm.slurmd_at_boot
         slurm.devices_confined slurm.cores_confined slurm.memory_confined slurm.processes_tracked slurm.tasks_confined

@@ -204,7 +204,9 @@ def test_a_bare_host_passes_the_profile_of_any_machine_and_no_other(
 @bare
 @pytest.mark.slow
 def test_every_other_profile_is_incomplete_on_a_bare_host_and_states_why(tmp_path: Path) -> None:
-    names = sorted(set(library.profiles()) - {"linux-server"})
+    # Where a host has no product name, the example is for each machine with a Xeon.
+    example = {"example-site"} if "Xeon" in Path("/proc/cpuinfo").read_text("utf-8") else set()
+    names = sorted(set(library.profiles()) - {"linux-server"} - example)
     assert len(names) > 30
     for name in names:
         done = rackcheck("audit", "-p", name, "localhost", "-q", "--json", "-o", tmp_path / name)

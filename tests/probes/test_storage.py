@@ -486,7 +486,10 @@ def test_no_shell_sends_the_options_of_fstab_home(shell: list[str], tmp_path: Pa
     answer = shell_output(shell, at_home(fstab.COMMAND, tmp_path, mounts, table))
     assert "hush" not in answer
     assert "bob" not in answer
-    assert facts(PROBES["fstab"], answering(PROBES["fstab"], answer)) == {"storage.fstab.unmounted": ("/mnt/share",)}
+    assert facts(PROBES["fstab"], answering(PROBES["fstab"], answer)) == {
+        "storage.fstab.unmounted": ("/mnt/share",),
+        "storage.fstab.unmounted_optional": (),
+    }
 
 
 def test_a_fuse_mount_finds_its_connection_by_its_device() -> None:

@@ -658,7 +658,7 @@ WAITING = {
     "/proc/interrupts": "cpu.no_machine_check cpu.no_deferred_error",
     "/sys/devices/system/edac": "memory.no_uncorrected memory.no_uncorrected_module",
     "/proc/uptime": "gpu.replays_since_boot",
-    "/etc/fstab": "mount.all_mounted",
+    "/etc/fstab": "mount.all_mounted mount.raid",
     "thermal_throttle": "cpu.no_throttling",
     "/sys/kernel/oops_count": "kernel.no_fault_counted kernel.no_lockup_counted",
     "journalctl -k -b -1": "log.no_fault_before log.no_fatal_xid_before",

@@ -514,7 +514,7 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         {"memory.dimms_have_ecc"},
     ),
     "a module with many corrected errors": (
-        lambda a: a.files("/sys/devices/system/edac/mc/mc2/dimm0/dimm_ce_count", "40\n"),
+        lambda a: a.files("/sys/devices/system/edac/mc/mc2/dimm0/dimm_ce_count", "400\n"),
         {"memory.few_corrected"},
     ),
     "a PCIe link that replays": (
@@ -529,7 +529,7 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
     ),
     "a file system that is not mounted": (
         lambda a: a.command("/etc/fstab", lambda t: t.replace("mounted /raid\n", "")),
-        {"mount.all_mounted"},
+        {"mount.raid"},
     ),
     "a fabric manager that does not start at boot": (
         lambda a: a.command(

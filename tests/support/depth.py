@@ -1,6 +1,6 @@
 """How many cases the long searches try: a tenth of them in a usual run, all of them with RACKCHECK_DEEP=1.
 
-`make full` and `make explore` set it. With all cases these searches took a third of the time of all tests.
+`make full` sets it. With all cases these searches took a third of the time of all tests.
 """
 
 import os

@@ -2,7 +2,8 @@
 
 The clean machines are the simulated DGX H100, and, for rules that it does not have, the machine that satisfies the rule.
 Poison is the smallest value beyond the rule's bound, one more than the clean count where there is no bound, and the
-worst word of a health. A count whose rate a rule judges is raised by powers of ten. It is caught if a blocker or major rule that reads the fact fails; an unknown is not enough.
+worst word of a health. A count whose rate a rule judges is raised by powers of ten. It is caught if a blocker or major
+rule that reads the fact fails; an unknown is not enough.
 """
 
 from collections import Counter

@@ -14,6 +14,8 @@ PAIRS = 1 << 16
 """Maximum number of pairs of a GPU and a NIC that are compared: more than any node has."""
 GPU_CLASSES = frozenset({"0x030200", "0x120000"})
 """PCI classes of GPUs without a display: 3D controllers, and accelerators."""
+BRIDGE = "0x060400"
+"""PCI class of a port."""
 WORDS = tuple(near.value for near in Near)
 ROLE_FACTS = (
     "pcie", *(f"pcie/*.{leaf}" for leaf in ("class", "vendor", "device", "upstream", "host_bridge", "numa")),
@@ -146,8 +148,9 @@ def gpu_sites(inputs: Inputs, upstream: Mapping[str, Reading]) -> Mapping[str, R
     """Map the PCI address of each GPU, and of each empty port where a GPU belongs, to itself.
 
     A port is empty if no function is below it. A GPU belongs there if the ports from it up to the root bus have the
-    models, devices and functions of the ports that are above a GPU of the same node. A device of unknown class, and a
-    port of which this can not be decided, is mapped to the reason.
+    models, devices and functions of the ports that are above a GPU of the same node. In a server that is sold with
+    fewer GPUs than places, the empty ports are no places of missing GPUs: they count only if they are fewer than half
+    of the GPUs. A device of unknown class, and a port of which this can not be decided, is mapped to the reason.
     """
     classes = inputs.table("pcie", "class")
     found: dict[str, Reading] = {name: word for name, word in classes.items() if isinstance(word, Unknown)}
@@ -157,24 +160,23 @@ def gpu_sites(inputs: Inputs, upstream: Mapping[str, Reading]) -> Mapping[str, R
     doubt = next((trouble for gpu in gpus for trouble in [climbed(gpu, upstream)[1]] if trouble is not None), None)
     doubt = doubt or next((shape for shape in seen if isinstance(shape, Unknown)), None)
     taken, unread = set(map(str, upstream.values())), settled(upstream.values())
+    sites: dict[str, Reading] = {}
     for port in (name for name, word in classes.items() if word == BRIDGE and name not in taken and gpus):
         shape = _shape(inputs, port, upstream)
         if isinstance(shape, Unknown):
             found[port] = shape
         elif shape in seen:
-            found[port] = unread or port
+            sites[port] = unread or port
         elif doubt is not None:
             found[port] = doubt
-    return found | {gpu: gpu for gpu in gpus}
-
-
-BRIDGE = "0x060400"
+    few = 2 * len(sites) < len(gpus)
+    return found | (sites if few or unread is not None else {}) | {gpu: gpu for gpu in gpus}
 
 
 def _shape(inputs: Inputs, port: str, upstream: Mapping[str, Reading]) -> tuple[str, ...] | Unknown:
     """Return the model, device and function of a port and of each port above it.
 
-    Root ports have another device number on each root bus, so that number is left out.
+    Root ports have another device and function on each root bus, so these numbers are left out.
     """
     ways, trouble = climbed(port, upstream)
     rows: list[str] = []

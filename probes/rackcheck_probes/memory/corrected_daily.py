@@ -1,9 +1,7 @@
 """How often each memory module had a corrected error since boot."""
 
-import math
-
 from rackcheck import Class, Facts, Inputs, integer, join, spell_key
-from rackcheck.model.fact import Reading
+from rackcheck.probe.join import mean_since_boot
 
 DAY = 86_400.0
 
@@ -27,16 +25,4 @@ def corrected_daily(inputs: Inputs) -> Facts:
         item = f"memory.controller/{spell_key(controller)}"
         for module in inputs.items(f"{item}.module")[0]:
             part = f"{item}.module/{spell_key(module)}"
-            yield f"{part}.corrected_daily", per(inputs.reading(f"{part}.corrected"), uptime, DAY)
-
-
-def per(count: Reading, uptime: Reading, period: float) -> Reading:
-    """Return a count since boot, divided by the periods of this many seconds that began since boot, rounded down."""
-    if isinstance(count, int) and count == 0:
-        return 0
-    for reading in (count, uptime):
-        if not isinstance(reading, int | float):
-            return reading
-    assert isinstance(count, int | float)
-    assert isinstance(uptime, int | float)
-    return int(count / max(1, math.ceil(uptime / period)))
+            yield f"{part}.corrected_daily", mean_since_boot(inputs.reading(f"{part}.corrected"), uptime, DAY)

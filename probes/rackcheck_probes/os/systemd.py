@@ -18,7 +18,10 @@ TARGET, FAILED, END = "-- target --", "-- failed --", "-- end --"
         "os.systemd.state": text(
             "State of the whole system: running, degraded (a unit failed), starting.", Class.MEASUREMENT
         ),
-        "os.systemd.failed": listing("Units that failed, by their full name.", Class.MEASUREMENT),
+        "os.systemd.failed": listing(
+            "Units that failed, by their full name; without those of a login, such as sshd@ and scopes.",
+            Class.MEASUREMENT,
+        ),
         "os.systemd.target": text("The target that the system boots into: multi-user.target, graphical.target."),
         "os.systemd.limits.memlock": quantity(
             "KiB", "Memory that a service's process may pin unless its unit overrides it.", unlimited=True
@@ -40,6 +43,6 @@ def systemd(answer: str) -> Facts:
     yield "os.systemd.target", read.line(target) if target != FAILED else Absent("no default target")
     # Before systemd 246, a mark precedes a failed unit with any options.
     names = [words[0] for row in failed if (words := row.lstrip("●* ").split(maxsplit=1))]
-    yield "os.systemd.failed", tuple(sorted(names))
+    yield "os.systemd.failed", tuple(sorted(name for name in names if not systemctl.of_a_login(name)))
     yield "os.systemd.limits.memlock", systemctl.limit_in_kib(shown.get("DefaultLimitMEMLOCK"))
     yield "os.systemd.limits.nofile", systemctl.limit(shown.get("DefaultLimitNOFILE"))

@@ -22,8 +22,8 @@ BRIDGE, NVME, DISPLAY, ACCELERATOR = "0x0604", "0x0108", "0x03", "0x12"
     also=tuple(f"pcie/*.{leaf}" for leaf in PAYLOAD),
     gives=gives(
         "pcie/*",
-        "Settings of the link in which this function differs from most functions of the same model, if there are at "
-        "least three; none for ports, NVMe drives and NVIDIA GPUs.",
+        "Settings of the link, of payloads and of read requests in which this function differs from most functions of "
+        "the same model, if there are at least three; none for ports, NVMe drives and NVIDIA GPUs.",
     ),
 )
 def pcie_unlike(inputs: Inputs) -> Facts:

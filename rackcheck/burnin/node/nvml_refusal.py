@@ -46,8 +46,8 @@ def nvml_refused(gpus: "Any", found: "Any") -> "Any":
         elif who:
             refused[index] = f"foreign process: {who}"
         elif (about.get("memory_used") or 0) > IDLE_MEMORY and not coherent:
-            used = "%.1f GiB of its memory are in use" % (about["memory_used"] / 2**30)
-            refused[index] = f"foreign process: {used}, and no process is visible here"
+            used = "%.1f GiB" % (about["memory_used"] / 2**30)
+            refused[index] = f"foreign process: none is visible here, but {used} of its memory are in use"
         elif f"gpu/{index}" in unknown:
             refused[index] = unknown[f"gpu/{index}"]
     return refused

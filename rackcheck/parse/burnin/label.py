@@ -37,7 +37,8 @@ def labelled(leaves: Mapping[str, Leaf]) -> dict[str, Leaf]:
         if about is None or leaf.source.partition(":")[0] != SOURCE:
             continue
         named = [labels.setdefault(index, _label(leaves, index)) for index in about.groups() if index is not None]
-        if all(named) and not any(label in leaf.source for label in named):
+        # A fault's source has the part already, by its index or as one of a pair.
+        if all(named) and not any(label.partition("(")[2].rstrip(")") in leaf.source for label in named):
             more = leaf.source.removeprefix(SOURCE)
             found[path] = replace(leaf, source=f"{SOURCE}, {' to '.join(named)}{more}")
     return found

@@ -14,6 +14,11 @@ ALL_ONES = str(2**64 - 1)
 """Text by which systemd before 229 means infinity."""
 
 
+def of_a_login(unit: str) -> bool:
+    """Return whether systemd starts a unit for a login or for one command, so that its failure is not the machine's."""
+    return unit.startswith(OF_LOGINS) or unit.endswith(".scope")
+
+
 @dataclass(frozen=True)
 class Timer:
     """A timer unit: its name without `.timer`, and systemd's words for its state and for whether it starts at boot."""
