@@ -158,7 +158,7 @@ def test_hello_reports_each_gpu_in_si_units(node: Node) -> None:
     gpus = node.gpus(numbered(2) + "1.link.3.state=0\n")
     assert gpus.hello()["0"] == {
         "uuid": uuid(0), "serial": "1650000000000", "module": 1, "pci": "0000:17:00.0", "model": "NVIDIA H200",
-        "memory": 150754820096, "cc": "9.0", "limit": 700.0, "limit_default": 700.0, "limit_max": 700.0,
+        "memory": 150754820096, "memory_used": 0, "cc": "9.0", "limit": 700.0, "limit_default": 700.0, "limit_max": 700.0,
         "clock_max": 1.98e9, "memory_clock_max": 3.201e9, "memory_width": 6144, "link_gen_max": 5,
         "link_width_max": 16, "nvlinks": 18, "nvlink_rate": 18 * 26562e6, "driver": "580.95.05", "mig": False,
         "mode": "default", "persistence": True, "slowdown": 89, "ecc": True,
