@@ -29,6 +29,6 @@ def replays_per_minute(inputs: Inputs) -> Facts:
         generation = generations[gpu]
         if isinstance(generation, int) and generation > NEWEST:
             mean = Absent("no bound is published for PCIe Gen6")
-        elif not isinstance(generation, int | Absent) and mean != 0:
+        elif not isinstance(generation, int | Absent):
             mean = generation
         yield f"gpu/{spell_key(gpu)}.link.replays_per_minute", mean

@@ -31,12 +31,13 @@ def labelled(leaves: Mapping[str, Leaf]) -> dict[str, Leaf]:
     Every place that shows a value with its source then also shows which part to swap.
     """
     found: dict[str, Leaf] = {}
-    labels: dict[str, str] = {}
+    indices = {about[1] for about in map(OF_GPU.match, leaves) if about is not None}
+    labels = {index: _label(leaves, index) for index in indices}
     for path, leaf in leaves.items():
         about = OF_GPU.match(path)
         if about is None or leaf.source.partition(":")[0] != SOURCE:
             continue
-        named = [labels.setdefault(index, _label(leaves, index)) for index in about.groups() if index is not None]
+        named = [labels.get(index, "") for index in about.groups() if index is not None]
         # A fault's source has the part already, by its index or as one of a pair.
         if all(named) and not any(label.partition("(")[2].rstrip(")") in leaf.source for label in named):
             more = leaf.source.removeprefix(SOURCE)
