@@ -230,7 +230,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         os.started nic.link_advice nic.fec_on bmc.boot_order_kept cpu.one_microcode
         time.chrony_source time.ntpd_source nic.no_loopback slurm.registered slurm.assigned bmc.chassis_on fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
     """,
-    a_count_or_a_word: "pcie.no_lane_error pcie.no_poisoned_data pcie.interrupts_near storage.raid_whole storage.pool_members_sound",
+    a_count_or_a_word: "memory.left_for_gpus pcie.no_lane_error pcie.no_poisoned_data pcie.interrupts_near storage.raid_whole storage.pool_members_sound",
     of_the_diagnostics: """
         links.no_downs links.few_symbol_errors links.few_recoveries links.few_bad_packets links.few_dropped_packets
         links.module_clean links.few_crc_errors links.few_carrier_losses links.bonds_steady links.no_lossless_discards nvlink.few_errors

@@ -549,6 +549,10 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         ),
         {"limits.slurmd_locked_memory"},
     ),
+    "nearly all memory reserved for huge pages": (
+        lambda a: a.files("/proc/meminfo", lambda t: t.replace("Hugetlb:               0 kB", "Hugetlb: 1782579200 kB")),
+        {"memory.left_for_gpus"},
+    ),
 }
 
 
@@ -678,7 +682,7 @@ FINDINGS: dict[str, tuple[Callable[[Answers], Answers], dict[str, Status]]] = {
     ),
     "memory reserved for huge pages": (
         lambda a: a.files("/proc/meminfo", lambda t: t.replace("Hugetlb:               0 kB", "Hugetlb: 838860800 kB")),
-        {"memory.huge_pages_few": Status.WARN},
+        {"memory.huge_pages_few": Status.WARN, "memory.left_for_gpus": Status.PASS},
     ),
     "warm air at the intake": (
         lambda a: a.bodies("/redfish/v1/Chassis/DGX/Thermal", one("Temperatures", "TEMP_AMBIENT", ReadingCelsius=38)),
