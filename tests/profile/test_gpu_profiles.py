@@ -625,8 +625,7 @@ WAITING = {
     "/proc/cpuinfo": "cpu.one_microcode",
     "/proc/net/route": "net.router_answers",
     "/etc/cdi": "container.cdi_driver",
-    "/proc/meminfo": "memory.none_broken memory.no_swap memory.all memory.huge_pages_few "
-    "memory.left_for_gpus",
+    "/proc/meminfo": "memory.none_broken memory.no_swap memory.all memory.huge_pages_few memory.left_for_gpus",
     "/proc/modules": "kernel.no_nouveau gpu.module gpu.module_version gpu.peer_memory nic.modules "
     "limits.locked_memory limits.services_locked_memory",
     "/proc/mounts": "container.cgroup mount.root_writable mount.none_read_only mount.space mount.inodes",

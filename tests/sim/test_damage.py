@@ -550,7 +550,9 @@ DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         {"limits.slurmd_locked_memory"},
     ),
     "nearly all memory reserved for huge pages": (
-        lambda a: a.files("/proc/meminfo", lambda t: t.replace("Hugetlb:               0 kB", "Hugetlb: 1782579200 kB")),
+        lambda a: a.files(
+            "/proc/meminfo", lambda t: t.replace("Hugetlb:               0 kB", "Hugetlb: 1782579200 kB")
+        ),
         {"memory.left_for_gpus"},
     ),
 }

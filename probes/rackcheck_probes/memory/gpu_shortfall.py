@@ -12,8 +12,8 @@ from rackcheck.model.fact import Absent, Reading
     gives={
         "memory.hugepages.gpu_shortfall": quantity(
             "GiB",
-            "How much less than the memory of all GPUs is left outside of huge pages; 0 if no huge page is reserved, or "
-            "if even all memory is less.",
+            "How much less than the memory of all GPUs is left outside of huge pages; 0 if no huge page is reserved, "
+            "or if even all memory is less.",
         )
     },
 )
