@@ -67,10 +67,12 @@ def quick(work: Work) -> None:
         say(first=time.monotonic() - began)
     else:
         say(why_first=str((first or {}).get("why", "the payload reported no product")))
+    took = time.monotonic() - began
     process.communicate(timeout=30)
     process = payload(whole_plan(work.given, ("tensor", 0.0, 40.0), deadline=60.0), work.given)
     at_work = heard(process, lambda record: record["k"] == "sample" and record["of"] == own)
-    time.sleep(3.0 * min(1.0, work.scale * 10))
+    # The load is stopped when it has run for a while, also on a machine that was slow to start it.
+    time.sleep(max(3.0 * min(1.0, work.scale * 10), 2.0 * took))
     ended = time.monotonic()
     rest, _ = process.communicate(timeout=30)
     took = time.monotonic() - ended

@@ -483,9 +483,10 @@ def test_ctrl_c_prints_what_is_known_and_exits_130(server: Server, tmp_path: Pat
             [sys.executable, "-m", "rackcheck", "doctor", "-p", "linux-server", "-q"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+        until(lambda: server.execs, "the node that answers was not checked")
         time.sleep(5)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=15)
+        out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "Interrupted: " in out
