@@ -103,11 +103,12 @@ def test_the_bound_is_below_the_upper_quartile(left: float, word: str) -> None:
     assert kinds(fleet(*[Machine()] * 4, Machine(rates={"memory.copy": left})), 4, "memory.copy") == {word}
 
 
-def test_half_of_all_nodes_slow_are_found_and_four_of_five_are_not() -> None:
+def test_fewer_than_three_quarters_of_the_nodes_slow_are_found_and_three_of_four_are_not() -> None:
     slow, whole = Machine(rates={"link.d2h": 0.5}), Machine()
     assert kinds(fleet(slow, whole), 0, "link.d2h") == {"slow"}
     assert kinds(fleet(slow, whole), 1, "link.d2h") == {"fine"}
-    assert kinds(fleet(slow, slow, slow, slow, whole), 0, "link.d2h") == {"fine"}
+    assert kinds(fleet(slow, slow, whole), 0, "link.d2h") == {"slow"}
+    assert kinds(fleet(slow, slow, slow, whole), 0, "link.d2h") == {"fine"}
 
 
 def test_nodes_of_one_gpu_each_are_compared() -> None:
@@ -182,7 +183,7 @@ def test_a_gpu_without_a_measurement_is_unknown_and_the_slow_node_is_found_all_t
     assert kinds(value, 5, "memory.copy") == {"slow"}
 
 
-@pytest.mark.parametrize(("nodes", "kind"), [(2, Unknown), (3, Unknown), (5, str)])
+@pytest.mark.parametrize(("nodes", "kind"), [(2, Unknown), (3, Unknown), (4, str), (9, str)])
 def test_with_a_silent_node_no_gpu_passes_unless_every_answer_of_it_leads_to_the_same(nodes: int, kind: type) -> None:
     silent: Facts = {"burnin.gpu": LOST}
     value = found([silent, *[Machine().facts() for _ in range(nodes - 1)]])
