@@ -147,8 +147,11 @@ def test_a_node_of_another_kind_is_not_compared_and_two_of_it_are_compared_with_
     assert all(kinds(two, 3, leaf) == {"fine"} for leaf in compared_too)
 
 
-def test_in_one_node_alone_nothing_is_compared_among_nodes() -> None:
-    assert {type(reading) for reading in fleet(Machine()).values()} == {Absent}
+@pytest.mark.parametrize("lost", ["", "burnin.cpu.model", "burnin.gpu/2.limit_default", "burnin.gpu/2.memory.copy"])
+def test_in_one_node_alone_nothing_is_compared_among_nodes_whatever_is_unknown(lost: str) -> None:
+    facts = Machine().facts()
+    value = found([facts | {lost: LOST} if lost else facts])
+    assert {type(reading) for reading in value.values()} == {Absent}
 
 
 # ---- copies between GPUs ---------------------------------------------------------------------------------------------
