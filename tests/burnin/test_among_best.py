@@ -169,8 +169,8 @@ def test_the_message_states_rate_limit_peers_and_how_many_copies_are_direct() ->
     trees = {seat.name: Tree(_leaves(facts)) for seat, facts in zip(seats, nodes, strict=True)}
     source = compared(COMPARISONS, seats, trees, "t")["n1"]["burnin.gpu/3.among.peer"].source
     assert source == (
-        "median rate of copies to and from other GPUs over NVLink: 36 GB/s, -90.0 % against 360 of the upper quartile "
-        "of 16 GPUs of its kind on 2 nodes, limit -30 %; 0 of 14 copies direct"
+        "burn-in: median rate of copies to and from other GPUs over NVLink: 36 GB/s, -90.0 % against 360 of the upper "
+        "quartile of 16 GPUs of its kind on 2 nodes, limit -30 %; 0 of 14 copies direct"
     )
 
 

@@ -144,6 +144,8 @@ def test_a_node_whose_gpus_are_all_slow_alike_is_found_among_four_nodes_and_amon
     assert beside not in failed
     expected = {place.format(gpu).replace(".beside.", ".among.") for gpu in range(8)}
     assert expected <= set(failed[BEST[name]])
+    leaves = seen.trees[f"n{nodes:02}"].leaves
+    assert all(f"gpu/{place[11]} (serial number " in leaves[place].source for place in expected)
 
 
 def test_a_rack_whose_gpus_are_all_slow_alike_differs_nowhere() -> None:

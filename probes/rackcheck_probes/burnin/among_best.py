@@ -185,10 +185,8 @@ def _judged(
             yield _fact(gpu, metric, Unknown(Reason.NOT_TESTED, "the other GPUs' value is 0"))
         elif slow or fine:
             line = usual.low if slow else usual.high
-            source = (
-                f"{metric.what}: {value:.4g} {metric.unit}, {(value / line - 1) * 100:+.1f} % against {line:.4g} of "
-            )
-            source += f"{peers}, limit {-APART * 100:+.0f} %{notes.get(gpu, '')}"
+            source = f"burn-in: {metric.what}: {value:.4g} {metric.unit}, {(value / line - 1) * 100:+.1f} % against "
+            source += f"{line:.4g} of {peers}, limit {-APART * 100:+.0f} %{notes.get(gpu, '')}"
             yield _fact(gpu, metric, Sourced("slow" if slow else "fine", source))
         else:
             yield _fact(gpu, metric, missing)
