@@ -1,12 +1,17 @@
 """How often our rules and other tools' rules find a slow GPU in simulated racks, and how often they name a healthy one.
 
-    python benchmarks/straggler.py [power|tools [RACKS [PARTS]]]
+    python benchmarks/straggler.py [power|best|tools [RACKS [PARTS]]]
 
 RACKS (300) simulated racks of each kind, seeded. `power` derives the bounds of `rackcheck.parse.burnin.tails`: groups
 of 2 to 1,024 GPUs whose eight metrics vary by 1.5 % (standard deviation), with normal or heavy tails (Student's t with
-5 degrees of freedom), healthy, and with GPUs that are 5, 10 or 20 % worse in one metric. Other methods are simulated
-with a tenth of RACKS, and groups of 1,024 GPUs with a sixteenth, but with at least 20. With PARTS ("normal", "rate
-heavy", "other heavy" or "heavy (t5)"), only these parts are simulated; all parts with 600 racks take 6 minutes.
+5 degrees of freedom), healthy, and with GPUs that are 5, 10, 20 or 50 % worse in one metric. `ours` is all that the
+burn-in compares among nodes: those bounds, and the fixed bound of `rackcheck_probes.burnin.among_best`, here for all
+eight metrics. Other methods are simulated with a tenth of RACKS, and groups of 1,024 GPUs with a sixteenth, but with at
+least 20. With PARTS ("normal", "rate heavy", "other heavy" or "heavy (t5)"), only these parts are simulated; all parts
+with 600 racks take 6 minutes.
+
+`best` checks the fixed bound alone, in seven metrics: the share of healthy groups with a finding, also where the nodes
+differ by 1.5 % too (`node`), and the share of findings that Student's t lets expect without a difference of nodes.
 
 `tools` compares our rules with those of other tools. A rack is 16 nodes of 8 GPUs with assumed spreads (standard
 deviations; no real ones are published): position in the chassis 1.5 %, node 0.5 %, chip 1.0 %, work per clock 0.2 %.
@@ -25,8 +30,10 @@ from statistics import median
 from rackcheck.parse.burnin import tails
 from rackcheck.parse.burnin.family import Compared, GpuPlace, PeerMetric, compare
 from rackcheck.parse.burnin.polish import polish, scale
+from rackcheck.parse.burnin.quartile import upper_quartile
 from rackcheck.parse.burnin.spans import CLIP, CellTable, NumberRange, apart, width
 from rackcheck.parse.burnin.straggler import Measured, PeerComparison, StragglerOutcome, judge
+from rackcheck_probes.burnin import among_best
 
 NODES, SLOTS = 16, 8
 POSITION, NODE, CHIP, WORK = 0.015, 0.005, 0.01, 0.002
@@ -47,7 +54,7 @@ PARTS = {"normal": frozenset[int](), "rate heavy": frozenset({0}), "other heavy"
 EXACT = tails.METRICS - 1
 """The metric that differs between identical chips only by errors of measurement, as work per clock does."""
 
-FAULTS = ((2, 0.05), (3, 0.1), (4, 0.2), (0, 0.1), (1, 0.2))
+FAULTS = ((2, 0.05), (3, 0.1), (4, 0.2), (0, 0.1), (1, 0.2), (5, 0.5))
 """The metrics in which one GPU each is worse, and by how much."""
 
 
@@ -119,14 +126,28 @@ def adaptive(places: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> lis
     return [slow(held) for held in compare(places, metrics).values()]
 
 
+def by_quartile(_: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> list[set[int]]:
+    """Return the GPUs that are far below the upper quartile of their kind, in each metric."""
+    lines = [upper_quartile(map(math.exp, values)).low * (1 - among_best.APART) for values in logs]
+    return [{n for n, v in enumerate(values) if math.exp(v) < line} for values, line in zip(logs, lines, strict=True)]
+
+
+def both(places: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> list[set[int]]:
+    """Return what the burn-in finds with both comparisons."""
+    return [one | other for one, other in zip(adaptive(places, logs), by_quartile(places, logs), strict=True)]
+
+
 METHODS = {
     "z < -4, 1 %": fixed(-4.0, 0.01),
     "z < -6, 6 %": fixed(-6.0, 0.06),
     "narrow": bounded(narrow=True),
     "wide": bounded(narrow=False),
-    "ours": adaptive,
+    "ours": both,
 }
-"""Methods: fixed limits, the bound for normal parts, that for heavy tails, and a choice between these two bounds."""
+"""Methods: fixed limits, the bound for normal parts, that for heavy tails, and a choice between these two bounds.
+
+The last method also has the fixed bound below the upper quartile.
+"""
 
 
 def tally(gpus: int, heavy: frozenset[int], racks: int, methods: Sequence[str]) -> dict[str, Tally]:
@@ -167,6 +188,36 @@ def power(racks: int, only: str) -> None:
                     + "".join(f"{count / one.racks:11.1%}" for count in one.found),
                     flush=True,
                 )
+
+
+def best(racks: int) -> None:
+    """Print the share of healthy groups in which the fixed bound names any GPU, in any of the metrics."""
+    metrics = len(among_best.METRICS)
+    line = -math.log1p(-among_best.APART)
+    scale_of_t = SPREAD / math.sqrt(5 / 3)
+    share = tails.t5_share(tails.t5_quantile(0.75) - line / scale_of_t)
+    print(f"{metrics} metrics, {among_best.APART:.0%} below the upper quartile, spread {SPREAD:.1%}")
+    print(f"{'parts':18}{'GPUs':>6}{'racks':>7}{'false':>8}{'expected':>10}")
+    for name, draw, node in (
+        ("normal", lambda rng: rng.gauss(0, 1), 0.0),
+        ("heavy (t5)", lambda rng: t5(rng) / math.sqrt(5 / 3), 0.0),
+        ("heavy (t5), node", lambda rng: t5(rng) / math.sqrt(5 / 3), SPREAD),
+    ):
+        for gpus in (32, 128, 1024):
+            runs, false = racks * 128 // gpus, 0
+            for seed in range(runs):
+                rng = random.Random(f"{name} {gpus} {seed}")  # noqa: S311
+                false += any(by_quartile([], [one]) != [set()] for one in _fleets(rng, gpus, metrics, draw, node))
+            chance = f"{1 - (1 - share) ** (gpus * metrics):10.2%}" if name == "heavy (t5)" else f"{'':10}"
+            print(f"{name:18}{gpus:6}{runs:7}{false / runs:8.2%}{chance}", flush=True)
+
+
+def _fleets(
+    rng: random.Random, gpus: int, metrics: int, draw: Callable[[random.Random], float], node: float
+) -> list[list[float]]:
+    """Return the logarithms of the values of each metric of a group of GPUs whose nodes differ by `node`."""
+    rows = [[node * draw(rng) for _ in range(gpus // SLOTS)] for _ in range(metrics)]
+    return [[row[n // SLOTS] + SPREAD * draw(rng) for n in range(gpus)] for row in rows]
 
 
 def constants() -> None:
@@ -326,11 +377,13 @@ def hall() -> None:
 
 def main() -> None:
     """Print one part, or both."""
-    part = sys.argv[1] if len(sys.argv) > 1 else "power tools"
+    part = sys.argv[1] if len(sys.argv) > 1 else "power best tools"
     racks = int(sys.argv[2]) if len(sys.argv) > 2 else 300
     if "power" in part:
         constants()
         power(racks, sys.argv[3] if len(sys.argv) > 3 else "")
+    if "best" in part:
+        best(racks)
     if "tools" in part:
         table(racks)
         holes(racks)

@@ -150,6 +150,11 @@ ELSEWHERE = {
     "burnin.gpu_work": "tests/burnin/test_grid.py",
     "burnin.gpu_rate": "tests/burnin/test_grid.py",
     "burnin.gpu_heat": "tests/burnin/test_grid.py",
+    "burnin.gpu_memory_best": "below, in a rack",
+    "burnin.gpu_host_best": "below, in a rack",
+    "burnin.gpu_peer_best": "below, in a rack",
+    "burnin.gpu_rate_best": "below, in a rack",
+    "burnin.gpu_power_best": "below, in a rack",
 }
 """Rules that need other records or several nodes to fail, and the tests in which they do."""
 
@@ -191,3 +196,22 @@ def test_where_half_of_all_gpus_are_slow_each_of_them_is_found_by_the_better_hal
     failed = judged(trees).failed
     found = {node: len(rules.get("burnin.gpu_work_best", ())) for node, rules in failed.items()}
     assert found == {f"n{number:02}": len(gpus) for number, gpus in slow.items()}
+
+
+ALL_OF_A_NODE: Mapping[str, Callable[[Iterable[Record]], Iterable[Record]]] = {
+    "burnin.gpu_memory_best": each(*(stages(f"gpu/{n}", "memory", "verify", rate=HALF) for n in range(8))),
+    "burnin.gpu_host_best": each(*(stages(f"gpu/{n}", "links", "d2h", rate=HALF) for n in range(8))),
+    "burnin.gpu_peer_best": each(*(stages(f"peer/{a}-{b}", "links", rate=HALF) for a in range(8) for b in range(8))),
+    "burnin.gpu_rate_best": each(*(stages(f"gpu/{n}", "tensor", rate=HALF) for n in range(8))),
+    "burnin.gpu_power_best": each(*(samples(f"gpu/{n}", power=300.0) for n in range(8))),
+}
+"""For each rule that compares the GPUs of all nodes, an edit of the records of one whole node."""
+
+
+@pytest.mark.parametrize("rule", ALL_OF_A_NODE)
+def test_a_node_whose_gpus_are_all_slow_fails_the_rule_and_the_nodes_it_is_compared_with_do_not(rule: str) -> None:
+    whole = [tree(4, number, capture(number, 7)) for number in range(1, 4)]
+    slow = BurnCapture(tuple(ALL_OF_A_NODE[rule](capture(4, 7).records)))
+    failed = judged([*whole, tree(4, 4, slow)]).failed
+    assert set(failed) == {"n04"}
+    assert len({place.partition(".among")[0] for place in failed["n04"][rule]}) == 8

@@ -97,6 +97,16 @@ SLOW: Mapping[str, tuple[str, Mapping[str, str], str, str]] = {
 """Each rate and the power of a GPU, with the fault that lowers it, the rule that must fail, and the place it must name."""
 
 
+BEST = {
+    "memory": "burnin.gpu_memory_best",
+    "host": "burnin.gpu_host_best",
+    "peers": "burnin.gpu_peer_best",
+    "clock": "burnin.gpu_rate_best",
+    "power": "burnin.gpu_power_best",
+}
+"""The rule that compares the same with the GPUs of all nodes."""
+
+
 @pytest.mark.parametrize("nodes", [1, 4])
 @pytest.mark.parametrize("left", [50, 10])
 @pytest.mark.parametrize("name", SLOW)
@@ -112,9 +122,39 @@ def test_a_gpu_with_half_or_a_tenth_of_a_rate_is_found_and_placed_on_one_node_an
     seen = judged(trees)
     assert set(seen.failed) == {f"n{number:02}" for number in hurt}
     for number, gpu in hurt.items():
-        found = seen.failed[f"n{number:02}"][rule]
-        assert place.format(gpu) in found
-        assert all(of.startswith(f"burnin.gpu/{gpu}.") for of in found)
+        failed = seen.failed[f"n{number:02}"]
+        assert place.format(gpu) in failed[rule]
+        assert place.format(gpu).replace(".beside.", ".among.") in failed[BEST[name]]
+        assert all(of.startswith(f"burnin.gpu/{gpu}.") for found in failed.values() for of in found)
+
+
+@pytest.mark.parametrize("nodes", [4, 2])
+@pytest.mark.parametrize("left", [50, 10])
+@pytest.mark.parametrize("name", SLOW)
+def test_a_node_whose_gpus_are_all_slow_alike_is_found_among_four_nodes_and_among_two(
+    name: str, left: int, nodes: int
+) -> None:
+    """Nothing differs within the node, so that no comparison within a node finds it."""
+    kind, words, beside, place = SLOW[name]
+    laid = [ill for gpu in range(8) for ill in ills(kind, gpu=str(gpu), percent=str(100 - left), **words)]
+    trees = [tree(nodes, number, capture(number, 1000)) for number in range(1, nodes)]
+    seen = judged((*trees, tree(nodes, nodes, capture(nodes, 1000, laid))))
+    assert set(seen.failed) == {f"n{nodes:02}"}
+    failed = seen.failed[f"n{nodes:02}"]
+    assert beside not in failed
+    expected = {place.format(gpu).replace(".beside.", ".among.") for gpu in range(8)}
+    assert expected <= set(failed[BEST[name]])
+    leaves = seen.trees[f"n{nodes:02}"].leaves
+    assert all(f"gpu/{place[11]} (serial number " in leaves[place].source for place in expected)
+
+
+def test_a_rack_whose_gpus_are_all_slow_alike_differs_nowhere() -> None:
+    """A limit of the part itself must find it: `light.*.reached`, or a floor of a profile."""
+    kind, words, _, place = SLOW["memory"]
+    laid = [ill for gpu in range(8) for ill in ills(kind, gpu=str(gpu), **words)]
+    seen = judged([tree(4, number, capture(number, 1000, laid)) for number in range(1, 5)])
+    assert seen.fact("n01", place.format(3).replace(".beside.", ".among.")) == "fine"
+    assert {rule for rules in seen.failed.values() for rule in rules} == {"burnin.gpu_memory_limit"}
 
 
 def test_a_gpu_whose_copies_are_not_direct_is_found_in_every_pair_of_it_and_in_no_other() -> None:

@@ -377,7 +377,8 @@ def test_a_burn_in_of_the_shipped_rack_finds_the_four_by_name_and_place_and_is_s
     warned = [(one["rule"], one["nodes"]) for one in findings if one["status"] == "warn"]
     assert warned == [("burnin.gpu_heat_alike", ["dgx06"])]
     found = {one["rule"]: (one["nodes"], one["reason"]) for one in findings if one["status"] != "warn"}
-    for rule, fact in (("burnin.gpu_host_rate", "beside.link"), ("burnin.gpu_host_limit", "light.link")):
+    by_rule = {"burnin.gpu_host_rate": "beside.link", "burnin.gpu_host_limit": "light.link"}
+    for rule, fact in (by_rule | {"burnin.gpu_host_best": "among.link"}).items():
         nodes, reason = found.pop(rule)
         assert nodes == ["dgx05"]
         assert reason.startswith(f"burnin.gpu/2.{fact}.h2d"), "half of the lanes, half of the rate"

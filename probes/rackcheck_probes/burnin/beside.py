@@ -1,14 +1,12 @@
 """Each GPU's rates and power under load, compared with the better GPUs of its model in the same node."""
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from statistics import median
+from collections.abc import Mapping, Sequence
 
 from rackcheck import Absent, Class, Facts, Inputs, Reason, Sourced, Unknown, join, quantity, spell_key
 from rackcheck.model.fact import Reading
-from rackcheck.model.path import parse
-from rackcheck.parse.burnin.light import pcie
+from rackcheck.parse.burnin.peer_copies import NEEDS, ends, missing, peer_copies
 from rackcheck.parse.burnin.quartile import upper_quartile
+from rackcheck.parse.burnin.readings import rate_of
 
 RATES = {
     "memory.copy": "Rate of copies within memory",
@@ -22,8 +20,7 @@ RATES = {
 
 OTHERS = "compared with the upper quartile of the node's other GPUs of this model."
 ALONE = Absent("the only GPU of its model in the node")
-PAIR, SLOT = "burnin.gpu/*.peer/*.rate", ("link.max_generation", "link.max_width")
-OF_NVLINK = "burnin.gpu/*.peer/*.of_nvlink"
+NOT_OVER_NVLINK = Absent("most copies between the node's GPUs do not run over NVLink")
 SLOW = Unknown(Reason.NOT_TESTED, "no copy between GPUs is faster than PCIe, although the GPUs have NVLinks")
 
 Values = Mapping[str, Reading]
@@ -31,13 +28,7 @@ Values = Mapping[str, Reading]
 
 
 @join(
-    needs=(
-        "burnin.gpu",
-        "burnin.gpu/*.model",
-        PAIR,
-        OF_NVLINK,
-        *(f"burnin.gpu/*.{leaf}" for leaf in (*RATES, *SLOT)),
-    ),
+    needs=(*NEEDS, "burnin.gpu/*.model", *(f"burnin.gpu/*.{leaf}" for leaf in RATES)),
     gives={
         **{
             f"burnin.gpu/*.beside.{leaf}": quantity("%", f"{what}, {OTHERS}", Class.MEASUREMENT)
@@ -69,24 +60,16 @@ def _compared(leaf: str, models: Values, values: Values) -> Facts:
         known = [other for other in values if other != gpu and not isinstance(models[other], Unknown)]
         others = [values[other] for other in known if models[other] == models[gpu]]
         doubtful = [models[other] for other in values if isinstance(models[other], Unknown)]
-        yield f"burnin.gpu/{spell_key(gpu)}.beside.{leaf}", _beside(own, others, _lost([*doubtful, *others]))
-
-
-def _lost(readings: Iterable[Reading]) -> Unknown | None:
-    """Return why a comparison is not possible if any of these readings is unknown; otherwise None."""
-    lost = next((reading for reading in readings if isinstance(reading, Unknown)), None)
-    if lost is None:
-        return None
-    return Unknown(Reason.NOT_TESTED, f"a value of the node's GPUs is missing: {lost.detail or lost.reason.value}")
+        yield f"burnin.gpu/{spell_key(gpu)}.beside.{leaf}", _beside(own, others, missing([*doubtful, *others]))
 
 
 def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None) -> Reading | Sourced:
-    value = _number(own)
+    value = rate_of(own)
     if value is None:
         return own
     if lost is not None:
         return lost
-    numbers = [number for other in others if (number := _number(other)) is not None]
+    numbers = [number for other in others if (number := rate_of(other)) is not None]
     if not numbers:
         return ALONE
     usual = upper_quartile(numbers).high
@@ -101,49 +84,18 @@ def _peers(inputs: Inputs, models: Values) -> Facts:
 
     A pair that is slow because one of its GPUs is slow in every pair does not stand out among that GPU's pairs.
     """
-    readings, cut = inputs.every(PAIR)
-    slots = [reading for leaf in SLOT for reading in inputs.table("burnin.gpu", leaf).values()]
-    rates = {path: rate for path, reading in readings.items() if (rate := _number(reading)) is not None}
-    most = max(_slots(inputs), default=None)
-    why: Reading | None = cut or _lost([*readings.values(), *slots])
-    if why is None and (most is None or not rates or median(rates.values()) <= most):
-        linked = any(_number(reading) is not None for reading in inputs.every(OF_NVLINK)[0].values())
-        slow = linked and most is not None and bool(rates) and max(rates.values()) <= most
-        why = SLOW if slow else Absent("most copies between the node's GPUs do not run over NVLink")
+    copies = peer_copies(inputs)
+    why: Reading | None = copies.lost
+    if why is None and not copies.fast:
+        why = SLOW if copies.all_slow else NOT_OVER_NVLINK
     if why is not None:
         yield from ((f"burnin.gpu/{spell_key(gpu)}.beside.peer", why) for gpu in models)
-        yield from ((f"{path.rpartition('.')[0]}.beside", why) for path in readings)
+        yield from ((f"{path.rpartition('.')[0]}.beside", why) for path in copies.paths)
         return
-    ends = {path: _ends(path) for path in rates}
-    usual = {
-        gpu: median(rate for path, rate in rates.items() if gpu in ends[path])
-        for gpu in sorted({gpu for pair in ends.values() for gpu in pair})
-    }
-    missing = Unknown(Reason.NOT_TESTED, "no copy to or from this GPU was measured")
-    yield from _compared("peer", models, {gpu: usual.get(gpu, missing) for gpu in models})
-    for path, rate in rates.items():
-        least = min(usual[gpu] for gpu in ends[path])
+    not_copied = Unknown(Reason.NOT_TESTED, "no copy to or from this GPU was measured")
+    yield from _compared("peer", models, {gpu: copies.usual.get(gpu, not_copied) for gpu in models})
+    for path, rate in copies.rates.items():
+        least = min(copies.usual[gpu] for gpu in ends(path))
         if least > 0:
             source = f"burn-in: {rate:.4g} GB/s, compared with {least:.4g} GB/s, the lower median rate of its two GPUs"
             yield f"{path.rpartition('.')[0]}.beside", Sourced((rate / least - 1) * 100, source)
-
-
-def _slots(inputs: Inputs) -> Iterator[float]:
-    """Yield the theoretical rate of each GPU's slot in GB/s, as far as it is known."""
-    generations, widths = (inputs.table("burnin.gpu", leaf) for leaf in SLOT)
-    for gpu, generation in generations.items():
-        width = widths[gpu]
-        if isinstance(generation, int) and isinstance(width, int) and (rate := pcie(generation, width)) is not None:
-            yield rate / 1e9
-
-
-def _ends(path: str) -> tuple[str, str]:
-    """Return the indices of the two GPUs of a pair's fact."""
-    keys = [segment.key or "" for segment in parse(path).segments if segment.key is not None]
-    return keys[0], keys[1]
-
-
-def _number(reading: Reading) -> float | None:
-    """Return a rate or a power as a number; None if it is not a finite number of at least zero."""
-    known = isinstance(reading, int | float) and not isinstance(reading, bool) and math.isfinite(reading)
-    return float(reading) if known and isinstance(reading, int | float) and reading >= 0 else None

@@ -3,6 +3,7 @@
 Any fault is reported, however little was tested; the absence of faults is reported only if everything was tested.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
@@ -25,6 +26,12 @@ def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
     if not why and not burn.whole:
         why = f"the burn-in ended early: {burn.why}" if burn.why else "the burn-in ended early"
     return Unknown(Reason.NOT_TESTED, why or "the burn-in reports no value")
+
+
+def rate_of(reading: Reading) -> float | None:
+    """Return a rate or a power as a number; None if it is not a finite number of at least zero."""
+    known = isinstance(reading, int | float) and not isinstance(reading, bool) and math.isfinite(reading)
+    return float(reading) if known and isinstance(reading, int | float) and reading >= 0 else None
 
 
 def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median") -> Reading:
