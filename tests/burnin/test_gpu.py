@@ -20,7 +20,7 @@ from places import TESTS
 
 from rackcheck.burnin.kernels.build_gpu import TARGETS, unpacked
 from rackcheck.burnin.node import gpu_truth as truth
-from rackcheck.burnin.node.gpu_bench import GPU_ERRORS, GpuPace, GpuRecordWriter
+from rackcheck.burnin.node.gpu_bench import GPU_ERRORS, GpuPace, GpuRecordWriter, GpuTally
 from rackcheck.burnin.node.gpu_units import report_gpu_tensor
 
 HERE = TESTS
@@ -146,10 +146,49 @@ def test_a_healthy_gpu_does_all_stages_without_a_finding(machine: Gpu, seed: int
     }
     for record in done.values():
         assert record["work"] > 0
-        assert record["rate"] == pytest.approx(record["work"] / record["seconds"], rel=1e-3)
         assert record.get("mismatches", 0) == 0
+    rated = {(stage, test) for (_, stage, test), record in done.items() if "rate" in record}
+    assert rated >= {("tensor", "mma"), *(("memory", test) for test in ("fill", "march", "verify", "copy")),
+                     *(("scalar", test) for test in ("fp64", "fp32", "int32", "sfu")),
+                     *(("links", test) for test in ("h2d", "d2h", "both"))}  # fmt: skip
     verified = [("memory", "verify"), ("memory", "march"), ("tensor", "mma"), ("scalar", "fp64"), ("links", "h2d")]
     assert all("mismatches" in done["gpu/0", stage, test] for stage, test in verified)
+
+
+def test_a_rate_of_memory_comes_from_half_a_second_without_the_first_launch(machine: Gpu) -> None:
+    """With the first launches of 3 s each, none of these rates would be near the speed."""
+    done = stages(machine.burn("speed=100 cold=3", ("memory", 4.0), warm=0.5))
+    for test in ("fill", "march", "march down", "verify", "copy"):
+        record = done["gpu/0", "memory", test]
+        assert record["rate"] == pytest.approx(1e8, rel=1e-3), test
+        assert record["measured"] >= (0.5 if test == "copy" else record["least"]), test
+        if test in ("fill", "march", "copy"):  # the first launch of `verify` is in the test of the cache
+            assert record["seconds"] >= record["measured"] + 3.0, test
+
+
+def test_copies_take_a_quarter_of_a_stage_at_most_and_a_rate_that_was_measured_too_shortly_is_none(
+    machine: Gpu,
+) -> None:
+    rows = machine.burn("", ("memory", 2.0), warm=30.0)
+    record = stages(rows)["gpu/0", "memory", "copy"]
+    assert errors(rows) == []
+    assert record["status"] == "done"
+    assert 0.0 < record["measured"] < record["least"] == 6.0
+    assert "rate" not in record
+    assert record["seconds"] < 1.0
+    assert stages(rows)["gpu/0", "memory", "rounds"]["work"] > 1
+
+
+def test_a_test_with_a_single_launch_has_no_rate() -> None:
+    rows: list[Record] = []
+    tally = GpuTally("gpu/0", "memory", 0.0)
+    for test, seconds in (("verify", (0.3,)), ("copy", (3.0, 0.05, 0.02)), ("march", (3.0, 0.05, 0.0, 0.05))):
+        for each in seconds:
+            tally.add(test, "B", 1e9 * each, each)
+    tally.emit(lambda kind, **fields: rows.append(fields), "")
+    assert {r["test"]: (r.get("rate"), r["measured"]) for r in rows} == {
+        "verify": (None, 0.0), "copy": (None, 0.07), "march": (pytest.approx(1e9), 0.1),
+    }  # fmt: skip
 
 
 def test_a_stage_of_all_parts_that_ran_no_memory_test_counts_as_not_tested(machine: Gpu) -> None:

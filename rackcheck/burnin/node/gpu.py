@@ -14,8 +14,8 @@ if TYPE_CHECKING:
         CudaTrouble,
         cuda_described,
     )
-    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuRecordWriter, GpuTally
-    from rackcheck.burnin.node.gpu_links import GPU_WARM, gpu_host_work
+    from rackcheck.burnin.node.gpu_bench import GPU_LEAST, GPU_WARM, GpuBench, GpuHang, GpuRecordWriter, GpuTally
+    from rackcheck.burnin.node.gpu_links import gpu_host_work
     from rackcheck.burnin.node.gpu_memory import GpuMemory, gpu_memory_work
     from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable, gpu_stay_near
     from rackcheck.burnin.node.gpu_truth import GPU_MASK, GPU_REPORT, gpu_mix
@@ -106,7 +106,7 @@ class GpuRun:
         self.parts, self.turn = parts, turn
         self.plan, self.index, self.emit, self.clock, self.stop, self.blobs = plan, index, emit, clock, stop, blobs
         self.of = "gpu/%d" % index
-        self.hang = float(plan.get("hang", GPU_HANG))
+        self.hang, self.warm = float(plan.get("hang", GPU_HANG)), float(plan.get("warm", GPU_WARM))
         self.writer = GpuRecordWriter(self.of, emit)
         self.hold = 0.0
         self.last = plan.get("deadline", float("inf")) - 0.2
@@ -222,7 +222,7 @@ class GpuRun:
     def _stage(self, bench: "GpuBench", stage: Dict[str, Any]) -> None:
         """Run one stage and report its result."""
         name, until = stage["stage"], stage["until"]
-        tally, seed = GpuTally(self.of, name, self.clock()), gpu_seed(self.plan, name)
+        tally, seed = GpuTally(self.of, name, self.clock(), GPU_LEAST * self.warm), gpu_seed(self.plan, name)
         planned, left = until - stage["from"], until - tally.begun
         short = left < planned / 2 and planned - left > GPU_LATE
         late = "under-loaded: %.1f s of %.1f s were left" % (max(0.0, left), planned) if short else ""
@@ -254,7 +254,8 @@ class GpuRun:
 
     def _memory(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         memory = GpuMemory(bench.driver, l2=bench.l2)
-        self._with(bench, memory, [gpu_memory_work(bench, memory, tally, self.writer, seed, until, self.hold)])
+        work = gpu_memory_work(bench, memory, tally, self.writer, seed, until, self.hold, self.warm)
+        self._with(bench, memory, [work])
 
     def _with(self, bench: "GpuBench", memory: "GpuMemory", jobs: List[Any]) -> None:
         """Run jobs, and free the memory that they test, also if there was no memory for anything else."""
@@ -278,9 +279,8 @@ class GpuRun:
         turn = self.turn if len(self.devices.peers) > 1 else None
         begun = self.clock()
         host_until = begun + (until - begun) * GPU_HOST_SHARE if turn else until
-        warm = float(self.plan.get("warm", GPU_WARM))
         try:
-            if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until, warm)]):
+            if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until, self.warm)]):
                 return
         except CudaTrouble as trouble:
             if turn and trouble.code == CUDA_NO_MEMORY:

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 GPU_SLICE = 0.02
 """Target duration of a launch, in seconds: with more than 50 ms, a stop would take too long."""
 
+GPU_WARM = 0.5
+"""Seconds of work from which a rate is computed, if the stage has the time for it; a choice.
+
+The first launch of a test, or its first copy, is slower than the others, and is no part of its rate.
+"""
+
+GPU_LEAST = 0.2
+"""Share of GPU_WARM, of work after the first launch, below which a test has no rate; a choice."""
+
 GPU_ERRORS = 64
 """Maximum number of error records with one name; further errors are reported by a single record with `more`."""
 
@@ -37,19 +46,31 @@ class GpuHang(Exception):
 
 
 class GpuTally:
-    """The results of one stage: amount of work, net seconds, mismatches and further fields of each test."""
+    """The results of one stage: amount of work, net seconds, mismatches and further fields of each test.
 
-    def __init__(self, of: str, stage: str, begun: float) -> None:
-        self.of, self.stage, self.begun = of, stage, begun
+    `work` and `seconds` include the first launch of a test, its rate does not. A test that was measured for fewer than
+    `least` seconds after its first launch has no rate.
+    """
+
+    def __init__(self, of: str, stage: str, begun: float, least: float = GPU_LEAST * GPU_WARM) -> None:
+        self.of, self.stage, self.begun, self._least = of, stage, begun, least
         self.tests: Dict[str, Dict[str, Any]] = {}
+        self._warm: Dict[str, Tuple[float, float]] = {}
 
     def add(self, test: str, unit: str, work: float, seconds: float, mismatches: Optional[int] = None) -> None:
         """Add an amount of work to a test; `mismatches` is set if the test verifies its results."""
         values = self.tests.setdefault(test, {"unit": unit, "work": 0, "seconds": 0.0})
         values["work"] += work
         values["seconds"] += seconds
+        if seconds > 0:
+            done, measured = self._warm.get(test, (0.0, 0.0))
+            self._warm[test] = (done + work, measured + seconds) if test in self._warm else (0.0, 0.0)
         if mismatches is not None:
             values["mismatches"] = values.get("mismatches", 0) + mismatches
+
+    def measured(self, test: str) -> float:
+        """Return the seconds of a test's work after its first launch."""
+        return self._warm.get(test, (0.0, 0.0))[1]
 
     def add_fields(self, test: str, **more: Any) -> None:
         """Add further fields to a test's record."""
@@ -58,7 +79,11 @@ class GpuTally:
     def emit(self, emit: Callable[..., None], why: str) -> None:
         """Write a record for each test that did work; with `why`, each record has the status `not tested`."""
         for test, values in self.tests.items():
-            more = {"rate": values["work"] / values["seconds"]} if values["seconds"] > 0 else {}
+            more: Dict[str, Any] = {}
+            if test in self._warm:
+                work, seconds = self._warm[test]
+                more = {"rate": work / seconds} if seconds > 0 and seconds >= self._least else {}
+                more.update(measured=round(seconds, 9), least=self._least)
             more.update({"status": "not tested", "why": why} if why else {"status": "done"})
             more.update(values, seconds=round(values["seconds"], 9))
             emit("stage", of=self.of, stage=self.stage, test=test, **dict(more, **{"from": round(self.begun, 3)}))
