@@ -33,6 +33,9 @@ GPU_TOGETHER = 0.6
 GPU_NEEDED = {"memory": ("verify",), "tensor": ("mma",), "links": ("h2d",), "together": ("verify", "mma", "h2d")}
 """The tests without which a stage counts as not tested, by stage."""
 
+GPU_FILLED = {"tensor": ("tensor",), "scalar": ("fp64", "fp32", "int32", "sfu"), "together": ("tensor",)}
+"""The kernels that must fill the GPU, by stage; their launches need the number of blocks that run at the same time."""
+
 GPU_LATE = 1.0
 """Seconds by which a stage may begin late although less than half of its time is left."""
 
@@ -74,6 +77,21 @@ def gpu_environment() -> None:
 def gpu_seed(plan: Dict[str, Any], stage: str) -> int:
     """Return a stage's seed, which is equal on all GPUs of all nodes of a plan, so that hashes can be compared."""
     return int(gpu_mix((plan["seed"] + sum(stage.encode("ascii"))) & GPU_MASK))
+
+
+def gpu_unfilled(bench: "GpuBench", stage: str) -> str:
+    """Return why a stage did not load the GPU as it must; empty if it did.
+
+    In the stage `together`, matrix products and tests of memory must run on each SM at the same time.
+    """
+    unknown = [kernel for kernel in GPU_FILLED.get(stage, ()) if not bench.resident[kernel]]
+    if unknown:
+        what = "the driver does not report how many blocks of %s run at the same time"
+        return "under-loaded: " + what % ", ".join(unknown)
+    crowded = bench.crowded("tensor") if stage == "together" else []
+    return (
+        "under-loaded: no block of %s fits on an SM beside the matrix products" % ", ".join(crowded) if crowded else ""
+    )
 
 
 def gpu_watch(
@@ -245,7 +263,7 @@ class GpuRun:
         except GpuHang:
             tally.emit(self.emit, "hang")
             raise
-        tally.emit(self.emit, "stopped" if self.stop.is_set() else late)
+        tally.emit(self.emit, "stopped" if self.stop.is_set() else late or gpu_unfilled(bench, name))
         missing = [test for test in GPU_NEEDED.get(name, ()) if test not in tally.tests]
         if not tally.tests:
             self._untested(self.of, name, "stopped" if self.stop.is_set() else "under-loaded: time limit reached")
@@ -296,7 +314,7 @@ class GpuRun:
         memory = GpuMemory(bench.driver, GPU_TOGETHER, bench.l2)
         jobs = [
             gpu_memory_work(bench, memory, tally, self.writer, seed, until),
-            gpu_tensor_work(bench, tally, self.writer, seed, until, 1),
+            gpu_tensor_work(bench, tally, self.writer, seed, until, bench.leave_room("tensor")),
             gpu_host_work(bench, tally, self.writer, seed, until),
         ]
         self._with(bench, memory, jobs)

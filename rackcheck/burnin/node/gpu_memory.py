@@ -158,7 +158,7 @@ class GpuPasses:
         words = [ctypes.c_uint64(x) for x in (*part, count, now, flip)]
         grid = 0
         if kernel == "march":  # with more blocks than run at the same time, the others would begin again at one end
-            each, grid = 8 * self.bench.threads, self.bench.resident
+            each, grid = 8 * self.bench.threads, self.bench.blocks("march")
             words.append(ctypes.c_uint64((count - 1) // each * each + 1 if down else 0))
         self.bench.go(slot, self.stream, kernel, *words, grid=grid, report=kernel != "fill")
 
