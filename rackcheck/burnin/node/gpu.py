@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.gpu_links import gpu_host_work
     from rackcheck.burnin.node.gpu_memory import GpuMemory, gpu_memory_work
     from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable, gpu_stay_near
+    from rackcheck.burnin.node.gpu_quiet import GPU_LOUD
     from rackcheck.burnin.node.gpu_truth import GPU_MASK, GPU_REPORT, gpu_mix
     from rackcheck.burnin.node.gpu_units import gpu_scalar_work, gpu_tensor_work
 
@@ -119,9 +120,9 @@ class GpuRun:
     def __init__(
         self, plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float],
         stop: threading.Event, blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"],
-        turn: Optional[Callable[..., None]],
+        turn: Optional[Callable[..., bool]],
     ) -> None:  # fmt: skip
-        self.parts, self.turn = parts, turn
+        self.parts, self.turn, self.loud = parts, turn, ""
         self.plan, self.index, self.emit, self.clock, self.stop, self.blobs = plan, index, emit, clock, stop, blobs
         self.of = "gpu/%d" % index
         self.hang, self.warm = float(plan.get("hang", GPU_HANG)), float(plan.get("warm", GPU_WARM))
@@ -263,7 +264,8 @@ class GpuRun:
         except GpuHang:
             tally.emit(self.emit, "hang")
             raise
-        tally.emit(self.emit, "stopped" if self.stop.is_set() else late or gpu_unfilled(bench, name))
+        tally.emit(self.emit, "stopped" if self.stop.is_set() else late or self.loud or gpu_unfilled(bench, name))
+        self.loud = ""
         missing = [test for test in GPU_NEEDED.get(name, ()) if test not in tally.tests]
         if not tally.tests:
             self._untested(self.of, name, "stopped" if self.stop.is_set() else "under-loaded: time limit reached")
@@ -293,6 +295,17 @@ class GpuRun:
         bench.work([gpu_scalar_work(bench, tally, self.writer, seed, until)])
 
     def _links(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
+        """Copy over the links of this GPU, while no stage of the CPU loads the host's memory (gpu_quiet.py)."""
+        if self.turn and not self.turn(turn="quiet"):
+            self.loud = GPU_LOUD
+        tally.begun = self.clock()
+        try:
+            self._copy(bench, tally, seed, until)
+        finally:
+            if self.turn:
+                self.turn(turn="loud")
+
+    def _copy(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         """Copy to the host and back, and then wait while another process copies between the GPUs (gpu_peers.py)."""
         turn = self.turn if len(self.devices.peers) > 1 else None
         begun = self.clock()
@@ -347,7 +360,7 @@ class GpuRun:
 def gpu_child(
     plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
     blobs: Dict[str, bytes], library: str = "libcuda.so.1", parts: Optional[Mapping[int, "GpuPart"]] = None,
-    turn: Optional[Callable[..., None]] = None,
+    turn: Optional[Callable[..., bool]] = None,
 ) -> None:  # fmt: skip
     """Run a plan's GPU stages on one GPU; call this in a separate process, which is killed if the driver hangs.
 
@@ -356,9 +369,10 @@ def gpu_child(
     The start and end times of stages are in seconds, as `clock` returns them. Each GPU starts later than the previous
     one by the plan's `step`, in seconds. The stages begin later by the time that the driver takes to start and to
     compile the kernels, and end by the plan's `latest`. `turn` reports to the supervisor; it returns from
-    `turn="links"` when the copies between GPUs are complete. Without `turn`, there are none. A plan may have `inject`,
-    to inject faults in tests on real GPUs: `place` is the index of a 16-byte word of GPU memory, and `flip` are the
-    bits that are flipped in it after the first fill. `sm` is the SM that computes wrong results, and `bits` are the
-    bits that are flipped in these results.
+    `turn="links"` when the copies between GPUs are complete, and from `turn="quiet"` when no stage of the CPU loads the
+    host's memory, or False if that takes too long. Without `turn`, there are no copies between GPUs. A plan may have
+    `inject`, to inject faults in tests on real GPUs: `place` is the index of a 16-byte word of GPU memory, and `flip`
+    are the bits that are flipped in it after the first fill. `sm` is the SM that computes wrong results, and `bits` are
+    the bits that are flipped in these results.
     """
     GpuRun(plan, index, emit, clock, stop, blobs, parts or {}, turn).run(library)
