@@ -23,7 +23,7 @@ SOURCES = (
     "gpu_peers", "gpu_turns", "gpu_quiet", "gpu_work",
     "node_files", "node_accelerators", "node_reader", "kernel_log",
     "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "nvml_refusal", "gpu_listing", "telemetry",
-    "cublas_library", "cublas", "cublas_tool",
+    "cublas_library", "cublas_forms", "cublas", "cublas_tool",
     "tool_accelerators", "tool_words", "tool_run", "tool_server", "tools",
     "disk", "child", "supervisor", "main",
 )  # fmt: skip

@@ -15,14 +15,14 @@ from burn_nodes import WORDS, libraries
 from burn_nvml import uuid
 from places import TESTS
 
-from rackcheck.burnin.node import cublas as products
+from rackcheck.burnin.node import cublas_forms as forms
 from rackcheck.burnin.node import cublas_library
 from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.parse.burnin.tools import every
 
 HERE = TESTS
 NODE = HERE.parent / "rackcheck" / "burnin" / "node"
-FILES = ("cuda", "gpu_parts", "cublas_library", "cublas", "child", "cublas_tool")
+FILES = ("cuda", "gpu_parts", "cublas_library", "cublas_forms", "cublas", "child", "cublas_tool")
 
 CHILD = """
 import json, sys, threading, time
@@ -122,8 +122,10 @@ def test_each_gpu_has_a_record_with_the_copy_its_version_and_a_rate(machine: Mac
         out = json.loads(record["out"])
         assert facts[f"burnin.cublas.gpu/{gpu}.rate"] == out["rate"] > 0
         for each in out["more"]:
-            assert facts[f"burnin.cublas.gpu/{gpu}.rate_{each['type']}"] == each["rate"] > 0
-        assert [each["type"] for each in out["more"]] == ["fp8", "int8"]
+            name = "bf16_integer" if each["type"] == "bf16" else each["type"]
+            assert facts[f"burnin.cublas.gpu/{gpu}.rate_{name}"] == each["rate"] > 0
+            assert (each["data"], each["mismatches"]) == ("integer", 0)
+        assert [each["type"] for each in out["more"]] == ["bf16", "fp8", "int8"]
         assert facts[f"burnin.cublas.gpu/{gpu}.mismatches"] == 0
     assert facts["burnin.tool"] == ("cublas:0", "cublas:1")
 
@@ -145,7 +147,7 @@ def test_a_node_without_a_copy_is_reported_as_a_missing_tool(machine: Machine, t
         assert reading.reason is Reason.TOOL_MISSING
 
 
-@pytest.mark.parametrize("fault", ["int8_off", "fp8_off", "int8_late"])
+@pytest.mark.parametrize("fault", ["int8_off", "fp8_off", "bf16_off", "int8_late"])
 def test_a_wrong_product_of_integers_is_counted(machine: Machine, toolkit: Path, fault: str) -> None:
     facts = readings_of(as_8192(machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS=fault)))
     wrong = facts["burnin.cublas.gpu/0.mismatches"]
@@ -304,13 +306,24 @@ def test_a_version_in_another_format_is_not_reported(machine: Machine, toolkit: 
 
 
 def test_random_values_are_of_mean_0_and_variance_1_and_integers_exact() -> None:
-    normal = [products.cublas_number(bits) for bits in products.cublas_values("normal", 1, 50000)]
+    bf16 = forms.CUBLAS_BF16
+    normal = [bf16.number(bits) for bits in bf16.values("normal", 1, 50000)]
     assert abs(sum(normal) / 50000) < 0.02
     assert sum(x * x for x in normal) / 50000 == pytest.approx(1, abs=0.03)
-    whole = [products.cublas_number(bits) for bits in products.cublas_values("integer", 1, 50000)]
-    assert {float(n) for n in range(-127, 128)} == set(whole)
-    assert products.cublas_values("normal", 1, 99) == products.cublas_values("normal", 1, 99)
-    assert products.cublas_values("normal", 1, 99) != products.cublas_values("normal", 2, 99)
+    assert {float(n) for n in range(-127, 128)} == set(map(bf16.number, bf16.values("integer", 1, 50000)))
+    assert bf16.values("normal", 1, 99) == bf16.values("normal", 1, 99)
+    assert bf16.values("normal", 1, 99) != bf16.values("normal", 2, 99)
+
+
+@pytest.mark.parametrize(("form", "most", "exact"), [("bf16", 45, 2**24), ("fp8", 2, 2**24), ("int8", 127, 2**31)])
+def test_every_sum_of_a_product_of_integers_is_exact_in_its_accumulator(form: str, most: int, exact: int) -> None:
+    (found,) = [each for each in forms.CUBLAS_EXACT if each.name == form]
+    assert {found.number(bits) for bits in found.values("integer", 1, 50000)} == set(range(-most, most + 1))
+    assert forms.CUBLAS_SIDE * most**2 <= exact
+    if form == "bf16":  # the largest such integer, and one that bf16 represents
+        assert forms.CUBLAS_SIDE * (most + 1) ** 2 > exact
+        assert [forms.cublas_number(forms.cublas_bits(n)) for n in range(257)] == list(range(257))
+        assert forms.cublas_number(forms.cublas_bits(257)) != 257
 
 
 NONSENSE: list[dict[str, Any]] = [

@@ -1,7 +1,7 @@
 """The rates of matrix products with the node's own cuBLASLt, measured on one GPU after the other.
 
-The multiplied matrices have 8192 x 8192 elements: normally distributed random numbers as bf16, and integers as fp8 and
-int8. The products of integers are exact, so a wrong element is a fault of the GPU.
+The multiplied matrices have 8192 x 8192 elements: normally distributed random numbers as bf16, and integers as bf16,
+fp8 and int8. The products of integers are exact, so a wrong element is a fault of the GPU.
 
 The version of cuBLASLt differs between nodes, and the rate depends on this version as well as on the GPU. The version
 of cuBLASLt is therefore reported with the rates, and no rule of rackcheck compares rates of different versions.
@@ -19,6 +19,9 @@ GIVES: Mapping[str, Kind] = {
     "burnin.cublas.version": version("dotted", "The version of the node's cuBLASLt."),
     "burnin.cublas.gpu": collection("The GPUs on which cuBLASLt was to run."),
     "burnin.cublas.gpu/*.rate": quantity("FLOP/s", "The median rate of its bf16 products.", Class.MEASUREMENT),
+    "burnin.cublas.gpu/*.rate_bf16_integer": quantity(
+        "FLOP/s", "The median rate of its bf16 products of integers.", Class.MEASUREMENT
+    ),
     "burnin.cublas.gpu/*.rate_fp8": quantity("FLOP/s", "The median rate of its fp8 products.", Class.MEASUREMENT),
     "burnin.cublas.gpu/*.rate_int8": quantity("FLOP/s", "The median rate of its int8 products.", Class.MEASUREMENT),
     "burnin.cublas.gpu/*.mismatches": integer("Wrong elements of its products of integers.", Class.COUNTER),
@@ -26,6 +29,7 @@ GIVES: Mapping[str, Kind] = {
 
 WORK = {
     "rate": {"side": 8192, "data": "normal", "type": "bf16"},
+    "rate_bf16_integer": {"side": 8192, "data": "integer", "type": "bf16"},
     "rate_fp8": {"side": 8192, "data": "integer", "type": "fp8"},
     "rate_int8": {"side": 8192, "data": "integer", "type": "int8"},
 }
@@ -33,6 +37,8 @@ WORK = {
 
 A rate that was measured with matrices of another size, content or data type is reported as not tested.
 """
+
+_OLDER = Unknown(Reason.NOT_TESTED, "the burn-in has no products of integers as bf16")
 
 _GPU = re.compile(r"[0-9]{1,4}")
 
@@ -68,9 +74,13 @@ def _products(record: ToolRecord) -> Iterator[tuple[str, Reading]]:
     more = found.get("more", [])
     listed = [each for each in more if isinstance(each, dict)] if isinstance(more, list) else []
     of_type = {str(each.get("type")): each for each in listed}
+    older = bool(listed) and "bf16" not in of_type  # before there were products of integers as bf16
     wrong: list[Reading] = []
     for leaf, work in WORK.items():
         each = found if leaf == "rate" else of_type.get(str(work["type"]), {})
+        if leaf == "rate_bf16_integer" and older:
+            yield leaf, failed or _OLDER
+            continue
         yield leaf, failed or _rate(each, work)
         if leaf != "rate" and not str(each.get("why", "")).startswith("unsupported"):
             wrong.append(failed or _mismatches(each, work))
