@@ -17,8 +17,11 @@ from places import TESTS
 
 from rackcheck.burnin.node import cublas_forms as forms
 from rackcheck.burnin.node import cublas_library
-from rackcheck.model.fact import Reading, Reason, Unknown
-from rackcheck.parse.burnin.tools import every
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown
+from rackcheck.parse.burnin.tools import cublas, every
+from rackcheck.probe.collect import collect
+from rackcheck.probe.registry import registry
 
 HERE = TESTS
 NODE = HERE.parent / "rackcheck" / "burnin" / "node"
@@ -324,6 +327,47 @@ def test_every_sum_of_a_product_of_integers_is_exact_in_its_accumulator(form: st
         assert forms.CUBLAS_SIDE * (most + 1) ** 2 > exact
         assert [forms.cublas_number(forms.cublas_bits(n)) for n in range(257)] == list(range(257))
         assert forms.cublas_number(forms.cublas_bits(257)) != 257
+
+
+@pytest.mark.parametrize(
+    ("model", "rate", "published", "share"),
+    [
+        ("NVIDIA H100 80GB HBM3", 1290.1e12, 1290.1e12, 100.0),
+        ("NVIDIA H200", 650.3e12, 1300.6e12, 50.0),
+        ("NVIDIA H200", Unknown(Reason.NOT_TESTED, "x"), 1300.6e12, Unknown(Reason.NOT_TESTED, "x")),
+        *((model, 1e15, Absent, Absent) for model in ("NVIDIA H200 NVL", "NVIDIA H100 PCIe", "NVIDIA B200",
+                                                      "NVIDIA A100-SXM4-80GB", "nvidia h200")),
+        ("", 1e15, Unknown, Unknown),
+    ],
+)  # fmt: skip
+def test_a_rate_is_compared_only_with_one_that_is_published_for_the_same_type_size_and_model(
+    model: str, rate: Reading, published: Any, share: Any
+) -> None:
+    found = dict(cublas.against_published(model, rate))
+    for name, wanted in (("published_fp8", published), ("of_published_fp8", share)):
+        value = found[name]
+        value = value.reading if isinstance(value, Sourced) else value
+        assert isinstance(value, wanted) if isinstance(wanted, type) else value == wanted, name
+    assert set(cublas.PUBLISHED) == {"fp8"}
+    assert all(rate < 1979e12 for rate in cublas.PUBLISHED["fp8"].values())  # the published peak of H100 and H200
+
+
+@pytest.mark.parametrize("model", ["NVIDIA H200", "NVIDIA B200", None])
+def test_the_share_of_the_published_rate_is_a_fact_of_the_node(
+    machine: Machine, toolkit: Path, model: str | None
+) -> None:
+    about = {"k": "about", "t": 0.1, "gpus": {"0": {"model": model} if model else {}}}
+    hello, end = {"k": "hello", "t": 0.0, "wire": 1, "time": 0.0}, {"k": "verdict", "t": 9.0, "status": "whole"}
+    tools = [{"t": 1.0, **each} for each in as_8192(machine.tool(toolkit, state="gpus=1"))]
+    probe = next(probe for probe in registry().probes if probe.name == "burnin_tools")
+    leaves = collect([probe], BurnCapture((hello, about, *tools, end)), "2026-11-22T12:00:00Z")
+    facts = {path: leaf.reading for path, leaf in leaves.items()}
+    rate, value = facts["burnin.cublas.gpu/0.rate_fp8"], facts["burnin.cublas.gpu/0.of_published_fp8"]
+    if model == "NVIDIA H200":
+        assert isinstance(rate, float)
+        assert value == pytest.approx(rate / 1300.6e12 * 100)
+    else:
+        assert isinstance(value, Absent if model else Unknown)
 
 
 NONSENSE: list[dict[str, Any]] = [

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rackcheck.model.catalogue import Kind, collection, integer, quantity, version
-from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.fact import Absent, Class, Reading, Reason, Sourced, Unknown, Unreadable, clean
 from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, document, nothing, number
 
 GIVES: Mapping[str, Kind] = {
@@ -38,6 +38,28 @@ WORK = {
 A rate that was measured with matrices of another size, content or data type is reported as not tested.
 """
 
+PUBLISHED: Mapping[str, Mapping[str, float]] = {
+    "fp8": {"NVIDIA H100 80GB HBM3": 1290.1e12, "NVIDIA H200": 1300.6e12},
+}
+"""Published rates of cuBLASLt for products of 8192 x 8192 matrices, by type and by the driver's name of the model.
+
+Source: Azure/AI-benchmarking-guide, Azure_Results/ND_H100_v5_results.md and ND_H200_v5_results.md (FLR-033 and FLR-037
+in facts): random data, after 10,000 products that were not measured. No source was found for bf16 or int8 products of
+this size, or for another model: the same guide has fp16 on A100 (253.7 TFLOP/s), and other sizes. A rate of another
+tool (gpu-fryer), or the best of many sizes, is no rate of this product.
+"""
+
+PUBLISHED_GIVES: Mapping[str, Kind] = {
+    "burnin.cublas.gpu/*.published_fp8": quantity(
+        "FLOP/s", "A published rate of cuBLASLt for fp8 products of this size on this model.", Class.MEASUREMENT
+    ),
+    "burnin.cublas.gpu/*.of_published_fp8": quantity(
+        "%", "The median rate of its fp8 products as a share of the published rate.", Class.MEASUREMENT
+    ),
+}
+
+_SOURCE = "Azure/AI-benchmarking-guide, Azure_Results: random data; its versions of library and driver may differ"
+
 _OLDER = Unknown(Reason.NOT_TESTED, "the burn-in has no products of integers as bf16")
 
 _GPU = re.compile(r"[0-9]{1,4}")
@@ -61,6 +83,22 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     yield "burnin.cublas.gpu", (tool_record.item,)
     for leaf, reading in _products(tool_record):
         yield f"burnin.cublas.gpu/{tool_record.item}.{leaf}", reading
+
+
+def against_published(model: str, rate: Reading) -> Iterator[tuple[str, Reading | Sourced]]:
+    """Yield the published rate of fp8 products on a model of GPU, and a measured rate as a share of it.
+
+    Both are absent if no rate is published for the model, and unknown if the model is unknown, that is, empty.
+    """
+    known = PUBLISHED["fp8"].get(model)
+    if known is None:
+        none: Reading = Absent(f"no published rate of fp8 products of 8192 x 8192 was found for {clean(model, 60)}")
+        none = none if model else Unknown(Reason.NOT_COLLECTED, "the driver reports no model of this GPU")
+        yield "published_fp8", none
+        yield "of_published_fp8", none
+        return
+    yield "published_fp8", Sourced(known, _SOURCE)
+    yield "of_published_fp8", rate / known * 100 if isinstance(rate, float) else rate
 
 
 def _products(record: ToolRecord) -> Iterator[tuple[str, Reading]]:
