@@ -156,7 +156,7 @@ def rates(work: Work) -> None:
                 count = half if march else count  # all words of this half have the same flip
                 top = [(count - 1) // stretch * stretch + 1 if kind == "march_down" else 0] if march else []
                 bench.go(slot, stream, "march" if march else kind, *words(at, first, count, SEED, flip, *top),
-                         grid=bench.resident if march else 0)  # fmt: skip
+                         grid=bench.blocks("march") if march else 0)  # fmt: skip
             seconds, report = work.finish(bench.wait(slot, kind))
             found += names.gpu_ring(report)[0] if report else 0
             flip ^= names.GPU_MASK if kind.startswith("march") else 0

@@ -34,7 +34,10 @@ def node() -> Any:
     tree = ast.parse((ROOT / "rackcheck" / "burnin" / "pack.py").read_text(encoding="utf-8"))
     (names,) = (ast.literal_eval(each.value) for each in tree.body if isinstance(each, ast.Assign)
                 and getattr(each.targets[0], "id", "") == "SOURCES")  # fmt: skip
-    names = [*names, *(name for name in ("cublas_library", "cublas", "cublas_tool") if name not in names)]
+    names = [
+        *names,
+        *(name for name in ("cublas_library", "cublas_forms", "cublas", "cublas_tool") if name not in names),
+    ]
     module = ModuleType("node")
     for name in names:
         file = ROOT / "rackcheck" / "burnin" / "node" / f"{name}.py"

@@ -18,12 +18,12 @@ from rackcheck.probe.tree_shaking import needed
 
 SOURCES = (
     "wire",
-    "cpu_facts", "cpu_kernels", "cpu_tasks", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu",
+    "cpu_facts", "cpu_kernels", "cpu_tasks", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu_quiet", "cpu",
     "cuda", "gpu_parts", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu",
-    "gpu_peers", "gpu_turns", "gpu_work",
+    "gpu_peers", "gpu_turns", "gpu_quiet", "gpu_work",
     "node_files", "node_accelerators", "node_reader", "kernel_log",
     "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "nvml_refusal", "gpu_listing", "telemetry",
-    "cublas_library", "cublas", "cublas_tool",
+    "cublas_library", "cublas_forms", "cublas", "cublas_tool",
     "tool_accelerators", "tool_words", "tool_run", "tool_server", "tools",
     "disk", "child", "supervisor", "main",
 )  # fmt: skip

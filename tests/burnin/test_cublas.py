@@ -15,14 +15,17 @@ from burn_nodes import WORDS, libraries
 from burn_nvml import uuid
 from places import TESTS
 
-from rackcheck.burnin.node import cublas as products
+from rackcheck.burnin.node import cublas_forms as forms
 from rackcheck.burnin.node import cublas_library
-from rackcheck.model.fact import Reading, Reason, Unknown
-from rackcheck.parse.burnin.tools import every
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown
+from rackcheck.parse.burnin.tools import cublas, every
+from rackcheck.probe.collect import collect
+from rackcheck.probe.registry import registry
 
 HERE = TESTS
 NODE = HERE.parent / "rackcheck" / "burnin" / "node"
-FILES = ("cuda", "gpu_parts", "cublas_library", "cublas", "child", "cublas_tool")
+FILES = ("cuda", "gpu_parts", "cublas_library", "cublas_forms", "cublas", "child", "cublas_tool")
 
 CHILD = """
 import json, sys, threading, time
@@ -122,8 +125,10 @@ def test_each_gpu_has_a_record_with_the_copy_its_version_and_a_rate(machine: Mac
         out = json.loads(record["out"])
         assert facts[f"burnin.cublas.gpu/{gpu}.rate"] == out["rate"] > 0
         for each in out["more"]:
-            assert facts[f"burnin.cublas.gpu/{gpu}.rate_{each['type']}"] == each["rate"] > 0
-        assert [each["type"] for each in out["more"]] == ["fp8", "int8"]
+            name = "bf16_integer" if each["type"] == "bf16" else each["type"]
+            assert facts[f"burnin.cublas.gpu/{gpu}.rate_{name}"] == each["rate"] > 0
+            assert (each["data"], each["mismatches"]) == ("integer", 0)
+        assert [each["type"] for each in out["more"]] == ["bf16", "fp8", "int8"]
         assert facts[f"burnin.cublas.gpu/{gpu}.mismatches"] == 0
     assert facts["burnin.tool"] == ("cublas:0", "cublas:1")
 
@@ -145,7 +150,7 @@ def test_a_node_without_a_copy_is_reported_as_a_missing_tool(machine: Machine, t
         assert reading.reason is Reason.TOOL_MISSING
 
 
-@pytest.mark.parametrize("fault", ["int8_off", "fp8_off", "int8_late"])
+@pytest.mark.parametrize("fault", ["int8_off", "fp8_off", "bf16_off", "int8_late"])
 def test_a_wrong_product_of_integers_is_counted(machine: Machine, toolkit: Path, fault: str) -> None:
     facts = readings_of(as_8192(machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS=fault)))
     wrong = facts["burnin.cublas.gpu/0.mismatches"]
@@ -304,13 +309,65 @@ def test_a_version_in_another_format_is_not_reported(machine: Machine, toolkit: 
 
 
 def test_random_values_are_of_mean_0_and_variance_1_and_integers_exact() -> None:
-    normal = [products.cublas_number(bits) for bits in products.cublas_values("normal", 1, 50000)]
+    bf16 = forms.CUBLAS_BF16
+    normal = [bf16.number(bits) for bits in bf16.values("normal", 1, 50000)]
     assert abs(sum(normal) / 50000) < 0.02
     assert sum(x * x for x in normal) / 50000 == pytest.approx(1, abs=0.03)
-    whole = [products.cublas_number(bits) for bits in products.cublas_values("integer", 1, 50000)]
-    assert {float(n) for n in range(-127, 128)} == set(whole)
-    assert products.cublas_values("normal", 1, 99) == products.cublas_values("normal", 1, 99)
-    assert products.cublas_values("normal", 1, 99) != products.cublas_values("normal", 2, 99)
+    assert {float(n) for n in range(-127, 128)} == set(map(bf16.number, bf16.values("integer", 1, 50000)))
+    assert bf16.values("normal", 1, 99) == bf16.values("normal", 1, 99)
+    assert bf16.values("normal", 1, 99) != bf16.values("normal", 2, 99)
+
+
+@pytest.mark.parametrize(("form", "most", "exact"), [("bf16", 45, 2**24), ("fp8", 2, 2**24), ("int8", 127, 2**31)])
+def test_every_sum_of_a_product_of_integers_is_exact_in_its_accumulator(form: str, most: int, exact: int) -> None:
+    (found,) = [each for each in forms.CUBLAS_EXACT if each.name == form]
+    assert {found.number(bits) for bits in found.values("integer", 1, 50000)} == set(range(-most, most + 1))
+    assert forms.CUBLAS_SIDE * most**2 <= exact
+    if form == "bf16":  # the largest such integer, and one that bf16 represents
+        assert forms.CUBLAS_SIDE * (most + 1) ** 2 > exact
+        assert [forms.cublas_number(forms.cublas_bits(n)) for n in range(257)] == list(range(257))
+        assert forms.cublas_number(forms.cublas_bits(257)) != 257
+
+
+@pytest.mark.parametrize(
+    ("model", "rate", "published", "share"),
+    [
+        ("NVIDIA H100 80GB HBM3", 1290.1e12, 1290.1e12, 100.0),
+        ("NVIDIA H200", 650.3e12, 1300.6e12, 50.0),
+        ("NVIDIA H200", Unknown(Reason.NOT_TESTED, "x"), 1300.6e12, Unknown(Reason.NOT_TESTED, "x")),
+        *((model, 1e15, Absent, Absent) for model in ("NVIDIA H200 NVL", "NVIDIA H100 PCIe", "NVIDIA B200",
+                                                      "NVIDIA A100-SXM4-80GB", "nvidia h200")),
+        ("", 1e15, Unknown, Unknown),
+    ],
+)  # fmt: skip
+def test_a_rate_is_compared_only_with_one_that_is_published_for_the_same_type_size_and_model(
+    model: str, rate: Reading, published: Any, share: Any
+) -> None:
+    found = dict(cublas.against_published(model, rate))
+    for name, wanted in (("published_fp8", published), ("of_published_fp8", share)):
+        value = found[name]
+        value = value.reading if isinstance(value, Sourced) else value
+        assert isinstance(value, wanted) if isinstance(wanted, type) else value == wanted, name
+    assert set(cublas.PUBLISHED) == {"fp8"}
+    assert all(rate < 1979e12 for rate in cublas.PUBLISHED["fp8"].values())  # the published peak of H100 and H200
+
+
+@pytest.mark.parametrize("model", ["NVIDIA H200", "NVIDIA B200", None])
+def test_the_share_of_the_published_rate_is_a_fact_of_the_node(
+    machine: Machine, toolkit: Path, model: str | None
+) -> None:
+    about = {"k": "about", "t": 0.1, "gpus": {"0": {"model": model} if model else {}}}
+    hello, end = {"k": "hello", "t": 0.0, "wire": 1, "time": 0.0}, {"k": "verdict", "t": 9.0, "status": "whole"}
+    tools = [{"t": 1.0, **each} for each in as_8192(machine.tool(toolkit, state="gpus=1"))]
+    probe = next(probe for probe in registry().probes if probe.name == "burnin_tools")
+    leaves = collect([probe], BurnCapture((hello, about, *tools, end)), "2026-11-22T12:00:00Z")
+    facts = {path: leaf.reading for path, leaf in leaves.items()}
+    rate, value = facts["burnin.cublas.gpu/0.rate_fp8"], facts["burnin.cublas.gpu/0.of_published_fp8"]
+    if model == "NVIDIA H200":
+        assert isinstance(rate, float)
+        assert value == pytest.approx(rate / 1300.6e12 * 100)
+    else:
+        assert isinstance(value, Absent if model else Unknown)
 
 
 NONSENSE: list[dict[str, Any]] = [

@@ -1,6 +1,6 @@
 """From records to facts: an error counts however little was tested, and what was not tested is never called correct."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -52,6 +52,36 @@ def test_a_gpu_with_one_unreported_stage_is_not_correct(stage: str) -> None:
     assert isinstance(reading(records, "burnin.gpu/3.mismatches"), Unknown)
     assert reading(records, "burnin.gpu/2.mismatches") == 0
     assert verdicts(records)["burnin.gpu_correct"] is Status.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("stage", "test", "facts", "rules"),
+    [
+        (
+            "memory",
+            "copy",
+            ("memory.copy", "light.memory.copy.reached"),
+            ("burnin.gpu_memory_limit", "burnin.gpu_memory_rate"),
+        ),
+        ("memory", "verify", ("memory.verify", "light.memory.verify.reached"), ("burnin.gpu_memory_rate",)),
+        ("links", "h2d", ("link.h2d", "light.link.h2d.reached"), ("burnin.gpu_host_limit", "burnin.gpu_host_rate")),
+        ("tensor", "mma", ("tensor.rate", "tensor.work_per_clock"), ("burnin.gpu_tensor_limit",)),
+    ],
+)
+def test_a_rate_that_was_measured_too_shortly_is_unknown_and_the_reason_is_stated(
+    stage: str, test: str, facts: Sequence[str], rules: Sequence[str]
+) -> None:
+    found = [dict(record) for record in CLEAN.records]
+    for record in found:
+        if record.get("of") == "gpu/3" and (record.get("stage"), record.get("test")) == (stage, test):
+            del record["rate"]
+            record.update(measured=0.0312, least=0.1)
+    for fact in facts:
+        value = reading(found, f"burnin.gpu/3.{fact}")
+        assert isinstance(value, Unknown), fact
+        assert value.detail == "the rate was measured for 0.0312 s; the minimum is 0.1 s", fact
+        assert not isinstance(reading(found, f"burnin.gpu/2.{fact}"), Unknown), fact
+    assert {rule: verdicts(found)[rule] for rule in rules} == dict.fromkeys(rules, Status.UNKNOWN)
 
 
 def changed(records: Records, about: Mapping[str, Any], silent: str) -> list[Mapping[str, Any]]:

@@ -1,12 +1,14 @@
 """Floors for what tools measure under load, and what tools find: judged only where they were requested."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
 import pytest
 from fact_tables import base
+from places import TESTS
 from tool_answers import COPIES, GOOD, case, dcgm, diagnosed, fio, job, nvbandwidth_json, record
 
 from rackcheck.evaluate.verdict import judge
@@ -16,6 +18,7 @@ from rackcheck.model.evidence import Status, Verdict
 from rackcheck.model.fact import Absent, Reading, Unknown
 from rackcheck.model.profile import Phase, Profile
 from rackcheck.model.tree import Tree
+from rackcheck.parse.burnin import light
 from rackcheck.parse.burnin.tools import every
 from rackcheck.probe.collect import collect
 from rackcheck.probe.plan import Plan
@@ -343,6 +346,25 @@ def test_a_gpu_more_than_a_tenth_behind_the_fastest_of_its_node_is_worth_a_warni
     slowest: float, found: Status
 ) -> None:
     assert status("h100-dgx", "burnin.gpu_spread", *rates(500.0, slowest, 490.0)) is found
+
+
+PEAKS = {"A100 80GB": ("FLR-001", "", "FLR-058", "8.0"), "B200": ("FLR-006", "FLR-009", "FLR-062", "10.0"),
+         "GB200, each GPU": ("FLR-010", "", "FLR-062", "10.0"), "MI300X": ("FLR-012", "", "FLR-063", ""),
+         "MI325X": ("FLR-012", "", "FLR-063", ""), "MI355X": ("FLR-014", "", "FLR-063", "")}  # fmt: skip
+"""The rows of the base of facts with a part's peaks of bf16, fp32 and HBM, and its compute capability."""
+
+
+@pytest.mark.parametrize("part", PEAKS)
+def test_the_guide_has_the_peaks_of_the_base_of_facts_and_which_chips_have_a_limit(part: str) -> None:
+    guide = (TESTS.parent / "docs" / "guide" / "burnin.md").read_text(encoding="utf-8")
+    (line,) = (each for each in guide.splitlines() if each.startswith(f"| {part} |"))
+    *_, bf16, fp32, hbm, _, limit = (cell.strip() for cell in line.strip("|").split("|"))
+    *rows, capability = PEAKS[part]
+    for row, cell in zip(rows, (bf16, fp32, hbm), strict=True):
+        text = " ".join(each["expected"] for each in base("performance_floors") if each["id"] == row)
+        shown = cell.partition(" ")[0].replace(",", "")
+        assert shown in re.findall(r"[0-9.]+", text) if row else cell == "no peak in the base of facts"
+    assert (limit == "checked") is (light.tensor(capability, 100, 1e9) is not None)
 
 
 # ---- the facts -------------------------------------------------------------------------------------------------------

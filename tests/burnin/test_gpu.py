@@ -20,7 +20,7 @@ from places import TESTS
 
 from rackcheck.burnin.kernels.build_gpu import TARGETS, unpacked
 from rackcheck.burnin.node import gpu_truth as truth
-from rackcheck.burnin.node.gpu_bench import GPU_ERRORS, GpuPace, GpuRecordWriter
+from rackcheck.burnin.node.gpu_bench import GPU_ERRORS, GpuPace, GpuRecordWriter, GpuTally
 from rackcheck.burnin.node.gpu_units import report_gpu_tensor
 
 HERE = TESTS
@@ -146,10 +146,49 @@ def test_a_healthy_gpu_does_all_stages_without_a_finding(machine: Gpu, seed: int
     }
     for record in done.values():
         assert record["work"] > 0
-        assert record["rate"] == pytest.approx(record["work"] / record["seconds"], rel=1e-3)
         assert record.get("mismatches", 0) == 0
+    rated = {(stage, test) for (_, stage, test), record in done.items() if "rate" in record}
+    assert rated >= {("tensor", "mma"), *(("memory", test) for test in ("fill", "march", "verify", "copy")),
+                     *(("scalar", test) for test in ("fp64", "fp32", "int32", "sfu")),
+                     *(("links", test) for test in ("h2d", "d2h", "both"))}  # fmt: skip
     verified = [("memory", "verify"), ("memory", "march"), ("tensor", "mma"), ("scalar", "fp64"), ("links", "h2d")]
     assert all("mismatches" in done["gpu/0", stage, test] for stage, test in verified)
+
+
+def test_a_rate_of_memory_comes_from_half_a_second_without_the_first_launch(machine: Gpu) -> None:
+    """With the first launches of 3 s each, none of these rates would be near the speed."""
+    done = stages(machine.burn("speed=100 cold=3", ("memory", 4.0), warm=0.5))
+    for test in ("fill", "march", "march down", "verify", "copy"):
+        record = done["gpu/0", "memory", test]
+        assert record["rate"] == pytest.approx(1e8, rel=1e-3), test
+        assert record["measured"] >= (0.5 if test == "copy" else record["least"]), test
+        if test in ("fill", "march", "copy"):  # the first launch of `verify` is in the test of the cache
+            assert record["seconds"] >= record["measured"] + 3.0, test
+
+
+def test_copies_take_a_quarter_of_a_stage_at_most_and_a_rate_that_was_measured_too_shortly_is_none(
+    machine: Gpu,
+) -> None:
+    rows = machine.burn("", ("memory", 2.0), warm=30.0)
+    record = stages(rows)["gpu/0", "memory", "copy"]
+    assert errors(rows) == []
+    assert record["status"] == "done"
+    assert 0.0 < record["measured"] < record["least"] == 6.0
+    assert "rate" not in record
+    assert record["seconds"] < 1.0
+    assert stages(rows)["gpu/0", "memory", "rounds"]["work"] > 1
+
+
+def test_a_test_with_a_single_launch_has_no_rate() -> None:
+    rows: list[Record] = []
+    tally = GpuTally("gpu/0", "memory", 0.0)
+    for test, seconds in (("verify", (0.3,)), ("copy", (3.0, 0.05, 0.02)), ("march", (3.0, 0.05, 0.0, 0.05))):
+        for each in seconds:
+            tally.add(test, "B", 1e9 * each, each)
+    tally.emit(lambda kind, **fields: rows.append(fields), "")
+    assert {r["test"]: (r.get("rate"), r["measured"]) for r in rows} == {
+        "verify": (None, 0.0), "copy": (None, 0.07), "march": (pytest.approx(1e9), 0.1),
+    }  # fmt: skip
 
 
 def test_a_stage_of_all_parts_that_ran_no_memory_test_counts_as_not_tested(machine: Gpu) -> None:
@@ -653,6 +692,117 @@ def test_errors_of_one_name_are_reported_up_to_the_bound() -> None:
     writer.error("memory", "verify", "alias", (1,))
     assert [r.get("more") for r in rows] == [None] * GPU_ERRORS + [True, None]
     assert len({r.get("address") for r in rows}) == GPU_ERRORS + 1
+
+
+def grids(machine: Gpu, monkeypatch: pytest.MonkeyPatch, state: str, *stages: tuple[str, float]) -> dict[str, set[int]]:
+    """The numbers of blocks with which each kernel was launched."""
+    written = machine.folder / "grids"
+    written.unlink(missing_ok=True)
+    monkeypatch.setenv("FAKE_CUDA_GRIDS", str(written))
+    assert errors(machine.burn(state, *stages)) == []
+    found: dict[str, set[int]] = {}
+    for row in written.read_text().splitlines():
+        name, blocks = row.split()
+        found.setdefault(name, set()).add(int(blocks))
+    return found
+
+
+@pytest.mark.parametrize("tensor", [1, 2, 5])
+def test_products_and_scalar_units_have_as_many_blocks_as_the_driver_reports(
+    machine: Gpu, monkeypatch: pytest.MonkeyPatch, tensor: int
+) -> None:
+    state = f"sms=3 resident_tensor={tensor} resident_fp64=1 resident_fp32=4 resident_int32=3 resident_sfu=2"
+    found = grids(machine, monkeypatch, state, ("tensor", 0.2), ("scalar", 0.2))
+    assert found == {"tensor": {3 * tensor}, "fp64": {3}, "fp32": {12}, "int32": {9}, "sfu": {6}}
+
+
+def test_all_blocks_of_a_launch_have_a_row_in_its_report_and_each_sm_has_as_many() -> None:
+    assert truth.gpu_grid(132, 8) == 132 * 7
+    assert truth.gpu_grid(148, 2) == 296
+    assert truth.gpu_grid(600, 8) == 600
+    assert truth.gpu_grid(1500, 8) == truth.GPU_BLOCKS == 1024
+    for sms in range(1, 1025):
+        for each in range(33):
+            blocks = truth.gpu_grid(sms, each)
+            assert blocks <= 1024
+            assert blocks % sms == 0
+            assert blocks >= sms
+
+
+SMALL = "l2=16384 sms=2"
+"""A GPU of which the fake driver tests all parts together in a short time."""
+
+TOGETHER = ["resident_tensor=2 resident=8", "resident_tensor=2 resident=3", "resident_tensor=3 resident=2",
+            "resident_tensor=5 resident=4", "resident_tensor=8 resident=2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("state", TOGETHER)
+def test_the_blocks_of_all_parts_together_fit_on_each_sm(
+    machine: Gpu, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    tensor, other = (int(word.partition("=")[2]) for word in state.split())
+    found = grids(machine, monkeypatch, f"{SMALL} {state}", ("together", 2.0))
+    assert set(found) >= {"tensor", "fill", "march", "verify"}
+    assert found.pop("tensor") == {2 * (tensor // 2)}
+    for kernel, blocks in found.items():
+        (beside,) = blocks
+        assert beside >= 2, kernel
+        assert beside % 2 == 0, kernel
+        assert (tensor // 2) / tensor + beside / 2 / other <= 1, kernel
+
+
+def test_after_the_parts_together_a_test_of_memory_uses_the_whole_gpu_again(
+    machine: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = grids(machine, monkeypatch, f"{SMALL} resident=6", ("together", 0.2), ("memory", 1.0))
+    assert found["march"] == {2 * 3, 2 * 6}
+    assert found["fill"] == {2 * 3, 2 * 8}
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [("resident_tensor=1", "fill, verify, march, copy, checksum"), ("resident_march=1", "march"),
+     ("resident_tensor=3 resident_copy=1 resident_march=1", "march, copy")],
+)  # fmt: skip
+def test_parts_that_do_not_fit_on_an_sm_together_count_as_not_tested(machine: Gpu, state: str, why: str) -> None:
+    rows = machine.burn(f"{SMALL} {state}", ("tensor", 0.2), ("memory", 1.5), ("together", 2.0))
+    done = stages(rows)
+    assert errors(rows) == []
+    assert done["gpu/0", "tensor", "mma"]["status"] == done["gpu/0", "memory", "verify"]["status"] == "done"
+    reasons = {(r["status"], r["why"]) for (_, stage, _), r in done.items() if stage == "together"}
+    assert reasons == {
+        ("not tested", f"under-loaded: no block of {why} fits on an SM beside the matrix products")
+    }  # fmt: skip
+
+
+ABSENT = ("cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuOccupancyOfAnOldDriver")
+
+
+@pytest.mark.parametrize(
+    ("state", "changed"), [("resident_said=0", ("", "")), ("", ABSENT), ("resident_said=-3", ("", ""))]
+)
+def test_without_the_number_of_blocks_at_the_same_time_units_are_not_tested_and_memory_is(
+    machine: Gpu, monkeypatch: pytest.MonkeyPatch, state: str, changed: tuple[str, str]
+) -> None:
+    machine.changed = changed
+    found = grids(machine, monkeypatch, f"{SMALL} {state}", ("tensor", 0.2), ("scalar", 0.2), ("memory", 0.8))
+    assert found["tensor"] == found["fp32"] == found["march"] == {2}
+    rows = machine.burn(
+        f"{SMALL} {state} wrong=0:1:mma:1", ("memory", 1.5), ("tensor", 0.2), ("scalar", 0.2), ("together", 2.0)
+    )
+    assert {e["sm"] for e in errors(rows)} == {1}  # an error counts however little was loaded
+    status = {(stage, r["status"]) for (_, stage, _), r in stages(rows).items() if stage != "again"}
+    assert status == {("memory", "done"), *((stage, "not tested") for stage in ("tensor", "scalar", "together"))}
+    why = {r["why"] for (_, stage, _), r in stages(rows).items() if stage in ("tensor", "together")}
+    assert why == {"under-loaded: the driver does not report how many blocks of tensor run at the same time"}
+
+
+@pytest.mark.parametrize("fault", ["wrong=0:2:mma:1", "wrong=0:1:fp64:1", "wrong=0:3:int32:0x800"])
+def test_products_and_chains_stay_exact_with_other_numbers_of_blocks(machine: Gpu, fault: str) -> None:
+    sizes = "resident_tensor=5 resident_fp64=3 resident_int32=7"
+    assert errors(machine.burn(sizes, ("tensor", 0.3), ("scalar", 0.3))) == []
+    (found,) = errors(machine.burn(f"{sizes} {fault}", ("tensor", 0.3), ("scalar", 0.3)))
+    assert (found["name"], found["sm"]) == ("mismatch", int(fault.split(":")[1]))
 
 
 def test_an_sm_that_fills_the_ring_does_not_hide_another() -> None:

@@ -294,14 +294,14 @@ def test_a_gpu_without_memory_when_the_copies_begin_is_left_out_with_this_reason
     assert [row["pair"] for row in rows if "pair" in row] == [[0, 2]]
 
 
-@pytest.mark.parametrize("name", ["child", "gpu_links", "gpu_peers", "gpu_turns", "gpu_work", "wire"])
+@pytest.mark.parametrize("name", ["child", "gpu_links", "gpu_peers", "gpu_quiet", "gpu_turns", "gpu_work", "wire"])
 def test_the_node_may_have_python_3_6(name: str) -> None:
     ast.parse(source(name), feature_version=(3, 6))
 
 
 # -- whose turn it is --------------------------------------------------------------------------------------------------
 
-node_side = joined("gpu_truth", "gpu_links", "gpu_turns")
+node_side = joined("gpu_truth", "gpu_bench", "gpu_turns")
 
 
 @dataclass
@@ -484,7 +484,7 @@ def test_a_process_that_dies_twice_before_any_copy_is_not_started_again() -> Non
 # -- a process that does not end ---------------------------------------------------------------------------------------
 
 SUPERVISION = (
-    "wire", "gpu_parts", "gpu_truth", "gpu_links", "gpu_turns", "node_files", "nvml_driver", "gpu_listing", "child",
+    "wire", "gpu_parts", "gpu_truth", "gpu_bench", "gpu_turns", "gpu_quiet", "node_files", "nvml_driver", "gpu_listing", "child",
 )  # fmt: skip
 supervision = joined(*SUPERVISION, "supervisor")
 

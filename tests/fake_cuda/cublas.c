@@ -1,7 +1,7 @@
 /* libcublasLt for machines without a GPU, beside cuda.c: it multiplies on the CPU, and refuses what the true one would
  * not take either. FAKE_CUBLAS holds its faults: `status=N` (each product returns it), `wrong` (its products of bf16 are),
  * `none` (it knows no way to multiply), `slow=MS` (each product takes so long), `crash`, `old` (it multiplies no fp8),
- * `int8_fails` (status 13), `int8_off` and `fp8_off` (each element is too large by one), `int8_late` (one element of each product after the twelfth
+ * `int8_fails` (status 13), `int8_off`, `fp8_off` and `bf16_off` (each element is too large by one), `int8_late` (one element of each product after the twelfth
  * is). FAKE_CUBLAS_VERSION is the version that it reports. */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -68,7 +68,8 @@ int cublasLtMatmulPreferenceSetAttribute(wish *w, int what, const void *value, s
 }
 static int known(const way *w, const layout *a, const layout *b, const layout *d) {
     int whole = a->type == R_8I, byte = a->type == R_8F && !fault("old");
-    int types = whole ? d->type == R_32I : byte ? d->type == R_32F : a->type == R_16BF && d->type == R_16BF;
+    int half_to = d->type == R_16BF || d->type == R_32F;
+    int types = whole ? d->type == R_32I : byte ? d->type == R_32F : a->type == R_16BF && half_to;
     return w->compute == (whole ? COMPUTE_32I : COMPUTE_32F) && w->scale == (whole ? R_32I : R_32F) && w->turn_a == 1 &&
            w->turn_b == 0 && types && b->type == a->type && a->rows % 16 == 0 && a->rows == b->rows &&
            d->rows == a->columns && d->columns == b->columns;
@@ -113,6 +114,7 @@ int cublasLtMatmul(void *handle, const way *w, const void *alpha, const void *a,
             for (uint64_t k = 0; k < al->rows; k++)
                 sum += value(a, al->type, k + i * (uint64_t)al->lead) * value(b, bl->type, k + j * (uint64_t)bl->lead);
             if (whole) ((int32_t *)d)[at] = (int32_t)sum + (fault("int8_off") || (fault("int8_late") && late && at == 77));
+            else if (al->type == R_16BF && dl->type == R_32F) ((float *)d)[at] = sum + (fault("bf16_off") ? 1 : 0);
             else if (al->type == R_8F) ((float *)d)[at] = sum + (fault("fp8_off") ? 1 : 0);
             else ((uint16_t *)d)[at] = half(fault("wrong") ? -sum - 1 : sum);
         }

@@ -42,7 +42,7 @@
 enum { DEVICES = 16, BLOCKS_OF_MEMORY = 64 };
 typedef struct { u64 at, size; } piece;
 typedef struct {
-    int number, launches, broken, lost, flipped, retained, lazy, access, full;
+    int number, launches, broken, lost, flipped, retained, lazy, access, full, warm;
     char *memory;
     u64 size;
     piece pieces[BLOCKS_OF_MEMORY];
@@ -120,6 +120,16 @@ static void takes(stream *s, size_t size, double times) {
     if (size <= 128 << 10 || !value("speed")) return;
     if (!s->warm++ && value("cold")) s->at += strtod(value("cold"), NULL) * 1e3;
     s->at += (double)size / ((double)number("speed", 1) * 1e3) * times;
+}
+/* The time that a kernel which reads or writes memory takes on its stream; its first launch takes longer. */
+static void streams(stream *s, const char *kernel, u64 lines) {
+    static const struct { const char *kernel; int times; } moved[] = {{"fill", 1}, {"verify", 1}, {"march", 2}, {"copy", 2}};
+    for (int n = 0; n < 4 && value("speed"); n++)
+        if (strcmp(moved[n].kernel, kernel) == 0) {
+            s->at += (double)(lines * 16) / ((double)number("speed", 1) * 1e3) * moved[n].times;
+            if (value("cold") && !(s->of->warm & 1 << n)) s->at += strtod(value("cold"), NULL) * 1e3;
+            s->of->warm |= 1 << n;
+        }
 }
 static int direct(int a, int b) {
     const char *at = value("far");
@@ -402,10 +412,15 @@ int cuModuleLoadData(void **module, const void *image) {
     *module = current;
     return 0;
 }
+/* `resident` is how many blocks of any kernel run on an SM, `resident_said` what the driver reports of it, and
+ * `resident_KERNEL` what it reports of one kernel. Without them, kernels that compute have two. */
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const function *f, int threads, size_t shared) {
-    (void)f, (void)threads, (void)shared;
+    char key[32];
+    (void)threads, (void)shared;
     LIVE;
-    *blocks = (int)number(value("resident_said") ? "resident_said" : "resident", 8);
+    snprintf(key, sizeof key, "resident_%s", f->name);
+    const char *named = value(key) ? key : value("resident_said") ? "resident_said" : "resident";
+    *blocks = (int)number(named, strstr("tensor fp64 fp32 int32 sfu", f->name) ? 2 : 8);
     return 0;
 }
 int cuModuleUnload(void *module) { (void)module; return 0; }
@@ -500,12 +515,17 @@ int cuLaunchKernel(const function *f, unsigned gx, unsigned gy, unsigned gz, uns
         long long at = (long long)(P(0, char *) - current->memory);
         if (out) fprintf(out, "%s%s %lld %llu\n", f->name, down ? "_down" : "", at, sums ? P(1, u64) : P(2, u64)), fclose(out);
     }
+    if (getenv("FAKE_CUDA_GRIDS")) {
+        FILE *out = fopen(getenv("FAKE_CUDA_GRIDS"), "a");
+        if (out) fprintf(out, "%s %u\n", f->name, gx), fclose(out);
+    }
     memset(&at_work, 0, sizeof at_work);
     at_work.threads = bx;
     at_work.blocks = gx;
     if (strcmp(f->name, "march") == 0) march_in_step(f, gx, bx, p);
     else for (u32 block = 0; block < gx; block++) run_block(f, block, block % sms, bx, p);
     if (strcmp(f->name, "fill") == 0) decay(current, p);
+    streams(s, f->name, P(2, u64));
     keep_pace(began);
     return 0;
 }

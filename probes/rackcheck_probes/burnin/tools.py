@@ -13,14 +13,14 @@ from rackcheck.model.burn_record import Burn
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import Unreadable
 from rackcheck.parse.burnin.readings import untested
-from rackcheck.parse.burnin.tools import every
+from rackcheck.parse.burnin.tools import cublas, every
 from rackcheck.parse.burnin.tools.answer import answer
 
 _ENDS = {"loopback": "rate", "rate": "loopback"}
 """Maps each of two rates to the other: a NIC has either `loopback` (within itself) or `rate` (to another node)."""
 
 
-@probe(Load(), gives=every.GIVES)
+@probe(Load(), gives={**every.GIVES, **cublas.PUBLISHED_GIVES})
 def burnin_tools(burn: Burn) -> Facts:
     """Return the results of the requested tools; the facts of tools that were not requested are absent."""
     doubt, found = _lost(burn), dict(every.facts(burn.tools))
@@ -32,6 +32,13 @@ def burnin_tools(burn: Burn) -> Facts:
         at, _, leaf = path.rpartition(".")
         if at.startswith("burnin.ib_write_bw.nic/") and leaf in _ENDS and f"{at}.{_ENDS[leaf]}" not in found:
             yield f"{at}.{_ENDS[leaf]}", Absent(f"{leaf} was measured instead")
+    for path, reading in found.items():
+        at, _, leaf = path.rpartition(".")
+        if at.startswith("burnin.cublas.gpu/") and leaf == "rate_fp8":
+            about = burn.gpus.get(at.partition("/")[2], {})
+            model = about.get("model")
+            for name, value in cublas.against_published(model if isinstance(model, str) else "", reading):
+                yield f"{at}.{name}", value
     if "burnin.tool" not in found:
         yield "burnin.tool", () if doubt is None else doubt
     asked = {record.get("name") for record in burn.tools}

@@ -8,7 +8,7 @@ import queue
 import signal
 import threading
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 PR_SET_PDEATHSIG = 1
 
@@ -48,6 +48,8 @@ class Orders:
     def __init__(self, stop: threading.Event) -> None:
         self.stop = stop
         self._came: queue.Queue[Dict[str, Any]] = queue.Queue()
+        self._lock = threading.Lock()
+        self._each: Optional[Callable[[Dict[str, Any]], None]] = None
 
     def next(self, seconds: float = float("inf")) -> Optional[Dict[str, Any]]:
         """Wait for the next order; return {} after `seconds`, and None if the process must stop."""
@@ -58,6 +60,13 @@ class Orders:
             if time.monotonic() > end:
                 return {}
         return None
+
+    def each(self, handle: Callable[[Dict[str, Any]], None]) -> None:
+        """Call `handle` with each order, in the thread that reads them; `next` returns none of them."""
+        with self._lock:
+            self._each = handle
+            while not self._came.empty():
+                handle(self._came.get())
 
     def listen(self, control: int) -> None:
         """Read orders until the other end of the pipe `control` is closed or broken, then set `stop`."""
@@ -72,7 +81,12 @@ class Orders:
             lines = (rest + data).split(b"\n")
             rest = lines.pop()
             for line in lines:
-                self._came.put(json.loads(line.decode("ascii")))
+                order = json.loads(line.decode("ascii"))
+                with self._lock:
+                    if self._each:
+                        self._each(order)
+                    else:
+                        self._came.put(order)
         self.stop.set()
 
 

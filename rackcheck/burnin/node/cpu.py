@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cpu_answers import cpu_crypto, cpu_fingerprint
     from rackcheck.burnin.node.cpu_facts import cpu_far_nodes, cpu_list, cpu_memory, cpu_model, cpu_nodes, cpu_text
     from rackcheck.burnin.node.cpu_kernels import CpuKernels, CpuResult
+    from rackcheck.burnin.node.cpu_quiet import CPU_HEAVY, CpuQuiet, CpuRecords
     from rackcheck.burnin.node.cpu_ram import cpu_ram
     from rackcheck.burnin.node.cpu_rates import cpu_fma, cpu_triad
     from rackcheck.burnin.node.cpu_stdlib import CpuStdlib
@@ -66,7 +67,7 @@ class Cpu:
     ) -> None:
         self.emit, self.clock, self.stop, self.seed = emit, clock, stop, seed
         self.skew, self.harm, self.spoil = faults or CpuFaults()
-        self.cool = cool
+        self.cool, self.quiet = cool, CpuQuiet(clock, lambda _: None)
         real = sorted(os.sched_getaffinity(0))
         simulated = cpu_list(cpu_text(root + "/sys/devices/system/cpu/online")) if root else []
         self.cpus, self.root = simulated or real, root if simulated else ""
@@ -99,11 +100,16 @@ class Cpu:
         }
 
     def run(self, stages: List[Dict[str, Any]]) -> None:
-        """Run the stages one after the other, each from its `from` to its `until`; return when done or stopped."""
+        """Run the stages one after the other, each from its `from` to its `until`; return when done or stopped.
+
+        If a stage must wait for the copies of GPUs, or was stopped for them, it and all later stages end later.
+        """
+        late = 0.0
         works = {"fingerprint": cpu_fingerprint, "crypto": cpu_crypto}
         if self.kernels.variant != "stdlib":
             works.update(fma=cpu_fma, triad=cpu_triad, ram=cpu_ram)
-        for stage in sorted(stages, key=lambda one: float(one["from"])):
+        for planned in sorted(stages, key=lambda one: float(one["from"])):
+            stage = dict(planned, **{"from": planned["from"] + late, "until": planned["until"] + late})
             self.stop.wait(max(0.0, stage["from"] - self.clock()))
             if self.stop.is_set():
                 self.undone("node", stage["stage"], "stopped")
@@ -112,11 +118,39 @@ class Cpu:
             elif self.clock() >= stage["until"]:
                 self.undone("node", stage["stage"], "stopped: its time limit was reached before it began")
             else:
-                works[stage["stage"]](self, stage)
+                late += self._apart(works[stage["stage"]], stage)
         self._again(works)
         for (of, at, name), count in sorted(self._faults.items()):
             if count > 64:
                 self.emit("error", of=of, stage=at, name=name, more=count - 64)
+
+    def _apart(self, work: Callable[["Cpu", Dict[str, Any]], None], stage: Dict[str, Any]) -> float:
+        """Run a stage, and load the host's memory only while no GPU copies; return by how much later it ends, in s.
+
+        A stage that was stopped for copies is repeated in full. Its results are left out, unless it found an error.
+        """
+        if stage["stage"] not in CPU_HEAVY:
+            work(self, stage)
+            return 0.0
+        planned, length, emit = stage["until"], stage["until"] - stage["from"], self.emit
+        while True:
+            waited = self.quiet.begin(stage["until"], self.stop)
+            if waited is None:
+                self.undone("node", stage["stage"], "stopped")
+                return 0.0
+            stage = dict(stage, **{"from": stage["from"] + waited, "until": stage["until"] + waited})
+            kept = CpuRecords(emit)
+            self.emit = kept.emit
+            try:
+                work(self, stage)
+            finally:
+                self.emit = emit
+                cut = self.quiet.end() and not self.stop.is_set()
+                if not cut or kept.errors:
+                    kept.pass_on()
+            if not cut:
+                return max(0.0, float(stage["until"] - planned))
+            stage = dict(stage, **{"from": self.clock(), "until": self.clock() + length})
 
     def _again(self, works: Mapping[str, Callable[["Cpu", Dict[str, Any]], None]]) -> None:
         """Repeat the stages that had wrong results, first while hot, then after cooling; count errors of each core."""
@@ -131,7 +165,8 @@ class Cpu:
                         return
                     self._faults, self.emit = Counter(), lambda *_, **__: None
                     now = self.clock()
-                    works[name](self, {"of": "cpu", "stage": name, "from": now, "until": now + CPU_ROUND, "seeds": 1})
+                    again = {"of": "cpu", "stage": name, "from": now, "until": now + CPU_ROUND, "seeds": 1}
+                    self._apart(works[name], again)
                     wrong.update({of for of, _, _ in self._faults})
                     self._faults, self.emit = known, loud
                 for of in (of for at, of in suspects if at == name):
@@ -140,7 +175,11 @@ class Cpu:
 
     def ends(self, until: float) -> bool:
         """Return whether a stage must end, because `until` is reached or the burn-in is stopped."""
-        return self.stop.is_set() or self.clock() >= until
+        return self.halted() or self.clock() >= until
+
+    def halted(self) -> bool:
+        """Return whether the work must stop now: the burn-in is stopped, or GPUs wait for the load on memory to end."""
+        return self.stop.is_set() or self.quiet.cut
 
     def left(self, until: float) -> float:
         """Return for how many seconds the next call of a kernel may run."""

@@ -54,7 +54,7 @@ def cpu_tasks(
     is not zero, the task lists a value for each turn. A CPU whose thread could not be started, or pinned to the CPU, is
     reported as not tested, and omitted.
     """
-    stop, running = ctypes.c_uint64(int(burn.stop.is_set())), ctypes.c_uint64(len(given))
+    stop, running = ctypes.c_uint64(int(burn.halted())), ctypes.c_uint64(len(given))
     shared = {"stop": ctypes.addressof(stop), "running": ctypes.addressof(running), "kind": CPU_KINDS.index(kind)}
     shared["until"] = max(0, int((time.monotonic() + until - burn.clock()) * 1e9))
     shared.update((name, burn.kernels.address(name)) for name in ("fma", "fill", "verify", "triad", "aes", "crc"))
@@ -99,7 +99,7 @@ def _cpu_run(burn: "Cpu", tasks: Mapping[int, CpuTask], stop: Any, running: Any)
             threads.append(thread)
     ring = [task for task in tasks.values() if task.before]
     while running.value > lost:
-        stop.value = int(burn.stop.is_set() or any(task.status for task in ring))
+        stop.value = int(burn.halted() or any(task.status for task in ring))
         time.sleep(pause)
         pause = min(2 * pause, CPU_WAITS[1])
     for thread in threads:

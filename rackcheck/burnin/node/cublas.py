@@ -2,25 +2,21 @@
 """Measures the rates of a GPU's matrix products with the cuBLASLt library that is installed on the node.
 
 The rates are references, not a pass or fail, because they depend on the library's version, which differs between nodes.
-The products of integers, as fp8 and int8, are exact in any order of the sums, so they are compared with the CPU's.
+The products of integers are exact in any order of the sums, so they are compared with the CPU's (cublas_forms.py).
 The calls of cuBLASLt were checked against cublasLt.h of CUDA 13.1; without a GPU, only creating and freeing descriptors
 was tested, with the library of CUDA 13.1. The matrix products of cuBLASLt are unverified on hardware.
 """
 
-import array
 import ctypes
-import random
 import struct
 import time
 import zlib
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 if TYPE_CHECKING:
+    from rackcheck.burnin.node.cublas_forms import CUBLAS_BF16, CUBLAS_SIDE, CublasForm
     from rackcheck.burnin.node.cublas_library import Cublas, CublasTrouble
     from rackcheck.burnin.node.cuda import CudaDriver
-
-CUBLAS_SIDE = 8192
-"""Rows and columns of each matrix."""
 
 CUBLAS_SLICE, CUBLAS_HANG = 0.02, 5.0
 """Target duration of a batch of matrix products, and the time after which a batch counts as hanging; in seconds."""
@@ -31,23 +27,6 @@ CUBLAS_SPACE = 32 << 20
 CUBLAS_PERIOD = 1000003
 """Number of values after which the content of a matrix repeats: a prime, so that no two rows are identical."""
 
-CUBLAS_FORMS: Dict[str, Tuple[int, int, int, int, str, str]] = {
-    "bf16": (14, 14, 68, 0, "H", "H"),
-    "fp8": (28, 0, 68, 0, "B", "f"),
-    "int8": (3, 10, 72, 10, "b", "i"),
-}
-"""Types of A and B, of D, of the computation and of the scale, and the codes of A's and D's values for `struct`.
-
-CUDA_R_16BF, CUDA_R_8F_E4M3, CUDA_R_8I, CUDA_R_32F and CUDA_R_32I are from library_types.h, CUBLAS_COMPUTE_32F and _32I
-from cublas_api.h. Each product has A transposed and B not: the only form of fp8 and int8 that the library offers.
-"""
-
-CUBLAS_E4M3 = {0: 0x00, 1: 0x38, 2: 0x40, -1: 0xB8, -2: 0xC0}
-"""The integers that the products of fp8 use, as E4M3 writes them.
-
-Their sums stay below 2^13, so they are exact also in the fewer bits with which a tensor core may add products of fp8.
-"""
-
 CUBLAS_CHUNK = 16 << 20
 """Bytes of a product that are copied to the host at a time."""
 
@@ -57,62 +36,36 @@ CUBLAS_CHOICE = struct.Struct("<64sQif4i")
 CUBLAS_CHOICES = 4
 
 
-def cublas_values(kind: str, seed: int, count: int) -> "array.array[int]":
-    """Return the bits of `count` bf16 values: `normal` with mean 0 and variance 1, or `integer` from -127 to 127."""
-    chance = random.Random(seed)  # noqa: S311  reproducible, not secret
-    normal = kind == "normal"
-    drawn = [chance.gauss(0.0, 1.0) if normal else float(chance.randint(-127, 127)) for _ in range(65536)]
-    wide = struct.unpack("<65536I", struct.pack("<65536f", *drawn))
-    table = [(bits + 0x7FFF + (bits >> 16 & 1)) >> 16 for bits in wide]
-    places = array.array("H")
-    places.frombytes(chance.getrandbits(16 * count).to_bytes(2 * count, "little"))
-    return array.array("H", [table[place] for place in places])
-
-
-def cublas_whole(form: str, seed: int, count: int) -> "array.array[int]":
-    """Return `count` random integers as fp8 (bits of E4M3, -2 to 2) or int8 (-127 to 127)."""
-    chance, code = random.Random(seed), CUBLAS_FORMS[form][4]  # noqa: S311  reproducible, not secret
-    small = form == "fp8"
-    drawn = [CUBLAS_E4M3[chance.randint(-2, 2)] if small else chance.randint(-127, 127) for _ in range(65536)]
-    places = array.array("H")
-    places.frombytes(chance.getrandbits(16 * count).to_bytes(2 * count, "little"))
-    return array.array(code, [drawn[place] for place in places])
-
-
-def cublas_number(bits: int) -> float:
-    """Return the value of 16 bits interpreted as bf16."""
-    return float(struct.unpack("<f", struct.pack("<I", bits << 16))[0])
-
-
 class CublasProduct:
     """The matrix product D = A^T B on the GPU of the current context; all matrices are square, stored column by column.
 
-    `side` is the number of rows and columns of each matrix, `form` is a key of CUBLAS_FORMS. Raises CublasTrouble for
-    an error of the cuBLASLt library, and CudaTrouble for an error of the CUDA driver.
+    `side` is the number of rows and columns of each matrix, by default CUBLAS_SIDE; `form` is by default CUBLAS_BF16.
+    Raises CublasTrouble for an error of the cuBLASLt library, and CudaTrouble for an error of the CUDA driver.
     """
 
     def __init__(
-        self, driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, side: int = CUBLAS_SIDE,
-        form: str = "bf16",
+        self, driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, side: int = 0,
+        form: Optional["CublasForm"] = None,
     ) -> None:  # fmt: skip
-        self.driver, self.cublas, self.clock, self.stop, self.side = driver, cublas, clock, stop, side
-        self.work, self.form = 2 * side**3, form
-        given, made, compute, scale, code, self._code = CUBLAS_FORMS[form]
-        self._width, (free, _) = struct.calcsize(code), driver.memory()
-        self._size, self._out = self._width * side * side, struct.calcsize(self._code) * side * side
+        self.driver, self.cublas, self.clock, self.stop = driver, cublas, clock, stop
+        self.side = side = side or CUBLAS_SIDE
+        self.form = form = form or CUBLAS_BF16
+        self.work, (free, _) = 2 * side**3, driver.memory()
+        self._width = struct.calcsize(form.code)
+        self._size, self._out = self._width * side * side, struct.calcsize(form.out) * side * side
         self._a, self._b, self._d = [driver.take(size) for size in (self._size, self._size, self._out)]
         self._room = min(CUBLAS_SPACE, free // 8)
         self._space = driver.take(self._room)
         self._stream = driver.handle("cuStreamCreate", 1)
         self._begin, self._end = driver.handle("cuEventCreate", 0), driver.handle("cuEventCreate", 0)
         self._handle = cublas.make("cublasLtCreate")
-        self._way = cublas.make("cublasLtMatmulDescCreate", compute, scale)
+        self._way = cublas.make("cublasLtMatmulDescCreate", form.compute, form.scale)
         for turned, how in ((3, 1), (4, 0)):  # CUBLASLT_MATMUL_DESC_TRANSA: yes, _TRANSB: no
             cublas.call("cublasLtMatmulDescSetAttribute", self._way, turned, ctypes.byref(ctypes.c_int32(how)), 4)
-        self._layout = cublas.make("cublasLtMatrixLayoutCreate", given, side, side, side)
-        self._made = cublas.make("cublasLtMatrixLayoutCreate", made, side, side, side)
-        self._one: Any = ctypes.c_int32(1) if form == "int8" else ctypes.c_float(1.0)
-        self._none: Any = ctypes.c_int32(0) if form == "int8" else ctypes.c_float(0.0)
+        self._layout = cublas.make("cublasLtMatrixLayoutCreate", form.given, side, side, side)
+        self._made = cublas.make("cublasLtMatrixLayoutCreate", form.made, side, side, side)
+        scale: Any = ctypes.c_float if form.out != "i" else ctypes.c_int32
+        self._one, self._none = scale(1), scale(0)
         self._ways = self._chosen()
         self._best = self._ways[0]
         self._values: List[Any] = []
@@ -130,19 +83,14 @@ class CublasProduct:
         rows = [CUBLAS_CHOICE.unpack_from(value.raw, n * CUBLAS_CHOICE.size) for n in range(count.value)]
         found = [row[0] for row in rows if row[2] == 0 and row[1] <= self._room]
         if not found:
-            raise CublasTrouble("unsupported: cuBLASLt has no algorithm for %s products on this GPU" % self.form)
+            raise CublasTrouble("unsupported: cuBLASLt has no algorithm for %s products on this GPU" % self.form.name)
         return found
 
     def fill(self, kind: str, seed: int) -> None:
-        """Write values into A and B; the same seed gives the same values.
-
-        `kind` is that of cublas_values; the values of fp8 and int8 are always those of cublas_whole.
-        """
+        """Write values of a kind of the form into A and B; the same seed gives the same values."""
         driver, count = self.driver, min(CUBLAS_PERIOD, self.side * self.side)
-        whole, length = self.form != "bf16", count * self._width
-        drawn = [seed, seed + 1]
-        integers = [cublas_whole(self.form, at, count) for at in drawn] if whole else []
-        self._values = integers or [cublas_values(kind, at, count) for at in drawn]
+        length = count * self._width
+        self._values = [self.form.values(kind, at, count) for at in (seed, seed + 1)]
         host = driver.handle("cuMemHostAlloc", length, 0)
         for at, values in zip((self._a, self._b), self._values):  # noqa: B905  Python 3.6 has no strict
             ctypes.memmove(host, values.tobytes(), length)
@@ -200,14 +148,10 @@ class CublasProduct:
     def wrong(self) -> int:
         """Compare eight elements of the last product with the CPU's results; return how many are wrong.
 
-        Products of integers must be equal; products of bf16 must not exceed a tolerance.
+        Products of integers must be equal; the others must not exceed a tolerance.
         """
-        side, bad, width = self.side, 0, struct.calcsize(self._code)
-        got, meant = ctypes.create_string_buffer(width), {bits: float(whole) for whole, bits in CUBLAS_E4M3.items()}
-        values_of: Dict[str, Callable[[int], float]] = {
-            "bf16": cublas_number, "fp8": meant.__getitem__, "int8": float,
-        }  # fmt: skip
-        value = values_of[self.form]
+        side, form, bad, width = self.side, self.form, 0, struct.calcsize(self.form.out)
+        got, value = ctypes.create_string_buffer(width), form.number
         for n in range(8):
             row, column = n * 37 % side, n * 101 % side
             at = self._d + width * (row + column * side)
@@ -219,12 +163,11 @@ class CublasProduct:
                 for values, line in ((self._values[0], row), (self._values[1], column))
             ]
             each = [x * y for x, y in zip(a, b)]  # noqa: B905  Python 3.6 has no strict
-            want, spread, found = sum(each), sum(x * x for x in each) ** 0.5, struct.unpack(self._code, got.raw)[0]
-            if self.form != "bf16":
-                bad += found != want
-                continue
+            want, spread = sum(each), sum(x * x for x in each) ** 0.5
+            found = form.result(struct.unpack(form.out, got.raw)[0])
             # bf16 has 8 significant bits, and the library chooses the order of the sum.
-            bad += not abs(cublas_number(found) - want) <= abs(want) / 128 + spread / 50
+            close = 0.0 if form.exact else abs(want) / 128 + spread / 50
+            bad += not abs(found - want) <= close
         return bad
 
     def digest(self) -> int:
@@ -254,24 +197,23 @@ class CublasProduct:
 
 def cublas_rate(
     driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, seconds: float, side: int,
-    form: str = "bf16",
+    form: "CublasForm",
 ) -> Dict[str, Any]:  # fmt: skip
     """Multiply random matrices for `seconds` on the GPU of the current context; return the median rate.
 
-    For fp8 and int8, `mismatches` is the number of wrong elements among those that were compared with the CPU's, plus 1
-    if any element of the last product differs from the first product.
+    For integers, `mismatches` is the number of wrong elements among those that were compared with the CPU's, plus 1 if
+    any element of the last product differs from the first product.
     """
     product, more = CublasProduct(driver, cublas, clock, stop, side, form), {}
-    product.fill("normal", 1)
+    product.fill(form.data, 1)
     product.settle()
-    wrong, whole = product.wrong(), form != "bf16"
-    if wrong and not whole:
+    wrong = product.wrong()
+    if wrong and not form.exact:
         raise CublasTrouble("unsupported: %s returns a wrong product" % cublas.path)
-    first = product.digest() if whole else 0
+    first = product.digest() if form.exact else 0
     rates = product.rates(clock() + seconds)
-    if whole:
+    if form.exact:
         more["mismatches"] = wrong + (product.digest() != first)
     product.leave()
     middle = sorted(rates)[len(rates) // 2]
-    kind = "integer" if whole else "normal"
-    return dict(more, rate=middle, turns=len(rates), side=side, data=kind, type=form)
+    return dict(more, rate=middle, turns=len(rates), side=product.side, data=form.data, type=form.name)

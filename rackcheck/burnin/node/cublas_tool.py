@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.child import Orders, die_with_parent
-    from rackcheck.burnin.node.cublas import CUBLAS_SIDE, cublas_rate
+    from rackcheck.burnin.node.cublas import cublas_rate
+    from rackcheck.burnin.node.cublas_forms import CUBLAS_BF16, CUBLAS_EXACT, CUBLAS_SIDE, CublasForm
     from rackcheck.burnin.node.cublas_library import Cublas, CublasTrouble, find_cublas, open_cublas
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
     from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable
 
 CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 20.0, 60.0
-"""Seconds of bf16 products on each GPU (half of it for fp8, and for int8); seconds that must be left to start them;
+"""Seconds of bf16 products on each GPU (half of it for each form of integers); seconds that must be left to start them;
 seconds after which a GPU counts as hung.
 
 The second and the third value allow for loading a library of half a gigabyte from a slow disk.
@@ -95,7 +96,8 @@ def _cublas_gpu(
         values["argv"], values["version"] = [cublas.path], cublas.version
         driver.call("cuCtxSetCurrent", driver.handle("cuDevicePrimaryCtxRetain", device))
         done: List[Dict[str, Any]] = []
-        for form, share in (("bf16", 1.0), ("fp8", 0.5), ("int8", 0.5)):
+        for form in (CUBLAS_BF16, *CUBLAS_EXACT):
+            share = 0.5 if form.exact else 1.0
             done.append(_cublas_form(form, driver, cublas, clock, stop, seconds * share, side))
             if done[-1].get("why", "").startswith("hang"):  # every further call would hang, too
                 break
@@ -114,17 +116,18 @@ def _cublas_gpu(
 
 
 def _cublas_form(
-    form: str, driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, seconds: float, side: int
-) -> Dict[str, Any]:
+    form: "CublasForm", driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, seconds: float,
+    side: int,
+) -> Dict[str, Any]:  # fmt: skip
     """Measure one form of products; return their fields, or `why` there are none. What others found is kept."""
     try:
         return cublas_rate(driver, cublas, clock, stop, seconds, side, form)
     except CudaTrouble as trouble:
-        return {"type": form, "why": trouble.why()}
+        return {"type": form.name, "data": form.data, "why": trouble.why()}
     except CublasTrouble as trouble:
         if str(trouble).startswith("stopped"):
             raise
-        return {"type": form, "why": str(trouble)}
+        return {"type": form.name, "data": form.data, "why": str(trouble)}
 
 
 def _cublas_apart(

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
         CudaTrouble,
         cuda_described,
     )
-    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuRecordWriter, GpuTally
-    from rackcheck.burnin.node.gpu_links import GPU_WARM, gpu_host_work
+    from rackcheck.burnin.node.gpu_bench import GPU_LEAST, GPU_WARM, GpuBench, GpuHang, GpuRecordWriter, GpuTally
+    from rackcheck.burnin.node.gpu_links import gpu_host_work
     from rackcheck.burnin.node.gpu_memory import GpuMemory, gpu_memory_work
     from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable, gpu_stay_near
+    from rackcheck.burnin.node.gpu_quiet import GPU_LOUD
     from rackcheck.burnin.node.gpu_truth import GPU_MASK, GPU_REPORT, gpu_mix
     from rackcheck.burnin.node.gpu_units import gpu_scalar_work, gpu_tensor_work
 
@@ -32,6 +33,9 @@ GPU_TOGETHER = 0.6
 
 GPU_NEEDED = {"memory": ("verify",), "tensor": ("mma",), "links": ("h2d",), "together": ("verify", "mma", "h2d")}
 """The tests without which a stage counts as not tested, by stage."""
+
+GPU_FILLED = {"tensor": ("tensor",), "scalar": ("fp64", "fp32", "int32", "sfu"), "together": ("tensor",)}
+"""The kernels that must fill the GPU, by stage; their launches need the number of blocks that run at the same time."""
 
 GPU_LATE = 1.0
 """Seconds by which a stage may begin late although less than half of its time is left."""
@@ -76,6 +80,21 @@ def gpu_seed(plan: Dict[str, Any], stage: str) -> int:
     return int(gpu_mix((plan["seed"] + sum(stage.encode("ascii"))) & GPU_MASK))
 
 
+def gpu_unfilled(bench: "GpuBench", stage: str) -> str:
+    """Return why a stage did not load the GPU as it must; empty if it did.
+
+    In the stage `together`, matrix products and tests of memory must run on each SM at the same time.
+    """
+    unknown = [kernel for kernel in GPU_FILLED.get(stage, ()) if not bench.resident[kernel]]
+    if unknown:
+        what = "the driver does not report how many blocks of %s run at the same time"
+        return "under-loaded: " + what % ", ".join(unknown)
+    crowded = bench.crowded("tensor") if stage == "together" else []
+    return (
+        "under-loaded: no block of %s fits on an SM beside the matrix products" % ", ".join(crowded) if crowded else ""
+    )
+
+
 def gpu_watch(
     driver: "CudaDriver", plan: Dict[str, Any], clock: Callable[[], float], late: Callable[[str, float], None]
 ) -> None:
@@ -101,12 +120,12 @@ class GpuRun:
     def __init__(
         self, plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float],
         stop: threading.Event, blobs: Dict[str, bytes], parts: Mapping[int, "GpuPart"],
-        turn: Optional[Callable[..., None]],
+        turn: Optional[Callable[..., bool]],
     ) -> None:  # fmt: skip
-        self.parts, self.turn = parts, turn
+        self.parts, self.turn, self.loud = parts, turn, ""
         self.plan, self.index, self.emit, self.clock, self.stop, self.blobs = plan, index, emit, clock, stop, blobs
         self.of = "gpu/%d" % index
-        self.hang = float(plan.get("hang", GPU_HANG))
+        self.hang, self.warm = float(plan.get("hang", GPU_HANG)), float(plan.get("warm", GPU_WARM))
         self.writer = GpuRecordWriter(self.of, emit)
         self.hold = 0.0
         self.last = plan.get("deadline", float("inf")) - 0.2
@@ -222,7 +241,7 @@ class GpuRun:
     def _stage(self, bench: "GpuBench", stage: Dict[str, Any]) -> None:
         """Run one stage and report its result."""
         name, until = stage["stage"], stage["until"]
-        tally, seed = GpuTally(self.of, name, self.clock()), gpu_seed(self.plan, name)
+        tally, seed = GpuTally(self.of, name, self.clock(), GPU_LEAST * self.warm), gpu_seed(self.plan, name)
         planned, left = until - stage["from"], until - tally.begun
         short = left < planned / 2 and planned - left > GPU_LATE
         late = "under-loaded: %.1f s of %.1f s were left" % (max(0.0, left), planned) if short else ""
@@ -245,7 +264,8 @@ class GpuRun:
         except GpuHang:
             tally.emit(self.emit, "hang")
             raise
-        tally.emit(self.emit, "stopped" if self.stop.is_set() else late)
+        tally.emit(self.emit, "stopped" if self.stop.is_set() else late or self.loud or gpu_unfilled(bench, name))
+        self.loud = ""
         missing = [test for test in GPU_NEEDED.get(name, ()) if test not in tally.tests]
         if not tally.tests:
             self._untested(self.of, name, "stopped" if self.stop.is_set() else "under-loaded: time limit reached")
@@ -254,7 +274,8 @@ class GpuRun:
 
     def _memory(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         memory = GpuMemory(bench.driver, l2=bench.l2)
-        self._with(bench, memory, [gpu_memory_work(bench, memory, tally, self.writer, seed, until, self.hold)])
+        work = gpu_memory_work(bench, memory, tally, self.writer, seed, until, self.hold, self.warm)
+        self._with(bench, memory, [work])
 
     def _with(self, bench: "GpuBench", memory: "GpuMemory", jobs: List[Any]) -> None:
         """Run jobs, and free the memory that they test, also if there was no memory for anything else."""
@@ -274,13 +295,23 @@ class GpuRun:
         bench.work([gpu_scalar_work(bench, tally, self.writer, seed, until)])
 
     def _links(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
+        """Copy over the links of this GPU, while no stage of the CPU loads the host's memory (gpu_quiet.py)."""
+        if self.turn and not self.turn(turn="quiet"):
+            self.loud = GPU_LOUD
+        tally.begun = self.clock()
+        try:
+            self._copy(bench, tally, seed, until)
+        finally:
+            if self.turn:
+                self.turn(turn="loud")
+
+    def _copy(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         """Copy to the host and back, and then wait while another process copies between the GPUs (gpu_peers.py)."""
         turn = self.turn if len(self.devices.peers) > 1 else None
         begun = self.clock()
         host_until = begun + (until - begun) * GPU_HOST_SHARE if turn else until
-        warm = float(self.plan.get("warm", GPU_WARM))
         try:
-            if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until, warm)]):
+            if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until, self.warm)]):
                 return
         except CudaTrouble as trouble:
             if turn and trouble.code == CUDA_NO_MEMORY:
@@ -296,7 +327,7 @@ class GpuRun:
         memory = GpuMemory(bench.driver, GPU_TOGETHER, bench.l2)
         jobs = [
             gpu_memory_work(bench, memory, tally, self.writer, seed, until),
-            gpu_tensor_work(bench, tally, self.writer, seed, until, 1),
+            gpu_tensor_work(bench, tally, self.writer, seed, until, bench.leave_room("tensor")),
             gpu_host_work(bench, tally, self.writer, seed, until),
         ]
         self._with(bench, memory, jobs)
@@ -329,7 +360,7 @@ class GpuRun:
 def gpu_child(
     plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
     blobs: Dict[str, bytes], library: str = "libcuda.so.1", parts: Optional[Mapping[int, "GpuPart"]] = None,
-    turn: Optional[Callable[..., None]] = None,
+    turn: Optional[Callable[..., bool]] = None,
 ) -> None:  # fmt: skip
     """Run a plan's GPU stages on one GPU; call this in a separate process, which is killed if the driver hangs.
 
@@ -338,9 +369,10 @@ def gpu_child(
     The start and end times of stages are in seconds, as `clock` returns them. Each GPU starts later than the previous
     one by the plan's `step`, in seconds. The stages begin later by the time that the driver takes to start and to
     compile the kernels, and end by the plan's `latest`. `turn` reports to the supervisor; it returns from
-    `turn="links"` when the copies between GPUs are complete. Without `turn`, there are none. A plan may have `inject`,
-    to inject faults in tests on real GPUs: `place` is the index of a 16-byte word of GPU memory, and `flip` are the
-    bits that are flipped in it after the first fill. `sm` is the SM that computes wrong results, and `bits` are the
-    bits that are flipped in these results.
+    `turn="links"` when the copies between GPUs are complete, and from `turn="quiet"` when no stage of the CPU loads the
+    host's memory, or False if that takes too long. Without `turn`, there are no copies between GPUs. A plan may have
+    `inject`, to inject faults in tests on real GPUs: `place` is the index of a 16-byte word of GPU memory, and `flip`
+    are the bits that are flipped in it after the first fill. `sm` is the SM that computes wrong results, and `bits` are
+    the bits that are flipped in these results.
     """
     GpuRun(plan, index, emit, clock, stop, blobs, parts or {}, turn).run(library)

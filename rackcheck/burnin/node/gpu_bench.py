@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, List, Optional
 if TYPE_CHECKING:
     from threading import Event
 
-    from rackcheck.burnin.node.cuda import CudaDriver
+    from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
     from rackcheck.burnin.node.gpu_parts import GpuUnable
 
 GPU_SLICE = 0.02
 """Target duration of a launch, in seconds: with more than 50 ms, a stop would take too long."""
+
+GPU_WARM = 0.5
+"""Seconds of work from which a rate is computed, if the stage has the time for it; a choice.
+
+The first launch of a test, or its first copy, is slower than the others, and is no part of its rate.
+"""
+
+GPU_LEAST = 0.2
+"""Share of GPU_WARM, of work after the first launch, below which a test has no rate; a choice."""
 
 GPU_ERRORS = 64
 """Maximum number of error records with one name; further errors are reported by a single record with `more`."""
@@ -29,6 +38,9 @@ GPU_L2 = 256 << 20
 
 GPU_KERNELS = ("fill", "verify", "march", "copy", "checksum", "flip_bits", "tensor", "fp64", "fp32", "int32", "sfu")
 
+GPU_MEMORY_KERNELS = ("fill", "verify", "march", "copy", "checksum")
+"""The kernels that run beside the products of matrices in the stage `together`."""
+
 GpuWork = Generator[None, None, Any]
 
 
@@ -37,19 +49,31 @@ class GpuHang(Exception):
 
 
 class GpuTally:
-    """The results of one stage: amount of work, net seconds, mismatches and further fields of each test."""
+    """The results of one stage: amount of work, net seconds, mismatches and further fields of each test.
 
-    def __init__(self, of: str, stage: str, begun: float) -> None:
-        self.of, self.stage, self.begun = of, stage, begun
+    `work` and `seconds` include the first launch of a test, its rate does not. A test that was measured for fewer than
+    `least` seconds after its first launch has no rate.
+    """
+
+    def __init__(self, of: str, stage: str, begun: float, least: float = GPU_LEAST * GPU_WARM) -> None:
+        self.of, self.stage, self.begun, self._least = of, stage, begun, least
         self.tests: Dict[str, Dict[str, Any]] = {}
+        self._warm: Dict[str, Tuple[float, float]] = {}
 
     def add(self, test: str, unit: str, work: float, seconds: float, mismatches: Optional[int] = None) -> None:
         """Add an amount of work to a test; `mismatches` is set if the test verifies its results."""
         values = self.tests.setdefault(test, {"unit": unit, "work": 0, "seconds": 0.0})
         values["work"] += work
         values["seconds"] += seconds
+        if seconds > 0:
+            done, measured = self._warm.get(test, (0.0, 0.0))
+            self._warm[test] = (done + work, measured + seconds) if test in self._warm else (0.0, 0.0)
         if mismatches is not None:
             values["mismatches"] = values.get("mismatches", 0) + mismatches
+
+    def measured(self, test: str) -> float:
+        """Return the seconds of a test's work after its first launch."""
+        return self._warm.get(test, (0.0, 0.0))[1]
 
     def add_fields(self, test: str, **more: Any) -> None:
         """Add further fields to a test's record."""
@@ -58,7 +82,11 @@ class GpuTally:
     def emit(self, emit: Callable[..., None], why: str) -> None:
         """Write a record for each test that did work; with `why`, each record has the status `not tested`."""
         for test, values in self.tests.items():
-            more = {"rate": values["work"] / values["seconds"]} if values["seconds"] > 0 else {}
+            more: Dict[str, Any] = {}
+            if test in self._warm:
+                work, seconds = self._warm[test]
+                more = {"rate": work / seconds} if seconds > 0 and seconds >= self._least else {}
+                more.update(measured=round(seconds, 9), least=self._least)
             more.update({"status": "not tested", "why": why} if why else {"status": "done"})
             more.update(values, seconds=round(values["seconds"], 9))
             emit("stage", of=self.of, stage=self.stage, test=test, **dict(more, **{"from": round(self.begun, 3)}))
@@ -103,7 +131,8 @@ class GpuSlot:
 class GpuBench:
     """A GPU on which this process runs tests: its name in the records is `gpu/INDEX`, `device` is its CUDA device.
 
-    `l2` is the size of its L2 cache in bytes, and `resident` the number of blocks of `march` that run at the same time.
+    `l2` is the size of its L2 cache in bytes. `resident` has, for each kernel, how many of its blocks run on one SM at
+    the same time if nothing else runs there, or 0 if the driver does not report it.
 
     Raises CudaTrouble if the GPU is not available, and GpuUnable if it is too old for the kernels.
     """
@@ -130,8 +159,44 @@ class GpuBench:
         self.kernels = {
             name: driver.handle("cuModuleGetFunction", self.module, name.encode("ascii")) for name in GPU_KERNELS
         }
-        beside = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-        self.resident = self.sms * max(1, driver.whole(beside, self.kernels["march"], self.threads, 0))
+        self.resident = {name: self._resident(name) for name in GPU_KERNELS}
+        self._room: Optional[Tuple[int, int]] = None
+
+    def _resident(self, name: str) -> int:
+        try:
+            reported = self.driver.whole(
+                "cuOccupancyMaxActiveBlocksPerMultiprocessor", self.kernels[name], self.threads, 0
+            )
+        except CudaTrouble as trouble:
+            if trouble.code:
+                raise
+            return 0  # the driver has no such function
+        return max(0, reported)
+
+    def blocks(self, name: str) -> int:
+        """Return the number of blocks of a kernel with which it fills the GPU, or the room that `leave_room` left it.
+
+        If the driver does not report how many blocks run at the same time, the number is one for each SM.
+        """
+        left, whole = self._room or (1, 1)
+        return self.sms * max(1, self.resident[name] * left // whole)
+
+    def leave_room(self, name: str) -> int:
+        """Limit all other kernels, until `tidy`, to the room that half of a kernel's blocks leave; return this half.
+
+        A block of a kernel of which N run on an SM needs at most 1/N of the SM's registers, threads and shared memory.
+        So `half` of N blocks of one kernel, and (N - half)/N of the blocks of another, run on an SM at the same time.
+        """
+        whole = max(1, self.resident[name])
+        half = max(1, whole // 2)
+        self._room = (whole - half, whole)
+        return half
+
+    def crowded(self, name: str) -> List[str]:
+        """Return the kernels of which no block fits beside half of the blocks of the kernel `name`."""
+        whole = self.resident[name]
+        left = whole - max(1, whole // 2)
+        return [other for other in GPU_MEMORY_KERNELS if self.resident[other] * left < max(1, whole)]
 
     def _load(self, blobs: Dict[str, bytes], major: int) -> Tuple[Any, str]:
         """Load the machine code for this GPU's generation; if there is none that fits, the driver compiles the PTX."""
@@ -176,17 +241,23 @@ class GpuBench:
     def tidy(self) -> None:
         """Release the memory, streams and events of a stage; no launch may be in flight."""
         self.use()
+        self._room = None
         while self._owned:
             self.driver.call(*self._owned.pop())
 
     def go(self, slot: GpuSlot, stream: Any, name: str, *given: Any, grid: int = 0, report: bool = True) -> None:
-        """Launch a kernel; with `report`, the address of the report buffer in `slot` is the kernel's last argument."""
+        """Launch a kernel; with `report`, the address of the report buffer in `slot` is the kernel's last argument.
+
+        Without `grid`, a kernel that reads or writes memory has more blocks than run at the same time, unless it must
+        leave room for another kernel: blocks that wait would take the room of the other kernel's next launch.
+        """
         driver = self.driver
         words = given + ((ctypes.c_uint64(slot.report),) if report else ())
         if report:
             driver.call("cuMemsetD8Async", slot.report, 0, slot.size, stream)
         driver.call("cuEventRecord", slot.begin, stream)
-        driver.launch(self.kernels[name], grid or self.sms * 8, self.threads, stream, words)
+        grid = grid or (self.blocks(name) if self._room else self.sms * 8)
+        driver.launch(self.kernels[name], grid, self.threads, stream, words)
         driver.call("cuEventRecord", slot.end, stream)
         if report:
             driver.call("cuMemcpyDtoHAsync_v2", slot.host, slot.report, slot.size, stream)

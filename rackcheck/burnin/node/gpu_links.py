@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 GPU_COPY = 64 << 20
 """Size of one copy in bytes: large, so that its start does not affect the rate; smaller if little memory is free."""
 
-GPU_WARM = 0.5
-"""Seconds of copies of one kind from which a rate is computed, at least; a choice. The first copy is not measured."""
-
 GPU_QUEUED = 1024
 """Maximum number of copies that are queued at once."""
 
@@ -29,18 +26,15 @@ def gpu_copy_size(bench: "GpuBench") -> int:
 
 
 class GpuCopies:
-    """Copies of one kind on one stream, queued in batches that take about GPU_SLICE seconds."""
+    """Copies of one kind on one stream, queued in batches of about GPU_SLICE seconds; the first batch is one copy."""
 
     def __init__(self, bench: "GpuBench", size: int) -> None:
-        self._bench, self.size, self._times, self._warm = bench, size, 1, False
+        self._bench, self.size, self._times = bench, size, 1
         self.stream, self._begin, self._end = bench.stream(), bench.event(), bench.event()
 
     def go(self, copy: Callable[[Any], Any]) -> None:
         """Start the copies; `copy(stream)` queues one copy on a stream."""
         driver = self._bench.driver
-        if not self._warm:  # the first copy of a kind is slower, and is not measured
-            self._warm = True
-            copy(self.stream)
         driver.call("cuEventRecord", self._begin, self.stream)
         for _ in range(self._times):
             copy(self.stream)
@@ -89,7 +83,7 @@ def gpu_host_work(
         if test == "both":
             tally.add(test, "B", 0, 0.0, found)
 
-    while rounds == 0 or bench.clock() < until or any(each["seconds"] < warm for each in tally.tests.values()):
+    while rounds == 0 or bench.clock() < until or any(tally.measured(test) < warm for test in (*ways, "both")):
         now = gpu_mix((seed + rounds) & GPU_MASK)
         words = [ctypes.c_uint64(source), ctypes.c_uint64(0), places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
         bench.go(slot, down.stream, "fill", *words, report=False)
@@ -141,8 +135,8 @@ def gpu_peer_work(
         driver.call("cuCtxEnablePeerAccess", peer.context, 0, well=(0, 704))  # 704: already enabled
     peer.use()
     target, far_slot, far_stream = peer.take(size), peer.slots(1)[0], peer.stream()
-    rounds, measured = 0, 0.0
-    while rounds == 0 or bench.clock() < until or measured < warm:
+    rounds = 0
+    while rounds == 0 or bench.clock() < until or tally.measured("copy") < warm:
         now = gpu_mix((seed + rounds) & GPU_MASK)
         words = [places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
         bench.use()
@@ -161,7 +155,7 @@ def gpu_peer_work(
         tally.add("copy", "B", work, seconds, found)
         tally.add_fields("copy", seed=seed, direct=bool(direct))
         report_gpu_copy(writer, tally.stage, "copy", now, size, ring)
-        rounds, measured = rounds + 1, measured + seconds
+        rounds += 1
     if direct:  # a GPU may have access to only eight others at a time
         bench.use()
         driver.call("cuCtxDisablePeerAccess", peer.context, well=(0, 705))  # 705: not enabled

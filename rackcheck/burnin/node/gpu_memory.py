@@ -31,6 +31,9 @@ documented, so 4 is a choice.
 GPU_LEAST_L2 = 4 * GPU_PAST_L2
 """The memory under test is at least this many times as large as the L2 cache, so that other memory can evict a part."""
 
+GPU_COPIES = 0.25
+"""Maximum share of the stage in which copies are measured: the patterns need the rest; a choice."""
+
 GPU_CACHED = 4
 """The test `cache` reads what was written last: the size of the L2 cache, divided by this number."""
 
@@ -155,7 +158,7 @@ class GpuPasses:
         words = [ctypes.c_uint64(x) for x in (*part, count, now, flip)]
         grid = 0
         if kernel == "march":  # with more blocks than run at the same time, the others would begin again at one end
-            each, grid = 8 * self.bench.threads, self.bench.resident
+            each, grid = 8 * self.bench.threads, self.bench.blocks("march")
             words.append(ctypes.c_uint64((count - 1) // each * each + 1 if down else 0))
         self.bench.go(slot, self.stream, kernel, *words, grid=grid, report=kernel != "fill")
 
@@ -172,16 +175,17 @@ class GpuPasses:
 
 def gpu_memory_work(
     bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float,
-    hold: float = 0.0,
+    hold: float = 0.0, warm: float = 0.0,
 ) -> "GpuWork":  # fmt: skip
     """March over memory up and down: fill it, verify and invert it in both orders, verify it; repeat with new seeds.
 
     Before a pass begins where the last one ended, other memory is read, so that the pass does not read from the L2
     cache. In the first round, the pattern and its complement are kept for `hold` seconds each (test `retention`).
-    Wrong 16-byte words are reported with their addresses.
+    After the first round, copies are measured for `warm` seconds, but for at most GPU_COPIES of the time. Wrong
+    16-byte words are reported with their addresses.
     """
-    passes, copies = GpuPasses(bench, memory, tally, writer, until), GpuPace(1 << 20, memory.places)
-    rounds, begun = 0, bench.clock()
+    passes, rounds, begun = GpuPasses(bench, memory, tally, writer, until), 0, bench.clock()
+    most = GPU_COPIES * (until - begun)
     while bench.clock() < until:
         now = gpu_mix((seed + rounds) & GPU_MASK)
         wait = 0.0 if rounds else hold
@@ -215,18 +219,23 @@ def gpu_memory_work(
         tally.add_fields("verify", coverage=share, seed=seed, **sizes)
         if wait:
             tally.add_fields("retention", waited=wait)
-        if rounds % 8 == 1:
-            yield from gpu_copy_work(bench, memory, tally, passes.slots[0], passes.stream, copies)
+        if rounds == 1:
+            ends = min(until, bench.clock() + most)
+            yield from gpu_copy_work(bench, memory, tally, passes.slots[0], passes.stream, warm, ends)
 
 
 def gpu_copy_work(
-    bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any, pace: "GpuPace"
+    bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any, warm: float, until: float
 ) -> "GpuWork":
-    """Measure copies within the largest piece; their rate is the reference for the rates of fill, march and verify."""
+    """Copy within the largest piece until the rate was measured for `warm` seconds, or until `until`.
+
+    The rate is the reference for the rates of fill, march and verify.
+    """
     at, _, places = max(memory.pieces, key=lambda piece: piece[2])
     half = places // 2 // GPU_STRETCH * GPU_STRETCH or places // 2
-    for _ in range(4):
-        count = min(pace.next(), half)
+    pace, launches = GpuPace(1 << 20, half), 0
+    while launches < 2 or (tally.measured("copy") < warm and bench.clock() < until):
+        count, launches = pace.next(), launches + 1
         words = [ctypes.c_uint64(x) for x in (at + half * GPU_LINE, at, count)]
         bench.go(slot, stream, "copy", *words, report=False)
         seconds, _ = yield from bench.wait(slot, "copy")

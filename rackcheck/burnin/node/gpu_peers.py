@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CUDA_NO_MEMORY, CudaDriver, CudaTrouble
     from rackcheck.burnin.node.gpu import GPU_HANG, gpu_environment, gpu_seed, gpu_watch
-    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuRecordWriter, GpuTally, GpuWork
-    from rackcheck.burnin.node.gpu_links import GPU_WARM, gpu_peer_work
+    from rackcheck.burnin.node.gpu_bench import (
+        GPU_LEAST,
+        GPU_WARM,
+        GpuBench,
+        GpuHang,
+        GpuRecordWriter,
+        GpuTally,
+        GpuWork,
+    )
+    from rackcheck.burnin.node.gpu_links import gpu_peer_work
     from rackcheck.burnin.node.gpu_parts import GpuDevices, GpuPart, GpuUnable
     from rackcheck.burnin.node.gpu_truth import GPU_REPORT
 
@@ -27,10 +35,12 @@ GPU_AGAIN_OPEN = 0.5
 class GpuWay:
     """The copies from the first to the second GPU of `way`; `of` is their name in the records, such as `peer/0-1`."""
 
-    def __init__(self, pair: Sequence[int], way: Sequence[int], emit: Callable[..., None], begun: float) -> None:
+    def __init__(
+        self, pair: Sequence[int], way: Sequence[int], emit: Callable[..., None], begun: float, least: float
+    ) -> None:
         self.pair, self.of, self.why = list(pair), "peer/%d-%d" % tuple(way), ""
         self.name = "from gpu/%d to gpu/%d" % tuple(way)
-        self.tally, self.writer = GpuTally(self.of, "links", begun), GpuRecordWriter(self.of, emit)
+        self.tally, self.writer = GpuTally(self.of, "links", begun, least), GpuRecordWriter(self.of, emit)
 
 
 class GpuPeers:
@@ -117,7 +127,7 @@ class GpuPeers:
             if not all(index in self.benches for index in pair):
                 continue  # the supervisor reports the pair as not tested
             for ends in (pair, pair[::-1]):
-                made = GpuWay(pair, ends, self.emit, self.clock())
+                made = GpuWay(pair, ends, self.emit, self.clock(), GPU_LEAST * warm)
                 first, second = (self.benches[index] for index in ends)
                 work[made] = gpu_peer_work(first, second, made.tally, made.writer, seed, until, warm)
                 ways.append(made)

@@ -240,6 +240,11 @@ def gpu_blocks(report: bytes, blocks: int) -> List[Tuple[int, ...]]:
     return [GPU_BLOCK.unpack_from(report, GPU_BLOCKS_AT + n * GPU_BLOCK.size) for n in range(blocks)]
 
 
+def gpu_grid(sms: int, each: int) -> int:
+    """Return the number of blocks of a launch with `each` blocks on each SM, of which all have a row in the report."""
+    return min(GPU_BLOCKS, sms * max(1, min(each, GPU_BLOCKS // sms)))
+
+
 def gpu_pairs(gpus: int, slot: int) -> List[Tuple[int, int]]:
     """Return the pairs of GPUs that are tested in a time slot, by the circle method.
 

@@ -8,7 +8,7 @@ which no GPU is in two pairs. If this process ends because of one pair, another 
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Set, Tuple
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.gpu_links import GPU_WARM
+    from rackcheck.burnin.node.gpu_bench import GPU_WARM
     from rackcheck.burnin.node.gpu_truth import gpu_pairs, gpu_slots
 
 GPU_WAIT = 10.0

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
         gpu_chain_hash,
         gpu_chains,
         gpu_golden,
+        gpu_grid,
         gpu_mix,
         gpu_odd_ones,
         gpu_ring,
     )
+
 
 GPU_POOL = 8
 """Number of tiles on the GPU at the same time; each launch replaces one of them."""
@@ -67,18 +69,17 @@ class GpuSms:
 
 
 def gpu_tensor_work(
-    bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float, beside: int = 2
+    bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float, beside: int = 0
 ) -> "GpuWork":
     """Multiply tiles of exact integers on every SM and compare with the CPU's results; replace tiles during the test.
 
-    `beside` is the number of blocks that run on one SM at the same time: two fill its registers, one leaves registers
-    for other work.
+    `beside` is the number of blocks on each SM; without it, they are as many as run at the same time.
     """
     driver, stream, slots = bench.driver, bench.stream(), bench.slots(2)
     golden, tiles = bench.take(GPU_POOL * 8192), bench.take(GPU_POOL * 8)
     staging, back, sent = [bench.pinned(8200) for _ in range(2)], [bench.pinned(8200) for _ in range(2)], [b"", b""]
     spoiled: Set[int] = set()
-    grid, warps = min(bench.sms * beside, 1024), bench.threads // 32
+    grid, warps = gpu_grid(bench.sms, beside or bench.resident["tensor"]), bench.threads // 32
     pace, sms, done, launches = GpuPace(1, 1 << 16), GpuSms(), 0, 0
     pending: Deque[Tuple[Any, int, int]] = deque()
 
@@ -164,7 +165,7 @@ def gpu_scalar_work(
 ) -> "GpuWork":
     """Run chains of FP64, FP32, INT32 and approximate operations on every SM, in turn; change the seed repeatedly."""
     stream, slot = bench.stream(), bench.slots(1)[0]
-    grid, launches = min(bench.sms * 2, 1024), 0
+    grids, launches = {kind: gpu_grid(bench.sms, bench.resident[kind]) for kind in GPU_CHAIN_WORK}, 0
     pace = {kind: GpuPace(64, 1 << 24) for kind in GPU_CHAIN_WORK}
     sms = {kind: GpuSms() for kind in GPU_CHAIN_WORK}
     sums: Dict[str, Any] = {}
@@ -173,7 +174,7 @@ def gpu_scalar_work(
         for kind, (unit, each) in GPU_CHAIN_WORK.items():
             if launches % 8 == 0 and kind != "sfu":
                 sums[kind] = gpu_chains(kind, now)
-            rounds = 64 if not launches else pace[kind].next()
+            rounds, grid = 64 if not launches else pace[kind].next(), grids[kind]
             words = [ctypes.c_uint64(now), ctypes.c_uint32(rounds)] + gpu_faults(bench)
             bench.go(slot, stream, kind, *words, grid=grid)
             seconds, report = yield from bench.wait(slot, kind)

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
 
     from rackcheck.burnin.node.gpu import gpu_child
     from rackcheck.burnin.node.gpu_peers import gpu_peers_child
+    from rackcheck.burnin.node.gpu_quiet import GPU_LOUD, GPU_QUIET
 
 GpuChildWork = Callable[[Any, "Event"], None]
 
@@ -24,10 +25,15 @@ def gpu_work(load: GpuLoad, index: int) -> GpuChildWork:
     """Return the function that the process of one GPU runs."""
 
     def work(line: Any, stop: "Event") -> None:
-        def turn(**words: Any) -> None:
+        def turn(**words: Any) -> bool:
             line.ask(index=index, **words)
             if words["turn"] == "links":
-                line.orders.next()
+                while line.orders.next():  # an answer to `quiet` that came too late is no order to go on
+                    pass
+            elif words["turn"] == "quiet" and line.orders.next(load.plan.get("quiet", GPU_QUIET)) == {}:
+                line.ask(out=index, why=GPU_LOUD)
+                return False
+            return True
 
         late = shifted(load.plan, max(load.base, line.clock()))
         gpu_child(late, index, line.emit, line.clock, stop, load.blobs, parts=load.parts, turn=turn)

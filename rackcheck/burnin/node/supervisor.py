@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List
 if TYPE_CHECKING:
     from rackcheck.burnin.node.child import Child, Orders, die_with_parent
     from rackcheck.burnin.node.cpu import Cpu
+    from rackcheck.burnin.node.cpu_quiet import CpuQuiet
     from rackcheck.burnin.node.disk import DiskWork
     from rackcheck.burnin.node.gpu_listing import GpuListing
     from rackcheck.burnin.node.gpu_parts import gpu_parts
+    from rackcheck.burnin.node.gpu_quiet import GpuQuiet
     from rackcheck.burnin.node.gpu_turns import GpuTurns
     from rackcheck.burnin.node.gpu_work import GpuLoad, gpu_work, peers_work
     from rackcheck.burnin.node.main import sample
@@ -65,7 +67,7 @@ class Supervisor:
         self.known, self.slow = False, ""
         self.listing = GpuListing(plan, self.clock)
         self.parts: Dict[int, Dict[str, str]] = {}
-        self.turns = GpuTurns(plan, (), 0, self.emit, self.clock)
+        self.turns, self.quiet = GpuTurns(plan, (), 0, self.emit, self.clock), GpuQuiet()
         self.tools = list(plan["tools"])
         self.base = plan["start"]
         self.woken, self.waker = os.pipe()
@@ -202,7 +204,7 @@ class Supervisor:
                 self.children[PEERS].stop()
         elif word.get("turn") == "started":
             self.listing.started(word["late"])
-        else:
+        elif not self.quiet.received(word):
             self.turns.received(word)
             if word.get("ends") and PEERS in self.children:
                 self.children[PEERS].stop()  # it may be stuck in the driver
@@ -210,6 +212,12 @@ class Supervisor:
     def take_turns(self) -> None:
         """Let the GPUs' processes wait while another process copies between the GPUs."""
         alive = {int(name[4:]) for name in self.children if name.startswith("gpu/")}
+        for what, given in self.quiet.step(alive, "node" in self.children):
+            if what == "copy":
+                for index in given:
+                    self.children[f"gpu/{index}"].order({"quiet": True})
+            elif "node" in self.children:
+                self.children["node"].order({"quiet": given})
         for what, given in self.turns.step(alive, PEERS in self.children):
             if what == "start":
                 self.start(PEERS, peers_work(self.load(), sorted(self.turns.out)))
@@ -291,6 +299,8 @@ class Supervisor:
         def compute(line: Any, stop: threading.Event) -> None:
             library = carried["cpu"].get(platform.machine())
             worker = Cpu(line.emit, line.clock, stop, library, plan["seed"], root=plan.get("root", ""))
+            worker.quiet = CpuQuiet(line.clock, lambda request: line.ask(quiet=request))
+            line.orders.each(worker.quiet.order)
             line.emit("about", **worker.hello())
             worker.run([dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in cpu])
 

@@ -40,8 +40,17 @@ def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median")
         return untested(burn, stages)
     found = [value for stage in stages if (value := stage.number(name)) is not None]
     if len(found) < len(stages):
-        return Unknown(Reason.NOT_TESTED, f"the burn-in reports no {name}")
+        return _unmeasured(stages) if name == "rate" else Unknown(Reason.NOT_TESTED, f"the burn-in reports no {name}")
     return float(min(found) if pick == "lowest" else median(found))
+
+
+def _unmeasured(stages: Sequence[Stage]) -> Unknown:
+    """Return why a stage that is done has no rate."""
+    for stage in stages:
+        measured, least = stage.number("measured"), stage.number("least")
+        if stage.number("rate") is None and measured is not None and least is not None:
+            return Unknown(Reason.NOT_TESTED, f"the rate was measured for {measured:.3g} s; the minimum is {least:g} s")
+    return Unknown(Reason.NOT_TESTED, "the burn-in reports no rate")
 
 
 def mismatches(
