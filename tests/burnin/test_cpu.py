@@ -403,6 +403,7 @@ def worked(cpus: Iterable[int], stage: str, **more: Any) -> Records:
 def test_a_core_to_which_no_thread_can_be_pinned_is_not_tested(stage: str) -> None:
     """The others are tested: beside a CPU that this machine does not have, the records are those of its CPUs."""
     rows = worked([*CPUS, 8000], stage, until=1.0)  # in a ring, each CPU waits for the one before it
+    rows = [one for one in rows if one["stage"] == stage]  # without the products of AMX in the time of `fma`
     lost = [one for one in rows if one["of"] == "cpu/8000"]
     assert [(one["status"], one["why"].partition(":")[0]) for one in lost] == [("not tested", "lost")]
     assert {one["of"] for one in rows if "hash" in one} == {f"cpu/{number}" for number in CPUS}
@@ -465,7 +466,7 @@ def test_the_triad_completes_or_states_the_reason() -> None:
 
 
 def test_a_rate_is_reported_only_for_a_core_without_contention() -> None:
-    rows = burn([{"stage": "fma", "until": 0.3}])
+    rows = [one for one in burn([{"stage": "fma", "until": 0.3}]) if one["stage"] == "fma"]
     assert {one["of"] for one in rows} == {f"cpu/{number}" for number in CPUS}
     for one in rows:
         assert one["mismatches"] == 0
@@ -508,7 +509,7 @@ def test_a_core_that_others_hold_is_not_tested() -> None:
     spin = f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
     others = [subprocess.Popen([sys.executable, "-I", "-S", "-c", spin]) for _ in range(3)]
     try:
-        rows = [one for one in alone(sys.executable, LIBRARY, "one core") if one["k"] == "stage"]
+        rows = [one for one in alone(sys.executable, LIBRARY, "one core") if one["k"] == "stage" and one["stage"] == "fma"]
     finally:
         for other in others:
             other.kill()
@@ -597,6 +598,7 @@ def test_the_greeting_describes_this_machine() -> None:
 
 def test_a_stage_whose_time_is_over_or_unknown_is_not_tested() -> None:
     rows = burn([{"stage": "fma", "from": -2.0, "until": -1.0}, {"stage": "juggling", "until": 1.0}])
+    rows = [one for one in rows if one["stage"] != "amx"]  # which on a processor with AMX shares the time of `fma`
     assert [(one["stage"], one["status"], one["why"].split(":")[0]) for one in rows] == [
         ("fma", "not tested", "stopped"),
         ("juggling", "not tested", "unsupported"),
@@ -629,7 +631,7 @@ def test_a_library_has_no_dependency(machine: str) -> None:
 def test_the_libraries_fit_the_payload() -> None:
     packed = [b85encode(zlib.compress(path.read_bytes(), 9)) for path in sorted(KERNELS.glob("cpu-*.so"))]
     assert len(packed) == 2
-    assert sum(map(len, packed)) <= 24 << 10
+    assert sum(map(len, packed)) <= 26 << 10
 
 
 def test_what_a_core_did_wrong_it_does_again_hot_and_cold() -> None:

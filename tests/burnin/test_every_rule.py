@@ -102,6 +102,7 @@ BROKEN: Mapping[str, Callable[[Iterable[Record]], Iterable[Record]]] = {
     "burnin.nothing_else": found("gpu/3", "hot", temp=92.0, limit=90.0),
     "burnin.driver_prompt": found("gpu/3", "late", said="the driver took 9 s"),
     "burnin.cpu_correct": each(stages("cpu/1", "fma", mismatches=1)),
+    "burnin.amx_correct": each(stages("cpu/1", "amx", "int8", mismatches=1)),
     "burnin.cpu_alike": found("cpu/1", "disagree"),
     "burnin.disk_correct": disk(mismatches=1),
     "burnin.gpu_correct": each(stages("gpu/3", "tensor", mismatches=1)),

@@ -4,10 +4,10 @@ from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, 
 from rackcheck.model.burn_record import Burn
 from rackcheck.parse.burnin.readings import cited, column, figure, highest, mismatches, untested
 
-STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
+STAGES = ("fingerprint", "crypto", "fma", "amx", "triad", "ram")
 
 VERIFIED = ("fingerprint", "crypto", "ram")
-"""Stages that compare results with known values; the stages `fma` and `triad` only measure."""
+"""Stages that compare results with known values on every processor; `fma` and `triad` only measure."""
 
 
 @probe(
@@ -91,5 +91,5 @@ def _core(burn: Burn, key: str) -> Facts:
     else:
         yield f"burnin.core/{key}.share", roof if not isinstance(roof, float) else rate
     prints = [s for stage in ("fingerprint", "crypto") for s in burn.of_stage(stage, of)]
-    wrong = [stage for stage in work if stage.number("mismatches")]
+    wrong = [stage for stage in (*work, *burn.of_stage("amx", of)) if stage.number("mismatches")]
     yield f"burnin.core/{key}.mismatches", mismatches(burn, [of], prints, ["fingerprint", "crypto"], wrong)

@@ -13,6 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 if TYPE_CHECKING:
+    from rackcheck.burnin.node.cpu_amx import cpu_amx, cpu_amx_refused, cpu_amx_stages, cpu_amx_types
     from rackcheck.burnin.node.cpu_answers import cpu_crypto, cpu_fingerprint
     from rackcheck.burnin.node.cpu_facts import cpu_far_nodes, cpu_list, cpu_memory, cpu_model, cpu_nodes, cpu_text
     from rackcheck.burnin.node.cpu_kernels import CpuKernels, CpuResult
@@ -36,7 +37,8 @@ class CpuFaults(NamedTuple):
     """Faults that tests inject, to check that they are found.
 
     `skew` maps a CPU to a number that is added to the seed on this CPU, and `harm` to a mask that is XORed into its
-    first encrypted message. `spoil` is called with the address and size of filled memory before it is read again.
+    first encrypted message, and into its first product of each type on AMX. `spoil` is called with the address and size
+    of filled memory before it is read again.
     """
 
     skew: Mapping[int, int] = {}
@@ -85,6 +87,7 @@ class Cpu:
             why = str(error)
         if self.kernels.variant == "stdlib":
             self.troubles.append({"of": "cpu", "why": "only stdlib kernels: %s" % why})
+        self.amx = 0 if self.kernels.variant == "stdlib" else self.kernels.amx()
 
     def hello(self) -> Dict[str, Any]:
         """Return the fields of the `about` record for the processors: memory in bytes, load average of one minute."""
@@ -92,6 +95,7 @@ class Cpu:
             "cpus": self.cpus,
             "cpu": cpu_model(),
             "variant": self.kernels.variant,
+            "amx": " ".join(cpu_amx_types(self.amx)),
             "numa": dict(self.nodes, **{node: [] for node in self.far}),
             "memory": cpu_memory("MemTotal", root=self.root),
             "load": os.getloadavg()[0],
@@ -102,8 +106,10 @@ class Cpu:
         """Run the stages one after the other, each from its `from` to its `until`; return when done or stopped."""
         works = {"fingerprint": cpu_fingerprint, "crypto": cpu_crypto}
         if self.kernels.variant != "stdlib":
-            works.update(fma=cpu_fma, triad=cpu_triad, ram=cpu_ram)
-        for stage in sorted(stages, key=lambda one: float(one["from"])):
+            works.update(fma=cpu_fma, amx=cpu_amx, triad=cpu_triad, ram=cpu_ram)
+        if cpu_amx_refused(self.amx) and any(stage["stage"] == "fma" for stage in stages):
+            self.undone("node", "amx", cpu_amx_refused(self.amx))
+        for stage in sorted(cpu_amx_stages(stages, self.amx), key=lambda one: float(one["from"])):
             self.stop.wait(max(0.0, stage["from"] - self.clock()))
             if self.stop.is_set():
                 self.undone("node", stage["stage"], "stopped")
