@@ -509,7 +509,9 @@ def test_a_core_that_others_hold_is_not_tested() -> None:
     spin = f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
     others = [subprocess.Popen([sys.executable, "-I", "-S", "-c", spin]) for _ in range(3)]
     try:
-        rows = [one for one in alone(sys.executable, LIBRARY, "one core") if one["k"] == "stage" and one["stage"] == "fma"]
+        rows = [
+            one for one in alone(sys.executable, LIBRARY, "one core") if one["k"] == "stage" and one["stage"] == "fma"
+        ]
     finally:
         for other in others:
             other.kill()
