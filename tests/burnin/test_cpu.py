@@ -2,6 +2,7 @@
 
 import ast
 import ctypes
+import errno
 import json
 import mmap
 import os
@@ -656,3 +657,39 @@ def test_a_bit_that_flips_once_does_not_come_again() -> None:
     assert len(errors(records)) == 1
     again = {r["test"]: r["found"] for r in records if r.get("stage") == "again"}
     assert again == {"ram hot": 0, "ram cold": 0}
+
+
+FEW_THREADS = """
+import ctypes, json, os, resource, sys, threading, time
+names = {"__name__": "joined"}
+exec(sys.stdin.read(), names)
+began = time.monotonic()
+records = []
+with open(sys.argv[1], "rb") as file:
+    library = file.read()
+one = names["Cpu"](lambda k, **f: records.append(dict(f, k=k)), lambda: time.monotonic() - began,
+                   threading.Event(), library, 12345)
+ctypes.CDLL(None)
+with open("/proc/self/statm") as file:
+    size = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 1600 * (1 << 20),) * 2)
+one.run([{"of": "cpu", "stage": sys.argv[2], "from": 0.0, "until": 3.0}])
+print(json.dumps(records))
+"""
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
+@pytest.mark.parametrize("stage", ["fma", "crypto"])
+def test_a_thread_that_cannot_start_leaves_its_cpu_untested_and_does_not_stop_the_others(stage: str) -> None:
+    """Stacks of 1 GiB, and room for one of them: the second thread fails with EAGAIN, and the ring goes on without it."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -s 1048576; exec "$0" "$@"', sys.executable, "-I", "-S", "-c", FEW_THREADS,
+         str(LIBRARY), stage], input=source(*CPU), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [one for one in json.loads(done.stdout) if one["stage"] == stage]
+    assert {one["k"] for one in rows} == {"stage"}, "no fault"
+    first, *lost = CPUS
+    why = f"lost: {os.strerror(errno.EAGAIN)}"
+    assert {one["of"]: one["why"] for one in rows if "hash" not in one} == {f"cpu/{n}": why for n in lost}
+    assert [one["of"] for one in rows if one.get("rounds") or one.get("test") == "fma"] == [f"cpu/{first}"]

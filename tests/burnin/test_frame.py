@@ -174,6 +174,27 @@ def test_a_killed_child_is_a_named_finding_and_costs_no_other(running: Running) 
     assert running.kind("verdict")[0]["status"] == "whole"
 
 
+def test_a_child_that_the_kernel_killed_for_lack_of_memory_is_untested_and_no_fault(tmp_path: Path) -> None:
+    """As the test above, but the kernel's count of such kills has risen."""
+    counts = tmp_path / "proc" / "vmstat"
+    counts.parent.mkdir()
+    counts.write_text("oom_kill 0\n")
+    found = start(plan(5.0, root=str(tmp_path)))
+    try:
+        found.until(BUSY)
+        child = sorted(set(of_session(found.process.pid)) - {found.process.pid})[1]
+        counts.write_text("oom_kill 1\n")
+        os.kill(child, signal.SIGKILL)
+        found.end()
+    finally:
+        found.process.kill()
+        found.process.wait()
+    assert found.kind("error") == []
+    undone = {one["stage"]: one["why"] for one in found.kind("stage") if one["status"] != "done"}
+    why = "no memory: the kernel killed the process that tests this part"
+    assert undone == dict.fromkeys(("fingerprint", "crypto", "fma", "triad", "ram"), why)
+
+
 def test_nothing_is_left_on_the_node(tmp_path: Path) -> None:
     places = [tmp_path / "home", tmp_path / "tmp"]
     for place in places:
