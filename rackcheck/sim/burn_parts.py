@@ -150,6 +150,7 @@ def _gpu(index: str, one: Mapping[str, Any], driver: object) -> GpuParts:
         "limit_max": scaled("power_max", 1e-3), "clock_max": scaled("sm_max", 1e6),
         "memory_clock_max": scaled("memory_max", 1e6), "link_gen_max": _value(one, "link_max_generation"),
         "link_width_max": _value(one, "link_max_width"), "nvlinks": len(links),
+        "memory_limit": any(scaled(name, 1.0) is not None for name in ("temperature_memory_max", "margin_memory_max")),
         "nvlink_rate": sum(speeds) * 1e6 if speeds else None, "driver": driver, **DESIGN.get(_value(one, "name"), {}),
     }  # fmt: skip
     temperature = scaled("temperature", 1.0) or 30.0

@@ -135,6 +135,7 @@ BROKEN: Mapping[str, Callable[[Iterable[Record]], Iterable[Record]]] = {
     "burnin.gpu_clock": each(samples("gpu/3", middle("tensor"), reasons=0, clock=1.5e9)),
     "burnin.gpu_limit": each(about("3", limit=500.0)),
     "burnin.gpu_memory_covered": each(stages("gpu/3", "memory", "verify", coverage=0.9)),
+    "burnin.gpu_guarded": each(about("3", memory_limit=False)),
     "burnin.memory_covered": each(stages("numa/1", "ram", coverage=0.1)),
     "burnin.gpu_heat_alike": each(lambda r: {**r, "temp": r["temp"] + (r["temp"] - 33)}
                                   if r["k"] == "sample" and r["of"] == "gpu/3" else r),
@@ -163,7 +164,7 @@ OF_TOOLS = {
 
 OTHERWISE = dict.fromkeys(
     ("burnin.no_corrected", "burnin.driver_prompt", "burnin.gpu_loaded", "burnin.memory_covered",
-     "burnin.gpu_heat_alike", "burnin.gpu_memory_covered"), Status.WARN,
+     "burnin.gpu_heat_alike", "burnin.gpu_memory_covered", "burnin.gpu_guarded"), Status.WARN,
 ) | {"burnin.whole": Status.UNKNOWN}  # fmt: skip
 """Rules that do not fail: a limit that is rackcheck's own choice warns, and a load that was cut off proves nothing."""
 

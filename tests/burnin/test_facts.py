@@ -240,6 +240,23 @@ def sized(**sizes: float) -> list[Mapping[str, Any]]:
     return [{**r, **sizes} if r.get("stage") == "memory" and "tested" in r else r for r in CLEAN.records]
 
 
+def test_a_temperature_without_a_limit_is_listed_and_one_that_was_not_read_is_unknown() -> None:
+    def edited(*lost: str, **about: object) -> list[Mapping[str, Any]]:
+        gpus = [
+            {**r, "gpus": {**r["gpus"], "3": {**r["gpus"]["3"], **about}}} if "gpus" in r else r for r in CLEAN.records
+        ]
+        return [
+            {key: value for key, value in r.items() if key not in lost} if r.get("of") == "gpu/3" else r for r in gpus
+        ]
+
+    path = "burnin.gpu/3.unguarded"
+    assert reading(CLEAN.records, path) == ()
+    assert reading(edited("below", memory_limit=False), path) == ("chip", "memory")
+    assert reading(edited("memory_temp", memory_limit=False), path) == (), "memory without a sensor needs no limit"
+    assert isinstance(reading(edited("temp"), path), Unknown)
+    assert isinstance(reading(edited(memory_limit=None), path), Unknown), "records of an earlier version"
+
+
 def covering(share: float, of: str = "numa/1") -> list[Mapping[str, Any]]:
     """The records of a clean node whose RAM test covered this share of one NUMA node."""
     return [{**r, "coverage": share} if (r.get("stage"), r.get("of")) == ("ram", of) else r for r in CLEAN.records]
