@@ -63,6 +63,9 @@ class Cpus:
             return
         if stage == "triad":
             yield self._done(slot, "node", "triad", NODE_MEMORY * len(self.parts.numa), 0)
+            for node, cpus in self.parts.numa.items() if len(self.parts.numa) > 1 else ():
+                rate = NODE_MEMORY * (1 + self.rng.gauss(0, 0.005))
+                yield self._done(slot, f"numa/{node}", "triad", rate, 0, threads=len(cpus))
         elif stage == "ram":
             for node in self.parts.numa:
                 yield from self._ram(slot, node)
@@ -89,7 +92,9 @@ class Cpus:
         elif stage == "crypto":
             yield self._done(slot, of, "ring", SEALED, wrong, rounds=900, **values)
         else:
-            yield self._done(slot, of, "fma", rate, 0, unit="FLOP", clock=clock, roof=clock * cycle, **values)
+            yield self._done(
+                slot, of, "fma", rate, 0, unit="FLOP", core="2 threads", clock=clock, roof=clock * cycle, **values
+            )
 
     def _amx(self, slot: CpuSlot, of: str) -> Iterator[CpuRecord]:
         """Yield the work of the stage `amx`, in the last third of a slot of the stage `fma`."""

@@ -64,7 +64,7 @@ def burnin_cpu(burn: Burn) -> Facts:
     prints = [stage for stage in verified if stage.stage == "fingerprint"]
     voted = burn.whole and prints and all(stage.done for stage in prints) and left is None
     yield "burnin.cpu.odd", tuple(sorted(odd, key=int)) if odd or voted else left or untested(burn, prints)
-    rate = figure(burn, list(burn.of_stage("triad")), "rate")
+    rate = figure(burn, list(burn.of_stage("triad", "node")), "rate")
     yield "burnin.cpu.triad", rate / 1e9 if isinstance(rate, float) else rate
     yield "burnin.cpu.temperature", highest(column(burn.samples.get("node", ()), "temp"))
     share = figure(burn, [s for s in mine if s.done and s.number("share") is not None], "share", "lowest")

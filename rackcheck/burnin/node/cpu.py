@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple
 if TYPE_CHECKING:
     from rackcheck.burnin.node.cpu_amx import cpu_amx, cpu_amx_refused, cpu_amx_stages, cpu_amx_types
     from rackcheck.burnin.node.cpu_answers import cpu_crypto, cpu_fingerprint
-    from rackcheck.burnin.node.cpu_facts import cpu_far_nodes, cpu_list, cpu_memory, cpu_model, cpu_nodes, cpu_text
+    from rackcheck.burnin.node.cpu_facts import (
+        cpu_far_nodes,
+        cpu_kinds,
+        cpu_list,
+        cpu_memory,
+        cpu_model,
+        cpu_nodes,
+        cpu_text,
+        cpu_virtual,
+    )
     from rackcheck.burnin.node.cpu_kernels import CpuKernels, CpuResult
     from rackcheck.burnin.node.cpu_ram import cpu_ram
     from rackcheck.burnin.node.cpu_rates import cpu_fma, cpu_triad
@@ -78,6 +87,7 @@ class Cpu:
         self._faults: Counter[Tuple[str, str, str]] = Counter()
         self.nodes = cpu_nodes(self.cpus, self.root)
         self.far = cpu_far_nodes(self.nodes, self.root)
+        self.kinds = cpu_kinds(self.cpus, self.root)
         self.kernels: Any = CpuStdlib()
         try:
             if library is not None:
@@ -96,6 +106,7 @@ class Cpu:
             "cpu": cpu_model(),
             "variant": self.kernels.variant,
             "amx": " ".join(cpu_amx_types(self.amx)),
+            "virtual": cpu_virtual(self.root),
             "numa": dict(self.nodes, **{node: [] for node in self.far}),
             "memory": cpu_memory("MemTotal", root=self.root),
             "load": os.getloadavg()[0],
