@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 BEAT = 0.5
 """Seconds without a record after which the supervisor sends a keep-alive."""
 
+LOOP = 0.05
+"""Longest time, in seconds, of one turn of the supervisor's loop in which no child sends anything."""
+
 GRACE = 0.6
 """Time, in seconds, that a child has to end after it was asked to stop."""
 
@@ -338,7 +341,7 @@ class Supervisor:
         while self.children:
             self.go_on()
             inputs = [c.out for c in self.children.values()] + [self.woken] + ([self.source] if lifeline else [])
-            ready, _, _ = select.select(inputs, [self.out] if self.backlog else [], [], 0.05)
+            ready, _, _ = select.select(inputs, [self.out] if self.backlog else [], [], LOOP)
             self.flush()
             for child in list(self.children.values()):
                 if child.out in ready:
