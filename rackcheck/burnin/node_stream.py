@@ -28,6 +28,9 @@ NOISE = 100
 PULSE = 1.0
 """Seconds between two keep-alives to the node."""
 
+TURN = 0.2
+"""Time, in seconds, after which a burn-in looks whether the run was interrupted, if the node sends nothing."""
+
 LEAVING = 3.0
 """Time, in seconds, that a burn-in has to send its last records after its input was closed."""
 
@@ -94,7 +97,7 @@ class Talk:
     def _listen(self, line: CommandStream) -> Unknown:
         left, pulsed, mute = 0.0, time.monotonic(), False
         while True:
-            data = line.receive(0.2)
+            data = line.receive(TURN)
             now = time.monotonic()
             if data == b"":
                 break

@@ -18,7 +18,8 @@ from rackcheck.probe.tree_shaking import needed
 
 SOURCES = (
     "wire",
-    "cpu_facts", "cpu_kernels", "cpu_tasks", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu_quiet", "cpu",
+    "cpu_facts", "cpu_kernels", "cpu_tasks", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_amx", "cpu_ram",
+    "cpu_quiet", "cpu",
     "cuda", "gpu_parts", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu",
     "gpu_peers", "gpu_turns", "gpu_quiet", "gpu_work",
     "node_files", "node_accelerators", "node_reader", "kernel_log",

@@ -66,9 +66,9 @@ _FIELDS: Mapping[Callable[[Any], float | str], str] = {
     "power_instant energy busy slowest waited measured least",
     _count: "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width xids mce "
     "nvlink_errors throttles edac_corrected edac_uncorrected bits count sm cpu seed xid up symbol_error link_downed "
-    "xmit_wait tested total free seeds pieces rounds array sms slowest_sm length found row column pstate",
+    "xmit_wait tested total free seeds pieces rounds array sms slowest_sm length found row column pstate threads",
     _flag: "blame direct held more",
-    text: "of stage test status why unit hash theirs name pattern said line want got",
+    text: "of stage test status why unit hash theirs name pattern said line want got core",
     _place: "address other",
     _code: "code",
 }

@@ -18,6 +18,9 @@ DESIGN: Mapping[str, Mapping[str, Any]] = {
 }
 """Values by GPU model that only a burn-in reads from the driver; captures do not contain them."""
 
+AMX = ("bf16", "int8")
+"""The types of operands that a matrix unit (AMX) may have."""
+
 _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 
 
@@ -57,6 +60,7 @@ class LoadableParts:
     machine: str = ""
     cpu: str = ""
     variant: str = "stdlib"
+    amx: tuple[str, ...] = ()
     clock: float | None = None
     cpus: tuple[int, ...] = ()
     numa: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -80,6 +84,7 @@ def of_station(station: Station) -> LoadableParts:
         machine=values.get("Architecture", ""),
         cpu=values.get("Model name", ""),
         variant=next((variant for flag, variant in _FLAGS if flag in flags), "stdlib"),
+        amx=tuple(kind for kind in AMX if f"amx_{kind}" in flags and "amx_tile" in flags),
         clock=float(khz) * 1e3 if khz.isdigit() else None,
         cpus=cpus,
         numa=_numa(host, cpus),
@@ -145,6 +150,7 @@ def _gpu(index: str, one: Mapping[str, Any], driver: object) -> GpuParts:
         "limit_max": scaled("power_max", 1e-3), "clock_max": scaled("sm_max", 1e6),
         "memory_clock_max": scaled("memory_max", 1e6), "link_gen_max": _value(one, "link_max_generation"),
         "link_width_max": _value(one, "link_max_width"), "nvlinks": len(links),
+        "memory_limit": any(scaled(name, 1.0) is not None for name in ("temperature_memory_max", "margin_memory_max")),
         "nvlink_rate": sum(speeds) * 1e6 if speeds else None, "driver": driver, **DESIGN.get(_value(one, "name"), {}),
     }  # fmt: skip
     temperature = scaled("temperature", 1.0) or 30.0

@@ -105,6 +105,7 @@ class SimLoad:
         parts = self.parts
         return {
             "k": "about", "t": 0.2, "cpus": list(parts.cpus), "cpu": parts.cpu, "variant": parts.variant,
+            "amx": " ".join(parts.amx), "virtual": False,
             "numa": {node: list(cpus) for node, cpus in parts.numa.items()}, "memory": parts.memory, "load": parts.load,
             "troubles": [],
         }  # fmt: skip

@@ -18,6 +18,9 @@ CLOCK = 2.0e9
 CYCLE = {"avx512": 16, "avx2": 8, "neon": 4}
 """FLOP per cycle of a logical processor while the other logical processor of its core also works."""
 
+AMX_CYCLE = {"bf16": 512, "int8": 1024}
+"""Operations per cycle of the matrix unit that each of a core's two logical processors gets, by type of operand."""
+
 REACHED = 0.96
 SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.45
 """Rates (B/s) of encryption by a core, memory of a NUMA node, memory test by a core; tested fraction of memory."""
@@ -60,6 +63,9 @@ class Cpus:
             return
         if stage == "triad":
             yield self._done(slot, "node", "triad", NODE_MEMORY * len(self.parts.numa), 0)
+            for node, cpus in self.parts.numa.items() if len(self.parts.numa) > 1 else ():
+                rate = NODE_MEMORY * (1 + self.rng.gauss(0, 0.005))
+                yield self._done(slot, f"numa/{node}", "triad", rate, 0, threads=len(cpus))
         elif stage == "ram":
             for node in self.parts.numa:
                 yield from self._ram(slot, node)
@@ -71,6 +77,8 @@ class Cpus:
                 if bad:
                     yield self._disagrees(until, of, stage)
                 yield from self._core(slot, of, 1 if bad else 0)
+                if stage == "fma":
+                    yield from self._amx(slot, of)
 
     def _core(self, slot: CpuSlot, of: str, wrong: int) -> Iterator[CpuRecord]:
         stage = slot[0]
@@ -84,7 +92,20 @@ class Cpus:
         elif stage == "crypto":
             yield self._done(slot, of, "ring", SEALED, wrong, rounds=900, **values)
         else:
-            yield self._done(slot, of, "fma", rate, 0, unit="FLOP", clock=clock, roof=clock * cycle, **values)
+            yield self._done(
+                slot, of, "fma", rate, 0, unit="FLOP", core="2 threads", clock=clock, roof=clock * cycle, **values
+            )
+
+    def _amx(self, slot: CpuSlot, of: str) -> Iterator[CpuRecord]:
+        """Yield the work of the stage `amx`, in the last third of a slot of the stage `fma`."""
+        clock, at, third = (self.parts.clock or CLOCK) * 1.3, slot[2] - (slot[2] - slot[1]) / 3, (slot[2] - slot[1]) / 3
+        for number, kind in enumerate(self.parts.amx):
+            begin = at + third * number / len(self.parts.amx)
+            part = ("amx", begin, begin + third / len(self.parts.amx))
+            rate = AMX_CYCLE[kind] * clock * 0.8 * (1 + self.rng.gauss(0, 0.003))
+            words: CpuRecord = {"hash": stand_in("amx", kind, self.seed), "seed": self.seed, "clock": clock}
+            unit = "OP" if kind == "int8" else "FLOP"
+            yield self._done(part, of, kind, rate, 0, unit=unit, roof=2 * AMX_CYCLE[kind] * clock, **words)
 
     def _ram(self, slot: CpuSlot, node: str) -> Iterator[CpuRecord]:
         of, cpus = f"numa/{node}", self.parts.numa[node]

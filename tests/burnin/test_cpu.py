@@ -2,6 +2,7 @@
 
 import ast
 import ctypes
+import errno
 import json
 import mmap
 import os
@@ -403,6 +404,7 @@ def worked(cpus: Iterable[int], stage: str, **more: Any) -> Records:
 def test_a_core_to_which_no_thread_can_be_pinned_is_not_tested(stage: str) -> None:
     """The others are tested: beside a CPU that this machine does not have, the records are those of its CPUs."""
     rows = worked([*CPUS, 8000], stage, until=1.0)  # in a ring, each CPU waits for the one before it
+    rows = [one for one in rows if one["stage"] == stage]  # without the products of AMX in the time of `fma`
     lost = [one for one in rows if one["of"] == "cpu/8000"]
     assert [(one["status"], one["why"].partition(":")[0]) for one in lost] == [("not tested", "lost")]
     assert {one["of"] for one in rows if "hash" in one} == {f"cpu/{number}" for number in CPUS}
@@ -465,7 +467,7 @@ def test_the_triad_completes_or_states_the_reason() -> None:
 
 
 def test_a_rate_is_reported_only_for_a_core_without_contention() -> None:
-    rows = burn([{"stage": "fma", "until": 0.3}])
+    rows = [one for one in burn([{"stage": "fma", "until": 0.3}]) if one["stage"] == "fma"]
     assert {one["of"] for one in rows} == {f"cpu/{number}" for number in CPUS}
     for one in rows:
         assert one["mismatches"] == 0
@@ -508,7 +510,9 @@ def test_a_core_that_others_hold_is_not_tested() -> None:
     spin = f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
     others = [subprocess.Popen([sys.executable, "-I", "-S", "-c", spin]) for _ in range(3)]
     try:
-        rows = [one for one in alone(sys.executable, LIBRARY, "one core") if one["k"] == "stage"]
+        rows = [
+            one for one in alone(sys.executable, LIBRARY, "one core") if one["k"] == "stage" and one["stage"] == "fma"
+        ]
     finally:
         for other in others:
             other.kill()
@@ -597,6 +601,7 @@ def test_the_greeting_describes_this_machine() -> None:
 
 def test_a_stage_whose_time_is_over_or_unknown_is_not_tested() -> None:
     rows = burn([{"stage": "fma", "from": -2.0, "until": -1.0}, {"stage": "juggling", "until": 1.0}])
+    rows = [one for one in rows if one["stage"] != "amx"]  # which on a processor with AMX shares the time of `fma`
     assert [(one["stage"], one["status"], one["why"].split(":")[0]) for one in rows] == [
         ("fma", "not tested", "stopped"),
         ("juggling", "not tested", "unsupported"),
@@ -629,7 +634,7 @@ def test_a_library_has_no_dependency(machine: str) -> None:
 def test_the_libraries_fit_the_payload() -> None:
     packed = [b85encode(zlib.compress(path.read_bytes(), 9)) for path in sorted(KERNELS.glob("cpu-*.so"))]
     assert len(packed) == 2
-    assert sum(map(len, packed)) <= 24 << 10
+    assert sum(map(len, packed)) <= 26 << 10
 
 
 def test_what_a_core_did_wrong_it_does_again_hot_and_cold() -> None:
@@ -652,3 +657,39 @@ def test_a_bit_that_flips_once_does_not_come_again() -> None:
     assert len(errors(records)) == 1
     again = {r["test"]: r["found"] for r in records if r.get("stage") == "again"}
     assert again == {"ram hot": 0, "ram cold": 0}
+
+
+FEW_THREADS = """
+import ctypes, json, os, resource, sys, threading, time
+names = {"__name__": "joined"}
+exec(sys.stdin.read(), names)
+began = time.monotonic()
+records = []
+with open(sys.argv[1], "rb") as file:
+    library = file.read()
+one = names["Cpu"](lambda k, **f: records.append(dict(f, k=k)), lambda: time.monotonic() - began,
+                   threading.Event(), library, 12345)
+ctypes.CDLL(None)
+with open("/proc/self/statm") as file:
+    size = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 1600 * (1 << 20),) * 2)
+one.run([{"of": "cpu", "stage": sys.argv[2], "from": 0.0, "until": 3.0}])
+print(json.dumps(records))
+"""
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
+@pytest.mark.parametrize("stage", ["fma", "crypto"])
+def test_a_thread_that_cannot_start_leaves_its_cpu_untested_and_does_not_stop_the_others(stage: str) -> None:
+    """Stacks of 1 GiB, and room for one of them: the second thread fails with EAGAIN, and the ring goes on without it."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -s 1048576; exec "$0" "$@"', sys.executable, "-I", "-S", "-c", FEW_THREADS,
+         str(LIBRARY), stage], input=source(*CPU), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [one for one in json.loads(done.stdout) if one["stage"] == stage]
+    assert {one["k"] for one in rows} == {"stage"}, "no fault"
+    first, *lost = CPUS
+    why = f"lost: {os.strerror(errno.EAGAIN)}"
+    assert {one["of"]: one["why"] for one in rows if "hash" not in one} == {f"cpu/{n}": why for n in lost}
+    assert [one["of"] for one in rows if one.get("rounds") or one.get("test") == "fma"] == [f"cpu/{first}"]

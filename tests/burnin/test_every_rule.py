@@ -102,6 +102,7 @@ BROKEN: Mapping[str, Callable[[Iterable[Record]], Iterable[Record]]] = {
     "burnin.nothing_else": found("gpu/3", "hot", temp=92.0, limit=90.0),
     "burnin.driver_prompt": found("gpu/3", "late", said="the driver took 9 s"),
     "burnin.cpu_correct": each(stages("cpu/1", "fma", mismatches=1)),
+    "burnin.amx_correct": each(stages("cpu/1", "amx", "int8", mismatches=1)),
     "burnin.cpu_alike": found("cpu/1", "disagree"),
     "burnin.disk_correct": disk(mismatches=1),
     "burnin.gpu_correct": each(stages("gpu/3", "tensor", mismatches=1)),
@@ -134,6 +135,9 @@ BROKEN: Mapping[str, Callable[[Iterable[Record]], Iterable[Record]]] = {
     "burnin.gpu_clock": each(samples("gpu/3", middle("tensor"), reasons=0, clock=1.5e9)),
     "burnin.gpu_limit": each(about("3", limit=500.0)),
     "burnin.gpu_memory_covered": each(stages("gpu/3", "memory", "verify", coverage=0.9)),
+    "burnin.gpu_guarded": each(about("3", memory_limit=False)),
+    "burnin.core_rate": each(stages("cpu/1", "fma", rate=HALF)),
+    "burnin.memory_rate": each(stages("numa/1", "triad", rate=0.85)),
     "burnin.memory_covered": each(stages("numa/1", "ram", coverage=0.1)),
     "burnin.gpu_heat_alike": each(lambda r: {**r, "temp": r["temp"] + (r["temp"] - 33)}
                                   if r["k"] == "sample" and r["of"] == "gpu/3" else r),
@@ -166,8 +170,8 @@ OF_TOOLS = {
 """Rules about the outputs of tools, which the tests of each tool break."""
 
 OTHERWISE = dict.fromkeys(
-    ("burnin.no_corrected", "burnin.driver_prompt", "burnin.gpu_loaded", "burnin.memory_covered",
-     "burnin.gpu_heat_alike", "burnin.gpu_memory_covered"), Status.WARN,
+    ("burnin.no_corrected", "burnin.driver_prompt", "burnin.gpu_loaded", "burnin.memory_covered", "burnin.memory_rate",
+     "burnin.gpu_heat_alike", "burnin.gpu_memory_covered", "burnin.gpu_guarded"), Status.WARN,
 ) | {"burnin.whole": Status.UNKNOWN}  # fmt: skip
 """Rules that do not fail: a limit that is rackcheck's own choice warns, and a load that was cut off proves nothing."""
 

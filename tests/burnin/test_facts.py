@@ -270,6 +270,48 @@ def sized(**sizes: float) -> list[Mapping[str, Any]]:
     return [{**r, **sizes} if r.get("stage") == "memory" and "tested" in r else r for r in CLEAN.records]
 
 
+def test_a_temperature_without_a_limit_is_listed_and_one_that_was_not_read_is_unknown() -> None:
+    def edited(*lost: str, **about: object) -> list[Mapping[str, Any]]:
+        gpus = [
+            {**r, "gpus": {**r["gpus"], "3": {**r["gpus"]["3"], **about}}} if "gpus" in r else r for r in CLEAN.records
+        ]
+        return [
+            {key: value for key, value in r.items() if key not in lost} if r.get("of") == "gpu/3" else r for r in gpus
+        ]
+
+    path = "burnin.gpu/3.unguarded"
+    assert reading(CLEAN.records, path) == ()
+    assert reading(edited("below", memory_limit=False), path) == ("chip", "memory")
+    assert reading(edited("memory_temp", memory_limit=False), path) == (), "memory without a sensor needs no limit"
+    assert isinstance(reading(edited("temp"), path), Unknown)
+    assert isinstance(reading(edited(memory_limit=None), path), Unknown), "records of an earlier version"
+
+
+def covering(share: float, of: str = "numa/1") -> list[Mapping[str, Any]]:
+    """The records of a clean node whose RAM test covered this share of one NUMA node."""
+    return [{**r, "coverage": share} if (r.get("stage"), r.get("of")) == ("ram", of) else r for r in CLEAN.records]
+
+
+def test_a_ram_test_that_covered_almost_nothing_tested_nothing_and_fails_nothing() -> None:
+    """A busy but sound node: the bound is 1 %, and just above it the memory counts as tested."""
+    found = verdicts(covering(0.0099))
+    assert found["burnin.cpu_correct"] is Status.UNKNOWN
+    assert Status.FAIL not in found.values()
+    value = reading(covering(0.0099), "burnin.memory/1.mismatches")
+    assert isinstance(value, Unknown)
+    assert value.detail == "under-loaded: the RAM test covered 0.99% of NUMA node 1, less than 1%"
+    assert reading(covering(0.0099), "burnin.memory/0.mismatches") == 0
+    assert reading(covering(0.0099), "burnin.cpu.odd") == ()
+    assert verdicts(covering(0.0101))["burnin.cpu_correct"] is Status.PASS
+
+
+def test_a_wrong_word_counts_however_little_memory_was_covered() -> None:
+    error = {"k": "error", "t": 9.0, "of": "numa/1", "stage": "ram", "name": "mismatch", "address": 4096}
+    records = [*covering(0.0001)[:-1], error, CLEAN.records[-1]]
+    assert reading(records, "burnin.memory/1.mismatches") == 1
+    assert verdicts(records)["burnin.cpu_correct"] is Status.FAIL
+
+
 def test_coverage_is_the_share_of_the_whole_memory_and_the_rest_has_its_reasons() -> None:
     records = sized(tested=92 * GIB, total=97 * GIB, free=95 * GIB, coverage=round(92 / 97, 4))
     records = changed(records, {"memory": 100 * GIB}, "")

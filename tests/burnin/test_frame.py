@@ -19,11 +19,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joined import joined
 from payloads import OLD, Running, of_session, plan, start
 from waiting import until
 
 from rackcheck.burnin import pack
-from rackcheck.burnin.node_stream import LONGEST, Talk
+from rackcheck.burnin.node_stream import LONGEST, TURN, Talk
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.fact import Reason
 from rackcheck.parse.burnin.plan import AGAIN, CLOSEST, HOLD, PEERS, RAMP, START, WIDEST, Tier, document, slots, starts
@@ -172,6 +173,35 @@ def test_a_killed_child_is_a_named_finding_and_costs_no_other(running: Running) 
     assert (crash["of"], crash["said"]) == ("node", "ended by signal 9")
     running.end()
     assert running.kind("verdict")[0]["status"] == "whole"
+
+
+def test_a_child_that_the_kernel_killed_for_lack_of_memory_is_untested_and_no_fault(tmp_path: Path) -> None:
+    """As the test above, but the kernel's count of such kills has risen."""
+    counts = tmp_path / "proc" / "vmstat"
+    counts.parent.mkdir()
+    counts.write_text("oom_kill 0\n")
+    found = start(plan(5.0, root=str(tmp_path)))
+    try:
+        found.until(BUSY)
+        child = sorted(set(of_session(found.process.pid)) - {found.process.pid})[1]
+        counts.write_text("oom_kill 1\n")
+        os.kill(child, signal.SIGKILL)
+        found.end()
+    finally:
+        found.process.kill()
+        found.process.wait()
+    assert found.kind("error") == []
+    undone = {one["stage"]: one["why"] for one in found.kind("stage") if one["status"] != "done"}
+    why = "no memory: the kernel killed the process that tests this part"
+    assert undone == dict.fromkeys(("fingerprint", "crypto", "fma", "triad", "ram"), why)
+
+
+def test_the_steps_of_a_stop_take_less_than_a_second_together() -> None:
+    """Counted, not measured: the controller's turn, the supervisor's, the time of its children, and the turn that kills."""
+    shipped = joined("child", "supervisor")
+    steps = (TURN, shipped.LOOP, shipped.GRACE, shipped.LOOP)
+    assert sum(steps) == pytest.approx(0.9)
+    assert sum(steps) < 1.0
 
 
 def test_nothing_is_left_on_the_node(tmp_path: Path) -> None:

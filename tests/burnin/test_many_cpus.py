@@ -326,3 +326,23 @@ def test_the_supervisor_turns_twenty_times_a_second_and_once_for_each_record(tmp
     assert threads[0] == 1
     assert sorted(threads.values())[-1] <= cpus + 2, "a native thread for each CPU, and two of Python"
     assert sorted(threads.values())[-2] <= 4, "the sampler's threads do not depend on the CPUs"
+
+
+def triads(records: Records) -> dict[str, dict[str, Any]]:
+    return {one["of"]: one for one in records if one.get("test") == "triad"}
+
+
+@pytest.mark.slow
+def test_each_numa_node_reports_its_bandwidth_unless_its_arrays_are_elsewhere(tmp_path: Path, numa: Path) -> None:
+    root = large_node(tmp_path, 32)
+    for size in root.glob("sys/devices/system/cpu/cpu*/cache/index3/size"):
+        size.write_text("4M\n")
+    triad = {"stage": "triad", "until": 6.0}
+    found = triads(staged(root, [triad], LD_PRELOAD=str(numa)))
+    assert set(found) == {"node", *(f"numa/{node}" for node in range(8))}
+    nodes = [one for of, one in found.items() if of != "node"]
+    assert {one["threads"] for one in nodes if one["status"] == "done"} <= {4}
+    assert {one["why"].partition(":")[0] for one in nodes if one["status"] != "done"} <= {"contended", "under-loaded"}
+    far = triads(staged(root, [triad], LD_PRELOAD=str(numa), FAKE_NUMA_HOME="0"))
+    lost = {of: one["why"] for of, one in far.items() if of not in ("node", "numa/0")}
+    assert lost == {f"numa/{n}": "under-loaded: 100 % of the arrays are on other NUMA nodes" for n in range(1, 8)}

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -208,6 +209,70 @@ def test_a_pair_that_breaks_is_named_with_both_gpus_and_no_other_pair_is_lost(li
     assert {stage.of for stage in burn.stages if stage.stage == "scalar" and stage.done} == {
         f"gpu/{n}" for n in range(GPUS)
     }
+
+
+def killed(links: Links, oom: bool) -> Burn:
+    """Kill the process that copies during a copy, as the kernel does without memory, or as a user does."""
+    slots = [{"of": "gpu", "stage": stage, "from": 0.0, "until": 0.0} for stage in ("links", "scalar")]
+    links.patch.setenv("FAKE_CUDA_COPIED", str(links.node.folder / "copied"))
+    vmstat = links.node.folder / "root" / "proc" / "vmstat"
+    vmstat.parent.mkdir(parents=True)
+    vmstat.write_text("pgfault 1\noom_kill 3\n")
+    found = links.node.burn(cuda="speed=1000 peer_stall=0:3", seconds=0.05, stages=slots, deadline=60.0, hang=60.0)
+    end = time.monotonic() + 60
+    while not [row for row in links.log() if row[1:] == ("copy", 0, 3)]:
+        assert time.monotonic() < end
+        found.read(0.1)
+    vmstat.write_text(f"pgfault 1\noom_kill {4 if oom else 3}\n")
+    os.kill(next(row[0] for row in links.log() if row[1:] == ("copy", 0, 3)), signal.SIGKILL)
+    found.end(60)
+    return BurnCapture(tuple(found.records)).burn
+
+
+@pytest.mark.parametrize(
+    ("oom", "why"),
+    [
+        (True, "no memory: the kernel killed the process that tests this part"),
+        (False, "lost: another process killed the process that copies between GPUs"),
+    ],
+)
+def test_a_process_that_the_kernel_kills_for_memory_is_no_fault_of_a_pair(links: Links, oom: bool, why: str) -> None:
+    burn = killed(links, oom)
+    assert burn.whole
+    assert burn.faults == ()
+    untested = {of: stage.why for of, stage in copies(burn).items() if not stage.done}
+    assert {"peer/0-3", "peer/3-0"} <= set(untested)
+    assert set(untested.values()) == {why}
+    assert {stage.of for stage in burn.stages if stage.stage == "scalar" and stage.done} == {
+        f"gpu/{n}" for n in range(GPUS)
+    }
+
+
+def test_one_of_two_copies_that_both_hang_is_named_only_after_it_hung_alone(links: Links) -> None:
+    """A call that blocks also stops the other pair of its round: that pair is copied afterwards, and is sound."""
+    burn = links.burn("speed=1000 peer_stall=1:2", hang=0.8)
+    assert {(fault.of, fault.name) for fault in burn.faults} == {("peer/1-2", "hang")}
+    hung = [row for row in links.log() if row[1:] == ("copy", 1, 2)]
+    assert len({pid for pid, *_ in hung}) == 2, "in a round of two pairs, and then alone"
+    assert {"peer/0-3", "peer/3-0"} <= done(burn)
+
+
+def test_copies_that_hang_only_beside_others_name_no_pair() -> None:
+    turns = Turns(4)
+    turns.waits(0, 1, 2, 3)
+    turns.step()
+    turns.turns.received({"round": [[0, 3], [1, 2]]})
+    turns.turns.received({"hung": "a copy did not complete within 5 s"})
+    turns.turns.ended("ended")
+    assert turns.rows == []
+    assert turns.step(running=False) == {"start": []}
+    ((rounds,),) = [[order["rounds"]] for order in turns.step().values()]
+    assert all(len(pairs) == 1 for pairs in rounds)
+    for pairs in rounds:
+        turns.copied(*pairs)
+    turns.step()
+    assert [(row["of"], row["name"]) for row in turns.rows if row["k"] == "error"] == [("node", "hang")]
+    assert turns.untested() == {}
 
 
 def test_a_gpu_that_disappears_during_the_copies_loses_its_own_pairs_only(links: Links) -> None:

@@ -161,7 +161,7 @@ def test_hello_reports_each_gpu_in_si_units(node: Node) -> None:
         "memory": 150754820096, "memory_used": 0, "cc": "9.0", "limit": 700.0, "limit_default": 700.0, "limit_max": 700.0,
         "clock_max": 1.98e9, "memory_clock_max": 3.201e9, "memory_width": 6144, "link_gen_max": 5,
         "link_width_max": 16, "nvlinks": 18, "nvlink_rate": 18 * 26562e6, "driver": "580.95.05", "mig": False,
-        "mode": "default", "persistence": True, "slowdown": 89, "ecc": True,
+        "mode": "default", "persistence": True, "slowdown": 89, "memory_limit": False, "ecc": True,
     }  # fmt: skip
     assert gpus.troubles == []
     assert node.records == []
@@ -181,7 +181,7 @@ def test_a_gpu_without_nvlink_in_nvml_has_none_and_an_error_leaves_it_unreported
 
 def test_values_that_a_gpu_does_not_report_are_left_out(node: Node) -> None:
     value = node.gpus("count=1\n0.name=NVIDIA X\n0.temperature_slowdown=!4\n0.links=0\n").hello()["0"]
-    assert value == {"model": "NVIDIA X", "nvlinks": 0}
+    assert value == {"model": "NVIDIA X", "nvlinks": 0, "memory_limit": False}
 
 
 def test_an_old_driver_loses_only_values_it_cannot_report(old_node: Node) -> None:
@@ -326,6 +326,23 @@ def test_a_gpu_whose_memory_is_hot_ends_its_load_although_the_chip_is_cool(node:
     assert calls == [(0, 93, 93)]
     said = "the temperature of the memory"
     assert node.errors("hot") == [{"of": "gpu/0", "name": "hot", "temp": 93, "limit": 93, "said": said}]
+
+
+@pytest.mark.parametrize(("limit", "hot", "known"), [("0", 0, True), ("4", 4, True), ("", 0, False)])
+def test_a_limit_of_the_memory_that_is_a_margin_ends_the_load_and_a_missing_one_is_reported(
+    limit: str, hot: int, known: bool, node: Node
+) -> None:
+    """The slowdown lies at a margin of -2 C, so without a limit of the memory the load ends at 0 C."""
+    state = numbered(1).replace("*.temperature_slowdown=89\n", "*.margin_slowdown=-2\n")
+    state += f"*.margin_memory_max={limit}\n" if limit else ""
+    sampler = node.sampler(
+        f"{state}0.temperature_margin={hot + 1}\n@0.2\n0.temperature_margin={hot}\n0.temperature=85\n"
+    )
+    node.play(sampler, 2)
+    assert node.errors("hot") == []
+    node.play(sampler, 4)
+    assert [one["temp"] for one in node.errors("hot")] == [85]
+    assert sampler.gpus.hello()["0"]["memory_limit"] is known
 
 
 @pytest.mark.parametrize(("beyond", "hot"), [("", 2), ("*.margin_slowdown=-2\n", 0)])

@@ -198,7 +198,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         memory.no_corrected gpu.present log.no_fatal_sxid log.no_sxid log.no_oom nvme.no_warning nvme.no_media_error
         nvme.not_too_hot log.no_nvme_timeout gpu.no_uncorrected gpu.no_bad_pages_failed log.no_gpu_reset
         log.no_gpu_reset_failed slurm.controllers fan.turning k8s.forwards k8s.bridged_traffic burnin.readable
-        burnin.cpu_correct burnin.disk_correct burnin.gpu_correct burnin.no_uncorrected burnin.no_remap burnin.no_failed_remap burnin.no_corrected burnin.no_replay
+        burnin.amx_correct burnin.cpu_correct burnin.disk_correct burnin.gpu_correct burnin.no_uncorrected burnin.no_remap burnin.no_failed_remap burnin.no_corrected burnin.no_replay
         memory.blocks_online bond.members_aggregated log.firmware_corrected storage.raid_consistent nvme.cool slurm.counts_gpus burnin.cublas_exact os.no_stuck_processes
         burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
         burnin.gpu_stays_cool burnin.amd_uncorrected burnin.amd_deferred burnin.amd_no_replay
@@ -214,7 +214,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         log.no_nvlink_failure log.no_assertion log.no_fabric_failure gpu.never_slowed gpu.unused
     """,
     a_word_of_its_state: """
-        burnin.gpu_work_best burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
+        burnin.core_rate burnin.gpu_work_best burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
         burnin.gpu_memory_best burnin.gpu_host_best burnin.gpu_peer_best burnin.gpu_rate_best burnin.gpu_power_best
         burnin.dcgm_quiet burnin.copies_whole burnin.stress burnin.transfers_whole burnin.hl_qual
         mount.raid fabric.manager_at_boot bmc.power_on bmc.system_healthy bmc.healthy psu.healthy fan.healthy
@@ -244,7 +244,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     a_vote: "alike.bios_settings alike.bios_settings_other alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots fan.count",
     our_own_choice: "burnin.gpu_heat_alike burnin.gemm_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear "
-    "os.few_stuck_processes burnin.gpu_loaded burnin.memory_covered gpu.idle_memory gpu.idle_temperature gpu.idle_power "
+    "os.few_stuck_processes burnin.gpu_loaded burnin.memory_covered burnin.memory_rate gpu.idle_memory gpu.idle_temperature gpu.idle_power "
     "time.chrony_error time.hardware_clock service.few_restarts nic.few_timeouts memory.huge_pages_few burnin.gpu_memory_covered",
     of_an_example: "memory.swappiness mount.space nvme.count storage.read_ahead",
     of_a_tuned_machine: "bios.node_interleave bios.upi_prefetch",

@@ -1,13 +1,22 @@
 """Processors and memory under load: wrong results, rates, and the processor time that the burn-in got."""
 
+from collections.abc import Sequence
+
 from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
-from rackcheck.model.burn_record import Burn
+from rackcheck.model.burn_record import Burn, Stage
 from rackcheck.parse.burnin.readings import cited, column, figure, highest, mismatches, untested
 
-STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
+STAGES = ("fingerprint", "crypto", "fma", "amx", "triad", "ram")
 
 VERIFIED = ("fingerprint", "crypto", "ram")
-"""Stages that compare results with known values; the stages `fma` and `triad` only measure."""
+"""Stages that compare results with known values on every processor; `fma` and `triad` only measure."""
+
+COVERED = 0.01
+"""Share of a NUMA node's memory below which the RAM test did not do its work, so that it proves nothing.
+
+The number is our choice. The shortest stage `ram` (4 s) fills memory for 1.2 s; a socket whose CPUs fill 60 GB/s has
+tested more than 3 % of 2 TB.
+"""
 
 
 @probe(
@@ -48,25 +57,27 @@ def burnin_cpu(burn: Burn) -> Facts:
     wrong = [stage for stage in mine if stage.stage not in VERIFIED and stage.number("mismatches")]
     left = _left(burn)
     count = mismatches(burn, things, verified, VERIFIED, wrong)
-    yield "burnin.cpu.mismatches", cited(burn, things, count or left or 0 if isinstance(count, int) else count)
+    memory = {key: list(burn.of_stage("ram", f"numa/{key}")) for key in burn.things("numa")}
+    short = next(filter(None, (_uncovered(key, ram) for key, ram in memory.items())), None)
+    yield "burnin.cpu.mismatches", cited(burn, things, (left or short or 0) if count == 0 else count)
     odd = {f.key for f in burn.faults if f.kind == "cpu" and f.name == "disagree" and f.number("blame") != 0}
     prints = [stage for stage in verified if stage.stage == "fingerprint"]
     voted = burn.whole and prints and all(stage.done for stage in prints) and left is None
     yield "burnin.cpu.odd", tuple(sorted(odd, key=int)) if odd or voted else left or untested(burn, prints)
-    rate = figure(burn, list(burn.of_stage("triad")), "rate")
+    rate = figure(burn, list(burn.of_stage("triad", "node")), "rate")
     yield "burnin.cpu.triad", rate / 1e9 if isinstance(rate, float) else rate
     yield "burnin.cpu.temperature", highest(column(burn.samples.get("node", ()), "temp"))
     share = figure(burn, [s for s in mine if s.done and s.number("share") is not None], "share", "lowest")
     yield "burnin.cpu.share", min(100.0, share * 100) if isinstance(share, float) else share
     for key in burn.things("cpu"):
         yield from _core(burn, key)
-    for key in burn.things("numa"):
-        ram = list(burn.of_stage("ram", f"numa/{key}"))
+    for key, ram in memory.items():
         tested = figure(burn, ram, "tested", "lowest")
         yield f"burnin.memory/{key}.tested", tested / 2**30 if isinstance(tested, float) else tested
         share = figure(burn, ram, "coverage", "lowest")
         yield f"burnin.memory/{key}.coverage", share * 100 if isinstance(share, float) else share
-        yield f"burnin.memory/{key}.mismatches", mismatches(burn, [f"numa/{key}"], ram, ["ram"])
+        count = mismatches(burn, [f"numa/{key}"], ram, ["ram"])
+        yield f"burnin.memory/{key}.mismatches", (_uncovered(key, ram) or 0) if count == 0 else count
 
 
 def _left(burn: Burn) -> Unknown | None:
@@ -81,6 +92,15 @@ def _left(burn: Burn) -> Unknown | None:
     return None
 
 
+def _uncovered(key: str, ram: Sequence[Stage]) -> Unknown | None:
+    """Return that the RAM test of a NUMA node covered almost nothing; None if it covered more."""
+    shares = [share for stage in ram if stage.done and (share := stage.number("coverage")) is not None]
+    if shares and min(shares) < COVERED:
+        why = f"under-loaded: the RAM test covered {min(shares):.2%} of NUMA node {key}, less than {COVERED:.0%}"
+        return Unknown(Reason.NOT_TESTED, why)
+    return None
+
+
 def _core(burn: Burn, key: str) -> Facts:
     of = f"cpu/{key}"
     work = list(burn.of_stage("fma", of))
@@ -91,5 +111,5 @@ def _core(burn: Burn, key: str) -> Facts:
     else:
         yield f"burnin.core/{key}.share", roof if not isinstance(roof, float) else rate
     prints = [s for stage in ("fingerprint", "crypto") for s in burn.of_stage(stage, of)]
-    wrong = [stage for stage in work if stage.number("mismatches")]
+    wrong = [stage for stage in (*work, *burn.of_stage("amx", of)) if stage.number("mismatches")]
     yield f"burnin.core/{key}.mismatches", mismatches(burn, [of], prints, ["fingerprint", "crypto"], wrong)

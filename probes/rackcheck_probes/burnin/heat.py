@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, probe, quantity
+from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, listing, probe, quantity
 from rackcheck.model.burn_record import Burn, Record
 from rackcheck.model.fact import Reading
 from rackcheck.parse.burnin.plan import Tier
@@ -27,6 +27,9 @@ MEASURED = Class.MEASUREMENT
         "burnin.gpu/*.heat.below_slowdown": quantity(
             "C", "Margin from the predicted temperature to the GPU's slowdown temperature", MEASURED
         ),
+        "burnin.gpu/*.unguarded": listing(
+            "Measured temperatures without a limit, at which the burn-in could not end the load: chip, memory", MEASURED
+        ),
     },
 )
 def burnin_heat(burn: Burn) -> Facts:
@@ -39,6 +42,18 @@ def burnin_heat(burn: Burn) -> Facts:
     for index in burn.gpus:
         for name, reading in _fitted(burn, f"gpu/{index}", fmean(inlet) if inlet else None):
             yield f"burnin.gpu/{index}.heat.{name}", reading
+        yield f"burnin.gpu/{index}.unguarded", _unguarded(burn, index)
+
+
+def _unguarded(burn: Burn, index: str) -> Reading:
+    """Return which temperatures of a GPU have no limit; a GPU whose memory has no sensor needs none for its memory."""
+    samples, limit = burn.samples.get(f"gpu/{index}", ()), burn.gpus[index].get("memory_limit")
+    if not column(samples, "temp"):
+        return Unknown(Reason.NOT_TESTED, "no sample of its temperature was taken")
+    if not isinstance(limit, bool):
+        return Unknown(Reason.NOT_TESTED, "the burn-in does not report whether the memory's limit is known")
+    chip = () if column(samples, "below") else ("chip",)
+    return (*chip, *(("memory",) if column(samples, "memory_temp") and not limit else ()))
 
 
 def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading]]:

@@ -426,13 +426,13 @@ EVERY void adds(u64 rounds, struct counts *counts)
 /* ---- one task for each CPU: a native thread runs it to its end, so that the interpreter has no work per core ---- */
 
 #if defined(__x86_64__)
-enum { SETAFFINITY = 203, GETCPU = 309, YIELD = 24, MADVISE = 28 };
+enum { SETAFFINITY = 203, GETCPU = 309, YIELD = 24, MADVISE = 28, ARCH_PRCTL = 158 };
 #else
 enum { SETAFFINITY = 122, GETCPU = 168, YIELD = 124, MADVISE = 233 };
 #endif
 enum { PIECE = 40000000, ROUNDS = 20000, SLICE = 8 << 20, MESSAGE = 1 << 20, NUMBERS = 1 << 18, ADDS = 6000 };
 #define APART __attribute__((noinline))
-enum { FINGERPRINT, FMA, FILL, VERIFY, LAY, TRIAD, LAID, RING, FREE };
+enum { FINGERPRINT, FMA, FILL, VERIFY, LAY, TRIAD, LAID, RING, FREE, AMX };
 
 struct task {
     u64 kind, cpu, pin, seed, until, at, bytes, flip, turn, harm;  /* until: CLOCK_MONOTONIC, ns */
@@ -562,6 +562,151 @@ static void ring(struct task *t)
     } while (waited(t, &t->full, 0) && !over(t));
 }
 
+#if defined(__x86_64__)
+/* ---- AMX: products of integers, exact in any order, compared with a product of plain integer arithmetic ---- */
+
+#define TILES __attribute__((target("amx-tile,amx-int8,amx-bf16"), noinline))
+/* A product of 32 x 32 elements in four tiles; DEPTH pairs of tiles of each operand fit into a cache of level 1. TIMES
+   is odd, so that no error of one product is a multiple of 2^32 after TIMES additions; TIMES * DEPTH * 32 * 64 is below
+   2^24, so that each sum of bf16 is exact in fp32. */
+enum { SIDE = 32, DEPTH = 8, TIMES = 511, TILE = 1024, WORDS = DEPTH * 16 };
+struct tiles { u8 palette, start, zero[14]; unsigned short bytes[16]; u8 rows[16]; } __attribute__((aligned(64)));
+struct product { u32 a[2][DEPTH][16][16], b[2][DEPTH][16][16], want[SIDE][SIDE], got[2][2][16][16]; } __attribute__((aligned(64)));
+
+static u32 sizes(void)  /* 1 if the tiles of palette 1 are eight, of 16 rows of 64 bytes */
+{
+    u32 a, b, c, d;
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(0x1d), "c"(1));
+    return b == (8u << 16 | 64) && (c & 0xffff) == 16;
+}
+
+/* Bit 0: int8, bit 1: bf16; 0 without AMX. From bit 8 on: the errno with which the kernel refuses it to this process. */
+EVERY u32 amx(void)
+{
+    u32 a, b, c, d, low, high;
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(0), "c"(0));
+    if (a < 0x1d) return 0;
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(0));
+    u32 has = (d >> 25 & 1) | (d >> 21 & 2);
+    if (!(d >> 24 & 1) || !has || !sizes()) return 0;
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(1), "c"(0));
+    if (!(c >> 27 & 1)) return 95 << 8 | has;  /* EOPNOTSUPP: the kernel saves no extended state */
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low >> 17 & 3) != 3) return 95 << 8 | has;
+    return (u32)-sys(ARCH_PRCTL, 0x1023, 18, 0) << 8 | has;  /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILE_DATA */
+}
+
+PURE int small(u64 w, u64 wide) { return wide ? (int)(w & 15) - 8 : (int)(signed char)w; }  /* bf16: -8 to 7 */
+PURE u32 brief(int v) { union { float f; u32 b; } u = {(float)v}; return u.b >> 16; }  /* exact for these */
+
+/* Operand `side` of `seed`: row (or column) i of 32, element k of DEPTH * 64 or 32. */
+PURE int element(u64 seed, u64 side, u64 i, u64 k, u64 wide)
+{
+    u64 w = word((side * SIDE + i) * WORDS * 4 + k, seed);
+    return small(w >> 24, wide);
+}
+
+static APART void prepare(struct product *p, u64 seed, u64 wide)
+{
+    u64 each = wide ? 2 : 4;  /* elements of a 32-bit word */
+    for (u64 i = 0; i < SIDE; i++)
+        for (u64 w = 0; w < WORDS; w++) {
+            u32 a = 0, b = 0;
+            for (u64 e = 0; e < each; e++) {
+                int x = element(seed, 0, i, w * each + e, wide), y = element(seed, 1, i, w * each + e, wide);
+                a |= (wide ? brief(x) : (u32)x & 255) << e * (32 / each);
+                b |= (wide ? brief(y) : (u32)y & 255) << e * (32 / each);
+            }
+            p->a[i / 16][w / 16][i % 16][w % 16] = a;
+            p->b[i / 16][w / 16][w % 16][i % 16] = b;  /* the second operand's words lie in columns */
+        }
+}
+
+static APART void expect(struct product *p, u64 wide)
+{
+    for (u64 i = 0; i < SIDE; i++)
+        for (u64 j = 0; j < SIDE; j++) {
+            u32 sum = 0;
+            for (u64 w = 0; w < WORDS; w++) {
+                u32 a = p->a[i / 16][w / 16][i % 16][w % 16], b = p->b[j / 16][w / 16][w % 16][j % 16];
+                if (wide)
+                    for (int e = 0; e < 2; e++) {
+                        union { u32 b; float f; } x = {a >> 16 * e << 16}, y = {b >> 16 * e << 16};
+                        sum += (u32)((int)x.f * (int)y.f);
+                    }
+                else
+                    for (int e = 0; e < 4; e++) sum += (u32)((signed char)(a >> 8 * e) * (signed char)(b >> 8 * e));
+            }
+            union { float f; u32 b; } u = {(float)(int)(sum * TIMES)};
+            p->want[i][j] = wide ? u.b : sum * TIMES;
+        }
+}
+
+#define LOADED(n, at) _tile_loadd(n, at, 64)
+#define MULTIPLIED(dp)                                                                  \
+    for (u64 r = 0; r < TIMES; r++)                                                     \
+        for (u64 k = 0; k < DEPTH; k++) {                                               \
+            LOADED(4, p->a[0][k]); LOADED(6, p->b[0][k]); dp(0, 4, 6);                  \
+            LOADED(7, p->b[1][k]); dp(1, 4, 7);                                         \
+            LOADED(5, p->a[1][k]); dp(2, 5, 6); dp(3, 5, 7);                            \
+        }
+
+static TILES void multiply(struct product *p, u64 wide)
+{
+    _tile_zero(0); _tile_zero(1); _tile_zero(2); _tile_zero(3);
+    if (wide) { MULTIPLIED(_tile_dpbf16ps) } else { MULTIPLIED(_tile_dpbssd) }
+    _tile_stored(0, p->got[0][0], 64); _tile_stored(1, p->got[0][1], 64);
+    _tile_stored(2, p->got[1][0], 64); _tile_stored(3, p->got[1][1], 64);
+}
+
+static TILES void configure(void)
+{
+    struct tiles tiles;
+    for (u64 i = 0; i < sizeof tiles; i++) ((volatile u8 *)&tiles)[i] = 0;
+    tiles.palette = 1;
+    for (int i = 0; i < 8; i++) tiles.bytes[i] = 64, tiles.rows[i] = 16;
+    _tile_loadconfig(&tiles);
+}
+static TILES void release(void) { _tile_release(); }
+
+/* Seeds that count up; `flip` is 1 for bf16. The seed's operands and its expected product take no measured time. */
+static APART void products(struct task *t)
+{
+    struct counts c;
+    struct product p;
+    configure();
+    do {
+        u64 seed = t->seed + t->count, hash = seed, budget = piece(t);
+        prepare(&p, seed, t->flip);
+        expect(&p, t->flip);
+        began(&c);
+        do {
+            multiply(&p, t->flip);
+            p.got[1][0][3][5] ^= (u32)t->harm, t->harm = 0;
+            for (u64 i = 0; i < SIDE; i++)
+                for (u64 j = 0; j < SIDE; j++) {
+                    u32 got = p.got[i / 16][j / 16][i % 16][j % 16];
+                    if (got == p.want[i][j]) continue;
+                    if (!c.found) note(t, seed, p.want[i][j], got);
+                    c.found++;
+                }
+            c.work += 2ull * SIDE * SIDE * WORDS * (t->flip ? 2 : 4) * TIMES;
+        } while (now(WALL) - c.wall < budget);
+        ended(&c);
+        sum(t, &c);
+        if (!t->count) {
+            for (u64 i = 0; i < SIDE * SIDE; i++) hash = (hash ^ ((u32 *)p.got)[i]) * STEP, hash ^= hash >> 29;
+            t->first = hash;
+        }
+        adds(ADDS, &c);
+        list(t, c.cpu);
+    } while (!over(t));
+    release();
+}
+#else
+static APART void products(struct task *t) { t->status = 38; }  /* ENOSYS */
+#endif
+
 EVERY void *work(struct task *t)
 {
     u64 mask[128], own = 0;
@@ -572,6 +717,7 @@ EVERY void *work(struct task *t)
     else if (t->kind == FINGERPRINT || t->kind == FMA) prints(t);
     else if (t->kind == FILL || t->kind == VERIFY) memory(t);
     else if (t->kind == RING) ring(t);
+    else if (t->kind == AMX) products(t);
     else if (t->kind == FREE) sys(MADVISE, t->at, t->bytes, 4);  /* MADV_DONTNEED */
     else numbers(t);
     t->ended = now(WALL);

@@ -8,6 +8,7 @@ import queue
 import signal
 import threading
 import time
+from pathlib import Path
 from typing import Any, Callable, Dict, Optional
 
 PR_SET_PDEATHSIG = 1
@@ -88,6 +89,14 @@ class Orders:
                     else:
                         self._came.put(order)
         self.stop.set()
+
+
+def oom_kills(root: str = "") -> int:
+    """Return how many processes the kernel has killed for lack of memory, in any control group; 0 if unreadable."""
+    with contextlib.suppress(OSError, ValueError), Path(root + "/proc/vmstat").open(encoding="ascii") as file:
+        lines = dict(line.split() for line in file)
+        return int(lines.get("oom_kill", 0))
+    return 0
 
 
 def die_with_parent() -> None:

@@ -13,8 +13,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 if TYPE_CHECKING:
+    from rackcheck.burnin.node.cpu_amx import cpu_amx, cpu_amx_refused, cpu_amx_stages, cpu_amx_types
     from rackcheck.burnin.node.cpu_answers import cpu_crypto, cpu_fingerprint
-    from rackcheck.burnin.node.cpu_facts import cpu_far_nodes, cpu_list, cpu_memory, cpu_model, cpu_nodes, cpu_text
+    from rackcheck.burnin.node.cpu_facts import (
+        cpu_far_nodes,
+        cpu_kinds,
+        cpu_list,
+        cpu_memory,
+        cpu_model,
+        cpu_nodes,
+        cpu_text,
+        cpu_virtual,
+    )
     from rackcheck.burnin.node.cpu_kernels import CpuKernels, CpuResult
     from rackcheck.burnin.node.cpu_quiet import CPU_HEAVY, CpuQuiet, CpuRecords
     from rackcheck.burnin.node.cpu_ram import cpu_ram
@@ -37,7 +47,8 @@ class CpuFaults(NamedTuple):
     """Faults that tests inject, to check that they are found.
 
     `skew` maps a CPU to a number that is added to the seed on this CPU, and `harm` to a mask that is XORed into its
-    first encrypted message. `spoil` is called with the address and size of filled memory before it is read again.
+    first encrypted message, and into its first product of each type on AMX. `spoil` is called with the address and size
+    of filled memory before it is read again.
     """
 
     skew: Mapping[int, int] = {}
@@ -77,6 +88,7 @@ class Cpu:
         self._faults: Counter[Tuple[str, str, str]] = Counter()
         self.nodes = cpu_nodes(self.cpus, self.root)
         self.far = cpu_far_nodes(self.nodes, self.root)
+        self.kinds = cpu_kinds(self.cpus, self.root)
         self.kernels: Any = CpuStdlib()
         try:
             if library is not None:
@@ -86,6 +98,7 @@ class Cpu:
             why = str(error)
         if self.kernels.variant == "stdlib":
             self.troubles.append({"of": "cpu", "why": "only stdlib kernels: %s" % why})
+        self.amx = 0 if self.kernels.variant == "stdlib" else self.kernels.amx()
 
     def hello(self) -> Dict[str, Any]:
         """Return the fields of the `about` record for the processors: memory in bytes, load average of one minute."""
@@ -93,6 +106,8 @@ class Cpu:
             "cpus": self.cpus,
             "cpu": cpu_model(),
             "variant": self.kernels.variant,
+            "amx": " ".join(cpu_amx_types(self.amx)),
+            "virtual": cpu_virtual(self.root),
             "numa": dict(self.nodes, **{node: [] for node in self.far}),
             "memory": cpu_memory("MemTotal", root=self.root),
             "load": os.getloadavg()[0],
@@ -107,8 +122,10 @@ class Cpu:
         late = 0.0
         works = {"fingerprint": cpu_fingerprint, "crypto": cpu_crypto}
         if self.kernels.variant != "stdlib":
-            works.update(fma=cpu_fma, triad=cpu_triad, ram=cpu_ram)
-        for planned in sorted(stages, key=lambda one: float(one["from"])):
+            works.update(fma=cpu_fma, amx=cpu_amx, triad=cpu_triad, ram=cpu_ram)
+        if cpu_amx_refused(self.amx) and any(stage["stage"] == "fma" for stage in stages):
+            self.undone("node", "amx", cpu_amx_refused(self.amx))
+        for planned in sorted(cpu_amx_stages(stages, self.amx), key=lambda one: float(one["from"])):
             stage = dict(planned, **{"from": planned["from"] + late, "until": planned["until"] + late})
             self.stop.wait(max(0.0, stage["from"] - self.clock()))
             if self.stop.is_set():

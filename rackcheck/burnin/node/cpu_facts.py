@@ -67,6 +67,40 @@ def cpu_shares(nodes: List[str], root: str = "") -> Dict[str, int]:
     return {node: min(size, free * size // whole) for node, size in own.items()}
 
 
+def cpu_kinds(cpus: List[int], root: str = "") -> Dict[int, str]:
+    """Return the kind of each CPU; CPUs of one kind compute equally fast while all of them work. "" if not comparable.
+
+    The kind has the type of core (Intel: core or atom), its capacity (Arm), the size of its last-level cache, and how
+    many threads share the core. A CPU whose core has a thread that this process may not use is not comparable: other
+    work may run there unseen.
+    """
+    kinds, types = {}, {}
+    for name in ("core", "atom", "lowpower"):
+        types.update(dict.fromkeys(cpu_list(cpu_text("%s/sys/devices/cpu_%s/cpus" % (root, name))), name))
+    allowed = set(cpus)
+    for cpu in cpus:
+        path = "%s/sys/devices/system/cpu/cpu%d/" % (root, cpu)
+        threads = cpu_list(cpu_text(path + "topology/thread_siblings_list")) or [cpu]
+        caches = [cpu_text("%scache/index%d/size" % (path, level)).strip() for level in (3, 2)]
+        words = [types.get(cpu, ""), cpu_text(path + "cpu_capacity").strip(), next(filter(None, caches), "")]
+        kind = " ".join(word for word in words if word) + " %d threads" % len(threads)
+        kinds[cpu] = kind.strip() if allowed.issuperset(threads) else ""
+    return kinds
+
+
+def cpu_virtual(root: str = "") -> bool:
+    """Return whether this is a virtual machine, whose CPUs may share a core of the host, or its memory channels."""
+    if "hypervisor" in cpu_text(root + "/proc/cpuinfo").partition("flags")[2].partition("\n")[0].split():
+        return True
+    paths = (root + "/sys/hypervisor/type", root + "/proc/device-tree/hypervisor/compatible")
+    maker = cpu_text(root + "/sys/class/dmi/id/sys_vendor").strip()
+    return any(cpu_text(path).strip() for path in paths) or maker in CPU_HOSTS
+
+
+CPU_HOSTS = ("QEMU", "Amazon EC2", "Google", "Xen", "VMware, Inc.", "innotek GmbH")
+"""Makers that the firmware of virtual machines states; used where the processor has no flag for this (Arm)."""
+
+
 def cpu_model() -> str:
     """Return the processor's name; on aarch64 its implementer and part number, because the kernel reports no name."""
     lines = dict(line.partition(":")[::2] for line in cpu_text("/proc/cpuinfo").splitlines())

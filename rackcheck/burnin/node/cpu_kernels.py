@@ -57,6 +57,16 @@ class CpuKernels:
         wide = [ctypes.c_uint64(one) if isinstance(one, int) else one for one in given]
         return function(*wide, ctypes.byref(value)), value
 
+    def amx(self) -> int:
+        """Return what `amx` of kernels/cpu.c finds of the matrix units; 0 on other processors and for lower variants.
+
+        The first call asks the kernel to let this process use them.
+        """
+        if self.variant != "avx512":
+            return 0
+        self._all.amx.restype = ctypes.c_uint32
+        return int(self._all.amx())
+
     def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, CpuResult]:
         """Compute the hash of `seed` repeatedly for `seconds`, at least once, and return the hash.
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 if TYPE_CHECKING:
     from rackcheck.burnin.node.cpu import CPU_FULL, CPU_PIECE, Cpu, CpuTimes
     from rackcheck.burnin.node.cpu_answers import cpu_vote
-    from rackcheck.burnin.node.cpu_facts import cpu_available, cpu_last_cache
-    from rackcheck.burnin.node.cpu_ram import cpu_free, cpu_mapped
+    from rackcheck.burnin.node.cpu_facts import cpu_available, cpu_last_cache, cpu_memory
+    from rackcheck.burnin.node.cpu_ram import cpu_free, cpu_homes, cpu_mapped
     from rackcheck.burnin.node.cpu_tasks import cpu_task_times, cpu_tasks
 
 CPU_ADDS = 64 * 6000
 """Dependent additions, one per cycle, of one measurement of the clock (kernels/cpu.c)."""
+CPU_LOCAL = 0.9
+"""Least share of the arrays of a NUMA node's CPUs that must be on this node, else their rate is not its memory's."""
 CPU_LAID = 5.0
 """Time, in seconds, that the triad may take after its stage to verify its result: one pass over the arrays."""
 
@@ -48,6 +50,7 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
     cycle = cpu_cycle(max(peaks or [0.0]), {"avx512": 8, "avx2": 4, "neon": 2}.get(kernels.variant, 0))
     for cpu, (times, _, got) in sorted(results.items()):
         fields = {"unit": "FLOP", "hash": "%016x" % got, "seed": burn.seed, "clock": middle[cpu]}
+        fields["core"] = burn.kinds.get(cpu, "")
         if cycle:
             fields["roof"] = middle[cpu] * cycle
         wrong = int(times["found"]) + lost[cpu]
@@ -76,10 +79,12 @@ def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
         burn.undone("node", "triad", why, test="triad")
         return
     results: Dict[int, CpuTimes] = {}
+    home = {cpu: node for node, cpus in burn.nodes.items() for cpu in cpus}
     try:
         with contextlib.ExitStack() as held:
             given = {cpu: {"at": held.enter_context(cpu_mapped(3 * size)), "bytes": 3 * size} for cpu in burn.cpus}
             cpu_tasks(burn, "triad", "lay", stage["until"], given)
+            places = {cpu: cpu_homes((one["at"], one["bytes"]), home[cpu]) for cpu, one in given.items()}
             begun = burn.clock()
             tasks = cpu_tasks(burn, "triad", "triad", stage["until"], given)
             results = {cpu: cpu_task_times(burn, task, begun) for cpu, task in tasks.items()}
@@ -105,3 +110,21 @@ def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
     whole.update({"from": begun, "seconds": ended - begun})
     fields = {"unit": "B", "mismatches": int(whole["found"]), "array": size * len(burn.cpus)}
     burn.done(stage, "node", "triad", whole, True, **fields)
+    for node, cpus in sorted(burn.nodes.items()):
+        if len(burn.nodes) > 1 and cpu_memory("MemTotal", node, burn.root):
+            _cpu_triad_node(burn, stage, node, {cpu: results[cpu] for cpu in cpus}, places, begun, ended - begun)
+
+
+def _cpu_triad_node(
+    burn: "Cpu", stage: Dict[str, Any], node: str, results: Dict[int, "CpuTimes"], places: Dict[int, Dict[str, float]],
+    begun: float, seconds: float,
+) -> None:  # fmt: skip
+    """Report the memory bandwidth of one NUMA node's CPUs, while those of the other nodes worked too."""
+    local = sum(places[cpu].get(node, 0.0) for cpu in results) / len(results)
+    if local < CPU_LOCAL:
+        why = "under-loaded: %.0f %% of the arrays are on other NUMA nodes" % (100 - 100 * local)
+        burn.undone("numa/" + node, "triad", why, test="triad")
+        return
+    whole = {key: sum(times[key] for times in results.values()) for key in ("wall", "cpu", "work")}
+    whole.update({"from": begun, "seconds": seconds})
+    burn.done(stage, "numa/" + node, "triad", whole, True, unit="B", threads=len(results))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cpu import Cpu, CpuTimes, cpu_sum
     from rackcheck.burnin.node.cpu_kernels import CpuResult, CpuWrong
 
-CPU_KINDS = ("fingerprint", "fma", "fill", "verify", "lay", "triad", "laid", "ring", "free")
+CPU_KINDS = ("fingerprint", "fma", "fill", "verify", "lay", "triad", "laid", "ring", "free", "amx")
 """The loops of `work`, in the order of its enumeration."""
 CPU_FIELDS = (
     "kind", "cpu", "pin", "seed", "until", "at", "bytes", "flip", "turn", "harm", "stop", "running",

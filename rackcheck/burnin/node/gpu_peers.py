@@ -60,6 +60,7 @@ class GpuPeers:
         self.closed: List[int] = []
         self.opening = -1
         self.way: Optional[GpuWay] = None
+        self.under_way: List[List[int]] = []
 
     def run(self, library: str) -> None:
         """Create the contexts and load the kernels of all GPUs, and then copy between them as ordered."""
@@ -131,6 +132,7 @@ class GpuPeers:
                 first, second = (self.benches[index] for index in ends)
                 work[made] = gpu_peer_work(first, second, made.tally, made.writer, seed, until, warm)
                 ways.append(made)
+            self.under_way.append(pair)
         while work and not self.stop.is_set():
             for way in [each for each in ways if each in work]:
                 self.way = way
@@ -140,7 +142,7 @@ class GpuPeers:
                 except StopIteration:
                     pass
                 except GpuHang as hang:
-                    self._broken(way, "hang", "%s (%s)" % (hang, way.name))
+                    self._hung(way, "%s (%s)" % (hang, way.name))
                 except CudaTrouble as trouble:
                     if trouble.faulty():
                         self._broken(way, trouble.name(), "%s, in a copy %s" % (trouble, way.name), code=trouble.code)
@@ -158,7 +160,19 @@ class GpuPeers:
                 self.emit("stage", of=way.of, stage="links", test="", status="not tested", why=way.why)
         for index in ways[0].pair:
             self.benches[index].tidy()
+        self.under_way.remove(ways[0].pair)
         self.send(pair=ways[0].pair)
+
+    def _hung(self, way: GpuWay, error: str) -> None:
+        """Report a copy that hangs, and end; if other pairs have not ended either, any of them may be the cause.
+
+        The pairs of a round share the driver, its thread and the links, so the first copy that is late need not be the
+        one that blocks. The next process copies between one pair at a time, which shows which one hangs.
+        """
+        if len(self.under_way) > 1:
+            self.send(hung=error)
+            os._exit(3)
+        self._broken(way, "hang", error)
 
     def _broken(self, way: GpuWay, name: str, error: str, **more: Any) -> None:
         way.writer.error("links", "copy", name, (error,), said=error, **more)
@@ -169,7 +183,7 @@ class GpuPeers:
         error = "%s did not complete within %g s" % (call, limit)
         way = self.way
         if way is not None:
-            self._broken(way, "hang", "%s (%s)" % (error, way.name))
+            self._hung(way, "%s (%s)" % (error, way.name))
         elif self.opening >= 0:
             self.send(out=self.opening, why="hang: %s" % error, ends=True)
         else:
@@ -191,7 +205,7 @@ def gpu_peers_child(
 
     An order has `rounds`, lists of pairs of GPUs, and `until`, the time at which the last round may end; the last order
     is `end`. `send` reports `round` (its pairs) when a round begins, `pair` when a pair ended (with `why` if it has no
-    result), `out` and `why` for a GPU that cannot be used, `dead` if CUDA does not start, and with `ends` that the
-    process ends because of this. The plan's `without` lists GPUs to leave alone.
+    result), `hung` if one of several pairs hangs, `out` and `why` for a GPU that cannot be used, `dead` if CUDA does
+    not start, and with `ends` that the process ends because of this. The plan's `without` lists GPUs to leave alone.
     """
     GpuPeers(plan, emit, clock, stop, blobs, parts, send, order).run(library)

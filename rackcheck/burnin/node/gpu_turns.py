@@ -48,6 +48,7 @@ class GpuTurns:
         self._copying = self._ordered = self._alone = self._named = self._over = False
         self._since = self._until = self._limit = 0.0
         self._dead = self._crash = self._last_error = ""
+        self._last_name = self._crash_name = "crash"
         self._deaths = 0
 
     @property
@@ -76,12 +77,16 @@ class GpuTurns:
             self._dead = word["dead"]
         elif "crash" in word:
             self._last_error = word["crash"]
+        elif "hung" in word:
+            self._last_error, self._last_name = word["hung"], "hang"
 
     def _pair_ended(self, pair: GpuPair, why: str) -> None:
         self._round = [each for each in self._round if each != pair]
         if not why:
             self._todo = [each for each in self._todo if each != pair]
             return
+        if self._alone:  # this pair ended the process before, when several were under way
+            self._crash = ""
         self._drop([pair], why)
         for index, other in (pair, pair[::-1]):
             self._bad.setdefault(index, set()).add(other)
@@ -108,16 +113,26 @@ class GpuTurns:
             for way in (pair, pair[::-1]):
                 self._emit("stage", of="peer/%d-%d" % way, stage="links", test="", status="not tested", why=why)
 
+    def killed(self, why: str) -> None:
+        """Note that another process ended the process that copies, which is no fault; no further pair is tested."""
+        self._dead = self._dead or why
+        self.stopped()
+
     def ended(self, error: str) -> None:
-        """Note that the process that copies has ended; `error` is how, if it did not report why."""
+        """Note that the process that copies has ended; `error` is how, if it did not report why.
+
+        If several pairs were under way, none is named: the next process copies between one pair at a time.
+        """
         error, self._last_error, self._ordered = self._last_error or error, "", False
+        name, self._last_name = self._last_name, "crash"
         if not self._named and self._copying and self._todo:
             suspects = [pair for pair in self._round if pair in self._todo]
             if len(suspects) == 1:
                 pair, self._crash = suspects[0], ""
-                self._emit("error", of="peer/%d-%d" % pair, stage="links", test="copy", name="crash", said=error)
+                self._emit("error", of="peer/%d-%d" % pair, stage="links", test="copy", name=name, said=error)
                 self._pair_ended(pair, "lost: %s" % error)
             else:  # one pair at a time shows which one it was
+                self._crash_name = self._crash_name if self._crash else name
                 self._alone, self._crash, self._deaths = True, self._crash or error, self._deaths + 1
                 self._limit = max(self._limit, self._clock() + self._more + 2 * self._warm * len(self._todo))
                 if self._deaths > 1 and not suspects:
@@ -149,7 +164,7 @@ class GpuTurns:
                 does.append(("go", sorted(self._waiting)))
                 self._waiting = {}
                 if self._crash:
-                    self._emit("error", of="node", stage="links", test="copy", name="crash", said=self._crash)
+                    self._emit("error", of="node", stage="links", test="copy", name=self._crash_name, said=self._crash)
                     self._crash = ""
             elif not running:
                 does.append(("start", sorted(self.out)))

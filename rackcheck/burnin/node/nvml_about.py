@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rackcheck.burnin.node.nvml_gpus import Gpus
 
+HOT_BELOW = 2
+"""The load must end when a GPU or its memory is only this many degrees C below its slowdown temperature."""
 LINKS_MOST = 36
 """Maximum number of a GPU's NVLinks that are queried."""
 COMPUTE_MODES = ("default", "exclusive thread", "prohibited", "exclusive process")
@@ -45,7 +47,12 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
     if hottest:
         gpus.memory_slowdown[index] = hottest
     margin = (nvml.NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT, 0)
-    gpus.slowdown_margin[index] = gpus.fields(index, [margin]).get(margin, 0)
+    # Newer GPUs report the limit of the memory as a margin of the chip, like that of the slowdown.
+    memory_margin = (nvml.NVML_FI_DEV_TEMPERATURE_MEM_MAX_TLIMIT, 0)
+    margins = gpus.fields(index, [margin, memory_margin])
+    least = [margins[margin]] if margin in margins else []
+    least += [margins[memory_margin] - HOT_BELOW] if memory_margin in margins else []
+    gpus.slowdown_margin[index] = max(least or [0])
     links, rate = _nvml_links(gpus, index)
     values = {
         "uuid": ask(nvml.nvmlDeviceGetUUID),
@@ -72,6 +79,7 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
         "mode": mode,
         "persistence": flag(ask(nvml.nvmlDeviceGetPersistenceMode)),
         "slowdown": slowdown or None,
+        "memory_limit": bool(hottest) or memory_margin in margins,
         "ecc": flag(ecc[0]) if ecc else None,
     }
     return {name: value for name, value in values.items() if value is not None}

@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.child import Child, Orders, die_with_parent
+    from rackcheck.burnin.node.child import Child, Orders, die_with_parent, oom_kills
     from rackcheck.burnin.node.cpu import Cpu
     from rackcheck.burnin.node.cpu_quiet import CpuQuiet
     from rackcheck.burnin.node.disk import DiskWork
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 BEAT = 0.5
 """Seconds without a record after which the supervisor sends a keep-alive."""
+
+LOOP = 0.05
+"""Longest time, in seconds, of one turn of the supervisor's loop in which no child sends anything."""
 
 GRACE = 0.6
 """Time, in seconds, that a child has to end after it was asked to stop."""
@@ -71,6 +74,7 @@ class Supervisor:
         self.tools = list(plan["tools"])
         self.base = plan["start"]
         self.woken, self.waker = os.pipe()
+        self.killings = oom_kills(plan.get("root", ""))
 
     def clock(self) -> float:
         """Return the seconds since the burn-in began."""
@@ -253,12 +257,31 @@ class Supervisor:
         child.kill()  # this also ends the processes that it started
         _, status = os.waitpid(child.pid, 0)
         message = f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "ended"
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and not child.terminated_at
+        why = self.no_memory() if killed else ""
         if child.name == PEERS:
+            if killed:
+                self.turns.killed(why or "lost: another process killed the process that copies between GPUs")
             self.turns.ended(message)
+        elif why:
+            self.untested(child.name, why)
         elif os.WIFSIGNALED(status) and not child.terminated_at:
             self.emit("error", of=child.name, stage="", name="crash", said=message)
         if child.name == "telemetry" and not child.terminated_at:
             self.unguarded(message)
+
+    def no_memory(self) -> str:
+        """Return why a child was killed, if the kernel killed a process for lack of memory since the last time."""
+        before, self.killings = self.killings, oom_kills(self.plan.get("root", ""))
+        return "no memory: the kernel killed the process that tests this part" if self.killings > before else ""
+
+    def untested(self, name: str, why: str) -> None:
+        """Report all stages of a child that the kernel killed for lack of memory as not tested."""
+        if name.startswith("gpu/"):
+            self.refuse(int(name[4:]), why)
+        for stage in self.stages("cpu") if name == "node" else []:
+            self.emit("stage", of="node", stage=stage["stage"], test="", status="not tested", why=why)
+        self.emit("about", troubles=[{"of": "node", "why": f"{why}: the process of {name}"}])
 
     def unguarded(self, message: str) -> None:
         """Stop the load of the GPUs, because no process reads their temperatures any more."""
@@ -328,7 +351,7 @@ class Supervisor:
         while self.children:
             self.go_on()
             inputs = [c.out for c in self.children.values()] + [self.woken] + ([self.source] if lifeline else [])
-            ready, _, _ = select.select(inputs, [self.out] if self.backlog else [], [], 0.05)
+            ready, _, _ = select.select(inputs, [self.out] if self.backlog else [], [], LOOP)
             self.flush()
             for child in list(self.children.values()):
                 if child.out in ready:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rackcheck.burnin.node.kernel_log import KernelLog
     from rackcheck.burnin.node.node_reader import NodeReader
+    from rackcheck.burnin.node.nvml_about import HOT_BELOW
     from rackcheck.burnin.node.nvml_gpus import Gpus
     from rackcheck.burnin.node.nvml_rows import nvml_counters, nvml_quick
 
@@ -13,8 +14,6 @@ SAMPLE_PERIOD = 0.1
 """Seconds between two samples of a GPU; its counters are read with every tenth sample."""
 XIDS_MOST = 64
 """Maximum number of kernel log lines that are reported about one GPU."""
-HOT_BELOW = 2
-"""The load must end when a GPU or its memory is only this many degrees C below its slowdown temperature."""
 HANGS_AFTER = 5.0
 """Seconds without an answer to a query after which NVML counts as hanging."""
 THROTTLES = (0x8, 0x20, 0x40, 0x80)
