@@ -48,13 +48,37 @@ def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]
     return read_ones(found, trouble)
 
 
+def chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
+    """Return every chassis that exists, and why the list may be incomplete.
+
+    A chassis that the collection lists but the BMC does not have (404) is left out: it makes nothing unknown that
+    another chassis reports. If the BMC has none of the listed chassis, that is the reason.
+    """
+    found, trouble = members(docs, "Chassis")
+    there = [each for each in found if each.unread is None or not not_there(each.unread)]
+    return there, trouble or (None if there else gone(found))
+
+
+def gone(resources: Iterable[Resource]) -> Unknown | None:
+    """Return the reason of the first of these resources that is listed, but that the BMC does not have (404)."""
+    for each in resources:
+        if each.unread is not None and not_there(each.unread):
+            return Unknown(each.unread.reason, f"{each.uri}: {each.unread.detail}")
+    return None
+
+
 def in_chassis(docs: Documents, *forms: LinkForm) -> tuple[list[Resource], Unknown | None]:
-    """Return the items of every chassis, from the first path that lists any, and why the list may be incomplete."""
-    chassis, trouble = members(docs, "Chassis")
+    """Return the items of every chassis, from the first path that lists any, and why the list may be incomplete.
+
+    If no chassis lists any, a listed chassis that the BMC does not have (404) makes the list incomplete.
+    """
+    places, trouble = chassis(docs)
     holdings = _Holdings(docs)
-    for place in chassis:
+    for place in places:
         failed = holdings.take(place, forms)
         trouble = trouble or failed
+    if not holdings.found:
+        trouble = trouble or gone(members(docs, "Chassis")[0])
     if not holdings.found and trouble is None and not holdings.stated:
         links = " or ".join(link for link, _ in forms)
         trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
@@ -108,6 +132,11 @@ class _Holdings:
 def not_there(unread: Unknown) -> bool:
     """Return whether a resource could not be read because the BMC does not have it (404)."""
     return unread.reason is Reason.NOT_COLLECTED and "HTTP 404" in unread.detail
+
+
+def short(unread: Unknown) -> bool:
+    """Return whether a list may be incomplete only because its count is larger than the number of listed members."""
+    return unread.reason is Reason.UNPARSABLE and "reports a count of" in unread.detail
 
 
 def keyed(
