@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value, clean
-from rackcheck.model.redfish_value import BROKEN, HEALTH, health, text_of
+from rackcheck.model.redfish_value import BROKEN, HEALTH, amount, health, text_of
 from rackcheck.model.resource import MEMBERS, Resource, inside
 from rackcheck.model.text import Sourced
 
@@ -186,9 +186,17 @@ def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = te
         return Sourced(Absent("the slot is empty"), sourced.source)
     status = resource.body.get("Status")
     identifies = "Status" in resource.body and (not isinstance(status, Mapping) or "State" in status)
-    if isinstance(state, Unknown) and identifies:
+    if isinstance(state, Unknown) and identifies and not _occupied(resource):
         return Sourced(Unknown(state.reason, f"whether the slot is empty is unknown: {state.detail}"), sourced.source)
     return sourced
+
+
+def _occupied(resource: Resource) -> bool:
+    """Return whether a part whose state is unknown shows that it is there: by its identity, or by a size above zero."""
+    words = (resource.read(name).reading for name in ("SerialNumber", "PartNumber", "Model"))
+    sizes = (resource.read(name, amount).reading for name in ("CapacityMiB", "PowerCapacityWatts", "TotalCores"))
+    known = (*words, *(size for size in sizes if size != 0))
+    return not all(isinstance(each, Unknown) for each in known)
 
 
 def reported(resource: Resource, name: str, reader: Callable[[object], Value]) -> Sourced:
@@ -210,16 +218,29 @@ def health_of(resource: Resource) -> Sourced:
     """Read the health of an item in a slot; absent if the slot is empty, or if the BMC has no health for the item.
 
     Many resources have no `Status.Health` by design: chassis that group others, sensors without thresholds. If other
-    items of the collection have a health, a rule that judges a missing health treats it as unknown. A `Status.Health`
-    of null is unknown. A condition in `Status.Conditions` that is worse than the health replaces it.
+    items of the collection have a health, a rule that judges a missing health treats it as unknown. If `Status.Health`
+    is null or missing, a `HealthRollup` of OK serves, because it covers the item and everything below it (Redfish
+    schema Resource); a worse one may be that of another part: it tells nothing of the item. A condition in
+    `Status.Conditions` that is worse than the health replaces it.
     """
     sourced = fitted(resource, "Status.Health", health)
+    if isinstance(sourced.reading, Unknown) and resource.unread is None and resource.value("Status.Health") is None:
+        sourced = _rolled_up(resource) or sourced
     sourced = sourced if isinstance(sourced.reading, Absent) else with_conditions(resource, sourced)
     status = resource.body.get("Status", {})
     silent = isinstance(status, Mapping) and "Health" not in status and status.get("State", "") is not None
     if resource.unread is None and silent and isinstance(sourced.reading, Unknown):
         return Sourced(Absent("the BMC reports no health for it"), sourced.source)
     return sourced
+
+
+def _rolled_up(resource: Resource) -> Sourced | None:
+    """Return the health that `HealthRollup` shows for the item itself; None if the item has no rollup."""
+    sourced = fitted(resource, "Status.HealthRollup", health)
+    if isinstance(sourced.reading, Unknown | Absent) or sourced.reading == HEALTH[0]:
+        return sourced if sourced.reading == HEALTH[0] else None
+    why = f"Status.Health is null, and HealthRollup is {sourced.reading}: of this part, or of one below it"
+    return Sourced(Unknown(Reason.NOT_COLLECTED, why), sourced.source)
 
 
 def with_conditions(resource: Resource, sourced: Sourced) -> Sourced:

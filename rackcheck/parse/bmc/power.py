@@ -10,6 +10,7 @@ from rackcheck.model.resource import MEMBERS, Resource, same_place
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.control import DEVICES, PURPOSES
 from rackcheck.parse.bmc.item import LinkForm, chassis, gather, in_chassis, not_there, read_ones
+from rackcheck.parse.bmc.older import with_older
 
 SUPPLIES: tuple[LinkForm, LinkForm] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
 SHELVES = "PowerEquipment/PowerShelves/*/PowerSupplies/*"
@@ -40,7 +41,7 @@ def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """
     found, trouble = in_chassis(docs, *SUPPLIES)
     if found or not any("PowerEquipment" in root.body for root in docs.at("")):
-        return [_embedded(each) for each in found], trouble
+        return with_older(docs, [_embedded(each) for each in found], SUPPLIES[1]), trouble
     places, unread = chassis(docs)
     silent = unread is None and not any(form[0].partition("/")[0] in each.body for each in places for form in SUPPLIES)
     shelved, cut = read_ones(*gather(docs.at(SHELVES)))
@@ -118,8 +119,15 @@ def flow(docs: Documents, supply: Resource, places: tuple[str, tuple[str, ...]])
         return Absent("the slot is empty")
     metrics, unread = gather(docs.at("Metrics", supply))
     if metrics:
-        return metrics[0].read(f"{newer}.Reading", reader)
-    return unread if unread is not None else first(supply, older, reader)
+        sourced = metrics[0].read(f"{newer}.Reading", reader)
+    elif unread is not None:
+        sourced = Sourced(unread, supply.uri)
+    else:
+        sourced = first(supply, older, reader)
+    if supply.beside is None or not isinstance(sourced.reading, Unknown):
+        return sourced
+    other = first(supply.beside, older, reader)
+    return sourced if isinstance(other.reading, Unknown) else other
 
 
 def metrics(docs: Documents) -> tuple[list[tuple[Resource, Resource]], Unknown | None]:
