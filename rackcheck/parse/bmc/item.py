@@ -220,7 +220,7 @@ def health_of(resource: Resource) -> Sourced:
     Many resources have no `Status.Health` by design: chassis that group others, sensors without thresholds. If other
     items of the collection have a health, a rule that judges a missing health treats it as unknown. If `Status.Health`
     is null or missing, a `HealthRollup` of OK serves, because it covers the item and everything below it (Redfish
-    schema Resource); a worse one may be that of another part: it tells nothing of the item. A condition in
+    schema Resource); a worse one may be that of another part, and leaves the health unknown. A condition in
     `Status.Conditions` that is worse than the health replaces it.
     """
     sourced = fitted(resource, "Status.Health", health)
@@ -228,7 +228,8 @@ def health_of(resource: Resource) -> Sourced:
         sourced = _rolled_up(resource) or sourced
     sourced = sourced if isinstance(sourced.reading, Absent) else with_conditions(resource, sourced)
     status = resource.body.get("Status", {})
-    silent = isinstance(status, Mapping) and "Health" not in status and status.get("State", "") is not None
+    silent = isinstance(status, Mapping) and not {"Health", "HealthRollup"} & status.keys()
+    silent = silent and status.get("State", "") is not None
     if resource.unread is None and silent and isinstance(sourced.reading, Unknown):
         return Sourced(Absent("the BMC reports no health for it"), sourced.source)
     return sourced
@@ -239,7 +240,7 @@ def _rolled_up(resource: Resource) -> Sourced | None:
     sourced = fitted(resource, "Status.HealthRollup", health)
     if isinstance(sourced.reading, Unknown | Absent) or sourced.reading == HEALTH[0]:
         return sourced if sourced.reading == HEALTH[0] else None
-    why = f"Status.Health is null, and HealthRollup is {sourced.reading}: of this part, or of one below it"
+    why = f"Status.Health is null or missing, and HealthRollup is {sourced.reading}: of this part, or of one below it"
     return Sourced(Unknown(Reason.NOT_COLLECTED, why), sourced.source)
 
 
