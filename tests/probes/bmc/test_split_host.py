@@ -193,6 +193,7 @@ def twins(**second: object) -> dict[str, Body | Unknown]:
         ("bmc_cpu", ("bmc.cpu", "bmc.cpu.count")),
         ("bmc_memory", ("bmc.dimm",)),
         ("bmc_tpm", ("bmc.tpm",)),
+        ("bmc_gpu", ("bmc.gpu",)),
     ],
 )
 def test_parts_of_two_hosts_are_not_counted_together(probe: str, paths: tuple[str, ...]) -> None:
