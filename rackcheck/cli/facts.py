@@ -21,7 +21,8 @@ from rackcheck.model.fact import Absent, Plane, Reading, Unknown
 from rackcheck.model.path import EVERY
 from rackcheck.model.path import Path as FactPath
 from rackcheck.model.tree import Leaf, Tree
-from rackcheck.probe.plan import Plan, affordable
+from rackcheck.probe.named import named_plan
+from rackcheck.probe.plan import Plan
 from rackcheck.run import store
 from rackcheck.run.engine import ask_plane, audit
 from rackcheck.run.event import Answered, FactsRead, facts_json
@@ -170,7 +171,7 @@ def _collect_now(
     name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]
 ) -> _Came:
     nodes, _ = cli_choices.choose([name], file, rack)
-    asked = Plan(affordable(known().probes, words), joins=known().joins)
+    asked = named_plan(words, known().probes, known().catalogue, known().joins)
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
     tree, came = Tree({}), []
     with progress(len(nodes), quiet=False) as watch:

@@ -356,6 +356,15 @@ def _bmc_gap(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     return Advice(words, (_line("curl", "-k", "-u", place.user or "USER", f"{_url(place)}/redfish/v1/Managers"),))
 
 
+def _bmc_session(_: PlaneTrouble, place: PlaneAddress) -> Advice:
+    words = (
+        "All facts can be read, but each run takes one of the BMC's sessions until it expires. Give the user the right"
+        " to delete its own sessions (ConfigureSelf); list the open sessions with:"
+    )
+    uri = f"{_url(place)}/redfish/v1/SessionService/Sessions"
+    return Advice(words, (_line("curl", "-k", "-u", place.user or "USER", uri),))
+
+
 def _ours(_: PlaneTrouble, __: PlaneAddress) -> Advice:
     return Advice("This is a fault of rackcheck, not of the node: please report it with the line above.")
 
@@ -393,5 +402,6 @@ _BY_TROUBLE: dict[Trouble, Callable[[PlaneTrouble, PlaneAddress], Advice]] = {
     Trouble.BMC_ODD: _bmc_look("The service on this port does not return valid Redfish: check it by hand."),
     Trouble.BMC_ROLE: _bmc_role,
     Trouble.BMC_GAP: _bmc_gap,
+    Trouble.BMC_SESSION: _bmc_session,
     Trouble.OURS: _ours,
 }

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rackcheck.doctor.bmc_plane import LINKS, next_account
@@ -21,11 +21,15 @@ LIMITS = Limits(connect=3.0, read=5.0, answer=6.0, deadline=10.0, goodbye=2.0, p
 
 @dataclass(frozen=True)
 class Heard:
-    """The resources of a BMC, the seconds that each GET took, and why the session ended early, if it did."""
+    """The resources of a BMC, the seconds that each GET took, and why the session ended early, if it did.
+
+    `left` is the reason why the session could not be closed, if it could not.
+    """
 
     bodies: Mapping[str, Body | Unknown]
     seconds: tuple[float, ...]
     trouble: Unknown | None = None
+    left: Unknown | None = None
 
 
 def visit(bmc: Bmc, stop: threading.Event, limits: Limits = LIMITS) -> Heard | Unknown:
@@ -38,7 +42,8 @@ def visit(bmc: Bmc, stop: threading.Event, limits: Limits = LIMITS) -> Heard | U
         return Unknown(Reason.UNREACHABLE, f"the CA file {bmc.ca}: {clean(str(error))}")
     with _watched(session, stop):
         root = session.enter()
-        return root if isinstance(root, Unknown) else _look_around(session, root, bmc.user)
+        heard = root if isinstance(root, Unknown) else _look_around(session, root, bmc.user)
+    return heard if isinstance(heard, Unknown) else replace(heard, left=session.left)
 
 
 def _look_around(session: "Session", root: Body, user: str) -> Heard:

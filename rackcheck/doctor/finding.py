@@ -39,6 +39,7 @@ class Trouble(StrEnum):
     BMC_ODD = "no Redfish there"
     BMC_ROLE = "the BMC's user may not read everything"
     BMC_GAP = "a resource of the BMC cannot be read"
+    BMC_SESSION = "the BMC did not close rackcheck's session"
     OURS = "rackcheck failed here"
 
 

@@ -163,6 +163,8 @@ class Doctor:
         if heard.trouble is not None:
             trouble = transport_reasons.of_bmc(heard.trouble, answered=True)
             found = (PlaneTrouble(trouble, transport_reasons.seen(heard.trouble), (), of_plane(self.plan, Plane.BMC)),)
+        if heard.left is not None:
+            found = (*found, PlaneTrouble(Trouble.BMC_SESSION, transport_reasons.seen(heard.left)))
         return PlaneVisit(node.name, Plane.BMC, place, tuple(found), read(heard.bodies, bmc.user, heard.seconds))
 
 

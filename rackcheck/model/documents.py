@@ -228,11 +228,16 @@ class Documents:
         seen = {same_place(collection.uri)}
         failed: Unknown | None = None
         names: set[str] = set()
+        listed = 0
         while True:
             if page.trouble is not None:
                 raise Unreadable(f"{page.uri}: {page.trouble.detail}", page.trouble.reason)
             uris, odd = self._listed(page)
-            new = [uri for uri in dict.fromkeys(uris) if uri not in names]
+            # A member that a page lists twice is one of the collection's members, and counts twice, as the BMC counted
+            # it; a page that repeats an earlier page brings nothing new, and must not hide members that are missing.
+            fresh = [uri for uri in uris if uri not in names]
+            listed += len(fresh)
+            new = list(dict.fromkeys(fresh))
             yield from new[: MEMBERS - len(names)]
             names |= set(new)
             failed = failed or odd
@@ -249,7 +254,7 @@ class Documents:
             page = self._fetched(following, collection)
         if failed is not None:
             raise Unreadable(failed.detail, failed.reason)
-        check_count(collection, "Members", len(names))
+        check_count(collection, "Members", listed)
 
     def _listed(self, page: Resource) -> tuple[tuple[str, ...], Unknown | None]:
         """Return the links to the members that one page lists, and the reason if one is invalid."""

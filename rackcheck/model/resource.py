@@ -31,6 +31,7 @@ class Resource:
     """One resource: its URI and body, or why the body is missing.
 
     `heard` is the arrival time of the resource (ISO 8601, UTC); it is set only for resources with a `DateTime`.
+    `beside` is another resource that describes the same part: it is read if this one has no value for a property.
     """
 
     uri: str
@@ -38,6 +39,7 @@ class Resource:
     trouble: Unknown | None = None
     above: "Resource | None" = field(default=None, repr=False)
     heard: str | None = None
+    beside: "Resource | None" = field(default=None, repr=False)
 
     @property
     def id(self) -> str:
@@ -72,17 +74,24 @@ class Resource:
         return at
 
     def read(self, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
-        """Read one property with one reader; null and missing are unknown, never absent."""
+        """Read one property with one reader; null and missing are unknown, never absent.
+
+        If it is unknown here, and known in the resource `beside` this one, that value and its source are returned.
+        """
         source = inside(self.uri, *name.split("."))
         try:
             return Sourced(reader(self.value(name)), source)
         except Unreadable as error:
+            other = self.beside.read(name, reader) if self.beside is not None else None
+            if other is not None and not isinstance(other.reading, Unknown):
+                return other
             return Sourced(Unknown(error.reason, f"{name} {error}"), source)
 
     def parts(self, name: str) -> Iterator["Resource"]:
         """Yield the members of a list inside this body (`Fans` of the old Thermal resource); none if there is no list.
 
-        If the list is null or incomplete, the members found are yielded first, and Unreadable is raised at the end.
+        A part that the list contains twice, with the same URI and the same content, is yielded once. If the list is
+        null or incomplete, the members found are yielded first, and Unreadable is raised at the end.
         """
         if self.unread is not None:
             raise Unreadable(self.unread.detail, self.unread.reason)
@@ -91,8 +100,9 @@ class Resource:
         found = self.body[name]
         if not isinstance(found, list):
             raise Unreadable(f"{self.uri}: {name} is not a list", why(found))
+        seen: dict[str, list[Body]] = {}
         for index, part in enumerate(found[:MEMBERS]):
-            if isinstance(part, Mapping):
+            if isinstance(part, Mapping) and not _repeated(part, seen):
                 yield Resource(inside(self.uri, name, str(index)), part, above=self)
         if len(found) > MEMBERS:
             raise Unreadable(f"{self.uri} has more than {MEMBERS} {name}", Reason.NOT_READ_FURTHER)
@@ -100,6 +110,21 @@ class Resource:
         if odd:
             raise Unreadable(f"{self.uri}: an item of {name} is not an object: {clean(repr(odd[0]))}")
         check_count(self, name, len(found))
+
+
+def _repeated(part: Body, seen: dict[str, list[Body]]) -> bool:
+    """Return whether a part with this URI and this content is in `seen`; if not, add it.
+
+    A URI without a fragment is the URI of the resource that contains the list, not of the part.
+    """
+    uri = part.get("@odata.id")
+    if not isinstance(uri, str) or "#" not in uri:
+        return False
+    alike = seen.setdefault(uri, [])
+    if part in alike:
+        return True
+    alike.append(part)
+    return False
 
 
 def check_count(resource: Resource, name: str, value: int) -> None:

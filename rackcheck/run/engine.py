@@ -205,6 +205,7 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: 
 
 def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None") -> Answered:
     from rackcheck.transport import redfish  # noqa: PLC0415
+    from rackcheck.transport.redfish.unclosed import left_open  # noqa: PLC0415
 
     if node.bmc is not None and not node.bmc.password:  # a login without a password would count as a failed login
         why = Unknown(Reason.DENIED, "no password in the inventory")
@@ -218,7 +219,7 @@ def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None")
     capture, trouble = redfish.read(
         bmc_of(node, job.secrets), plan.links, limits, whole=plan.whole_links, stop=stop, trace=trace
     )
-    return Answered(node.name, Plane.BMC, now(), trouble, capture)
+    return Answered(node.name, Plane.BMC, now(), trouble, capture, note=left_open(capture.bodies))
 
 
 def bmc_of(node: Node, known: Mapping[str, str]) -> "redfish.Bmc":

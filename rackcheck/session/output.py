@@ -76,6 +76,9 @@ def _few_lines(nodes: int, *, judging: bool) -> Watch:
         nonlocal done
         if isinstance(event, Answered) and event.trouble is not None:
             note(f"{event.node}: {event.plane.value} plane: {event.trouble}")
+        warning = _warning(event)
+        if warning:
+            note(warning)
         if isinstance(event, Judged) and not is_group(event.node):
             done += 1
             if done % step == 0 or done == nodes:
@@ -88,6 +91,13 @@ def _few_lines(nodes: int, *, judging: bool) -> Watch:
     return watch
 
 
+def _warning(event: Event) -> str:
+    """Return the note of a reply, such as a session that the BMC did not close, as one line; empty without a note."""
+    if not isinstance(event, Answered) or not event.note:
+        return ""
+    return f"{event.node}: {event.plane.value} plane: warning: {event.note}"
+
+
 def _moving(nodes: int, done: type[Judged | FactsRead]) -> Iterator[Watch]:
     from rich.console import Console  # noqa: PLC0415
     from rich.markup import escape  # noqa: PLC0415
@@ -98,6 +108,9 @@ def _moving(nodes: int, done: type[Judged | FactsRead]) -> Iterator[Watch]:
         task = bar.add_task("asking", total=nodes)
 
         def watch(event: Event) -> None:
+            warning = _warning(event)
+            if warning:
+                bar.console.print(escape(warning))
             if isinstance(event, Answered):
                 bar.update(task, description=escape(f"{event.node} {event.plane.value}"))
             if isinstance(event, done) and not is_group(event.node):

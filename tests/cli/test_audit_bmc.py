@@ -154,3 +154,13 @@ def test_nothing_is_requested_once_a_run_is_over(tmp_path: Path) -> None:
         status, document = audit(tmp_path, url, ":".join(["AB"] * 32), "--deadline", "2")
     assert (status, statuses(document)["bios.smt"]) == (3, "unknown")
     assert time.monotonic() - began < 30  # a visit to an unresponsive BMC alone has 180
+
+
+def test_a_session_that_the_bmc_does_not_close_is_a_warning_and_changes_no_verdict(tmp_path: Path) -> None:
+    keeps = {"DELETE session": ResourceFault(status=403)}
+    with Mockup(tree("dell-poweredge-r750-idrac9-6.00"), faults=keeps) as bmc:
+        status, document = audit(tmp_path, bmc.url, bmc.fingerprint, "-o", str(tmp_path / "run"))
+        bmc.sessions.clear()
+    assert (status, set(statuses(document).values())) == (0, {"pass"})
+    stored = next((tmp_path / "run").rglob("events.jsonl")).read_text("utf-8")
+    assert "the session was not closed and will expire: its DELETE failed: HTTP 403" in stored

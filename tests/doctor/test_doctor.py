@@ -337,6 +337,17 @@ def test_a_bmc_reports_its_identity_and_our_role_and_gets_its_session_back() -> 
     assert 0 < who["get"] < 5
 
 
+def test_a_session_that_the_bmc_does_not_close_is_a_trouble_that_costs_no_fact() -> None:
+    with mockup(faults={"DELETE session": ResourceFault(status=403)}) as keeping:
+        done = doctor(bmc("n1", keeping.url, keeping.fingerprint), "--json")
+        keeping.sessions.clear()
+    answer = json.loads(done.out)["nodes"]["n1"]
+    assert [t["trouble"] for t in answer["planes"]["bmc"]["troubles"]] == [Trouble.BMC_SESSION]
+    assert "HTTP 403" in json.dumps(answer)
+    assert answer["planes"]["bmc"]["who"]["model"] == "AST2600"
+    assert "bmc_identity" not in answer["unknown"]
+
+
 def test_the_seconds_of_a_get_are_those_the_bmc_takes() -> None:
     with mockup(latency=0.2) as slow:
         who = found(bmc("n1", slow.url, slow.fingerprint), "n1", "bmc")["who"]

@@ -20,6 +20,7 @@ from rackcheck.model.resource import ROOT
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.handshake import Handshake
+from rackcheck.transport.redfish.unclosed import MOST, left_open
 
 
 def error(message: str) -> dict[str, object]:
@@ -107,6 +108,36 @@ def test_a_session_that_is_never_closed_is_reported() -> None:
     unknown = trouble(capture, SESSIONS)
     assert "was not closed and will expire: its DELETE failed: HTTP 500" in unknown.detail
     assert sum(n for (method, _), n in server.seen.items() if method == "DELETE") == 3
+
+
+@pytest.mark.parametrize("status", [403, 405, 501])
+def test_a_refused_logout_is_not_repeated_and_is_reported(status: int) -> None:
+    with Mockup(bodies=SMALL, faults={"DELETE session": ResourceFault(status=status)}) as server:
+        capture, _ = read(server)
+        server.sessions.clear()
+    assert left_open(capture.bodies).endswith(f"its DELETE failed: HTTP {status}")
+    assert sum(n for (method, _), n in server.seen.items() if method == "DELETE") == 1
+
+
+def test_sessions_that_a_bmc_does_not_close_do_not_accumulate() -> None:
+    with Mockup(bodies=SMALL, faults={"DELETE session": ResourceFault(status=403)}) as server:
+        for _ in range(6):
+            capture, why = read(server)
+            assert why is None
+            assert not isinstance(capture.bodies[TWO], Unknown)
+            assert left_open(capture.bodies)
+        assert len(server.sessions) == MOST
+        server.sessions.clear()
+
+
+def test_a_session_left_open_is_closed_by_the_next_visit() -> None:
+    with Mockup(bodies=SMALL, faults={"DELETE session": ResourceFault(status=403, times=1)}) as server:
+        first, _ = read(server)
+        assert left_open(first.bodies)
+        assert len(server.sessions) == 1
+        second, _ = read(server)
+    assert not left_open(second.bodies)
+    assert not server.sessions
 
 
 def test_a_session_that_only_the_body_of_the_login_names_is_closed() -> None:

@@ -2,11 +2,12 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, listing, probe, text
 from rackcheck.parse.bmc.boot import first, order, override, progress, target
-from rackcheck.parse.bmc.systems import agreed, hosts
+from rackcheck.parse.bmc.host import CHOICE, hosts
+from rackcheck.parse.bmc.systems import agreed
 
 
 @probe(
-    Redfish("Systems/*"),
+    Redfish("Systems/*", CHOICE),
     gives={
         "bmc.boot.mode": text("UEFI or Legacy", words=("UEFI", "Legacy")),
         "bmc.boot.order": listing("boot options in the order the host tries them, by reference: Boot0019"),

@@ -1,6 +1,7 @@
 """Chassis, boards and modules as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, spell_key, text
+from rackcheck.parse.bmc.host import CHOICE
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, members, state_of
 from rackcheck.parse.bmc.part import label
 from rackcheck.parse.bmc.place import PLACES, host_chassis, kind, place
@@ -11,7 +12,7 @@ TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
 
 
 @probe(
-    Redfish("Chassis/*", "Systems/*", "Systems/*/Links/Chassis/*"),
+    Redfish("Chassis/*", "Systems/*", "Systems/*/Links/Chassis/*", CHOICE),
     gives={
         "bmc.chassis": collection("chassis, boards and modules; some BMCs list every part that has a serial number"),
         "bmc.chassis/*.type": text("RackMount, Module, Component, Zone, ..."),

@@ -4,7 +4,10 @@ from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, 
 from rackcheck.model.redfish_value import amount, health, measured
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed, named, state_of
+from rackcheck.parse.bmc.older import either, with_older
 from rackcheck.parse.bmc.sensor import TEMPERATURES, above_zero
+
+OLDER = ("Thermal", "Fans")
 
 
 def share(value: object) -> float:
@@ -32,13 +35,13 @@ def share(value: object) -> float:
 )
 def bmc_cooling(docs: Documents) -> Facts:
     """State and speed of every fan, and every temperature."""
-    fans, trouble = in_chassis(docs, ("ThermalSubsystem/Fans", "*"), ("Thermal", "Fans"))
-    for key, fan in keyed(fans):
+    fans, trouble = in_chassis(docs, ("ThermalSubsystem/Fans", "*"), OLDER)
+    for key, fan in keyed(with_older(docs, fans, OLDER)):
         item = f"fan/{spell_key(key)}"
         yield f"{item}.state", state_of(fan)
         yield f"{item}.health", health_of(fan)
-        yield f"{item}.speed", fitted(fan, _place(fan, "RPM", "SpeedPercent.SpeedRPM"), amount)
-        yield f"{item}.duty", fitted(fan, _place(fan, "Percent", "SpeedPercent.Reading"), share)
+        yield f"{item}.speed", either(fan, lambda f: fitted(f, _place(f, "RPM", "SpeedPercent.SpeedRPM"), amount))
+        yield f"{item}.duty", either(fan, lambda f: fitted(f, _place(f, "Percent", "SpeedPercent.Reading"), share))
     if trouble is not None:
         yield "fan", trouble
     sensors, trouble = in_chassis(docs, *TEMPERATURES)

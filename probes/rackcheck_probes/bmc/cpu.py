@@ -1,16 +1,17 @@
 """CPUs of the host as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
+from rackcheck.parse.bmc.host import CHOICE, machine
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.processors import count, cpus
-from rackcheck.parse.bmc.systems import hosts, some, whole
+from rackcheck.parse.bmc.systems import some, whole
 
 TEXTS = {"model": "Model", "manufacturer": "Manufacturer", "serial": "SerialNumber"}
 COUNTS = {"cores": "TotalCores", "cores_enabled": "TotalEnabledCores", "threads": "TotalThreads"}
 
 
 @probe(
-    Redfish("Systems/*/Processors/*"),
+    Redfish("Systems/*/Processors/*", CHOICE),
     gives={
         "bmc.cpu": collection("CPU sockets of the host, including empty ones; GPUs are not listed"),
         "bmc.cpu.count": integer("installed CPUs"),
@@ -29,7 +30,7 @@ COUNTS = {"cores": "TotalCores", "cores_enabled": "TotalEnabledCores", "threads"
 )
 def bmc_cpu(docs: Documents) -> Facts:
     """Presence, health and model of every CPU."""
-    found, trouble = cpus(docs, hosts(docs))
+    found, trouble = cpus(docs, machine(docs))
     for key, cpu in keyed(found):
         item = f"bmc.cpu/{spell_key(key)}"
         yield f"{item}.state", state_of(cpu)

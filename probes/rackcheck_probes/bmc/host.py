@@ -1,11 +1,12 @@
 """The identity of the BMC's host."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, text
-from rackcheck.parse.bmc.systems import agreed, hosts
+from rackcheck.parse.bmc.host import CHOICE, hosts
+from rackcheck.parse.bmc.systems import agreed
 
 
 @probe(
-    Redfish("Systems/*"),
+    Redfish("Systems/*", CHOICE),
     gives={
         "bmc.host.serial": text("Serial number of the host, not of a GPU baseboard next to it.", Class.IDENTITY),
         "bmc.host.uuid": text("UUID of the host.", Class.IDENTITY),

@@ -4,13 +4,14 @@ import json
 from importlib.resources import files
 
 from rackcheck import Documents, Facts, Redfish, listing, probe, text
+from rackcheck.parse.bmc.host import CHOICE
 from rackcheck.parse.bmc.identified import identify, table
 
 TABLE = table(json.loads((files("rackcheck_probes") / "systems.json").read_text("utf-8")))
 
 
 @probe(
-    Redfish("", "Systems/*", "Systems/*/Processors/*", "Chassis/*"),
+    Redfish("", "Systems/*", "Systems/*/Processors/*", "Chassis/*", CHOICE),
     gives={
         "node.identified": text(
             "machine, identified by several properties of its BMC; absent if no supported machine matches"

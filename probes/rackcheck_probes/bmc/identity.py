@@ -18,6 +18,7 @@ from rackcheck import (
 from rackcheck.model.fact import Reading, clean
 from rackcheck.model.redfish_value import truth
 from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.host import CHOICE, hosts
 from rackcheck.parse.bmc.item import gather, health_of, keyed, members, read_ones, reported
 from rackcheck_probes.bmc.clock import offset
 
@@ -28,7 +29,7 @@ MANAGER |= {"health": "Status.Health", "time": "DateTime"}
 
 
 @probe(
-    Redfish("", "Systems/*", "Managers/*", "Systems/*/Links/ManagedBy/*"),
+    Redfish("", "Systems/*", "Managers/*", "Systems/*/Links/ManagedBy/*", CHOICE),
     gives={
         "bmc.vendor": text("vendor of the BMC's firmware, which may not be the vendor of the machine", Class.IDENTITY),
         "bmc.product": text("product name of the BMC; some BMCs report the name of a board", Class.IDENTITY),
@@ -78,19 +79,15 @@ def bmc_identity(docs: Documents) -> Facts:
     for word, trouble in (("system", no_system), ("manager", no_manager)):
         if trouble is not None:
             yield f"bmc.{word}", trouble
-    yield "firmware.bios", _one("BiosVersion", _hosts(systems), no_system)
-    managing, unread = _managing(docs, systems)
-    yield "firmware.bmc", _one("FirmwareVersion", managing or managers, no_system or unread or no_manager)
+    main, no_host = hosts(docs)
+    yield "firmware.bios", _one("BiosVersion", main, no_host)
+    managing, unread = _managing(docs, main)
+    yield "firmware.bmc", _one("FirmwareVersion", managing or managers, no_host or unread or no_manager)
 
 
-def _hosts(systems: list[Resource]) -> list[Resource]:
-    """Return the systems that have a BIOS (a GPU baseboard's system does not), or all systems if none has a BIOS."""
-    return [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
-
-
-def _managing(docs: Documents, systems: list[Resource]) -> tuple[list[Resource], Unknown | None]:
+def _managing(docs: Documents, main: list[Resource]) -> tuple[list[Resource], Unknown | None]:
     """Return the managers of the host, and, if the list of managers may be incomplete, the reason."""
-    found = [gather(docs.at("Links/ManagedBy/*", system)) for system in _hosts(systems)]
+    found = [gather(docs.at("Links/ManagedBy/*", system)) for system in main]
     trouble = next((unread for _, unread in found if unread is not None), None)
     return read_ones([manager for managers, _ in found for manager in managers], trouble)
 

@@ -1,19 +1,21 @@
 """Memory modules of the host as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text
-from rackcheck.model.redfish_value import health
+from rackcheck.parse.bmc.host import CHOICE, machine
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
-from rackcheck.parse.bmc.memory import locator, modules, rated
-from rackcheck.parse.bmc.systems import agreed, gibibytes, hosts, some, whole
+from rackcheck.parse.bmc.memory import health_of_all, locator, modules, rated, total
+from rackcheck.parse.bmc.systems import gibibytes, some, whole
 
 TEXTS = {"ecc": "ErrorCorrection", "manufacturer": "Manufacturer"}
 TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}
 
 
 @probe(
-    Redfish("Systems/*/Memory/*"),
+    Redfish("Systems/*/Memory/*", CHOICE),
     gives={
-        "bmc.memory.total": quantity("GiB", "total memory of the host, as its Redfish system reports it"),
+        "bmc.memory.total": quantity(
+            "GiB", "total memory of the host, as its Redfish system reports it, or else the sum of its modules"
+        ),
         "bmc.memory.health": text("OK, Warning or Critical, for all memory together"),
         "bmc.dimm": collection(
             "slots for memory modules, including empty ones; GPU memory is not listed",
@@ -36,10 +38,10 @@ TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}
 )
 def bmc_memory(docs: Documents) -> Facts:
     """Presence, health, type and speed of every memory module."""
-    systems = hosts(docs)
-    yield "bmc.memory.total", agreed(systems, "MemorySummary.TotalSystemMemoryGiB", some)
-    yield "bmc.memory.health", agreed(systems, "MemorySummary.Status.HealthRollup", health)
-    found, trouble = modules(docs, systems)
+    host = machine(docs)
+    found, trouble = modules(docs, host)
+    yield "bmc.memory.total", total(host, (found, trouble))
+    yield "bmc.memory.health", health_of_all(host, (found, trouble))
     for key, module in keyed(found):
         item = f"bmc.dimm/{spell_key(key)}"
         yield f"{item}.state", state_of(module)

@@ -1,12 +1,13 @@
 """Trusted platform modules of the host as the BMC reports them."""
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, spell_key, text, version
+from rackcheck.parse.bmc.host import CHOICE, machine
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
-from rackcheck.parse.bmc.systems import hosts, parts
+from rackcheck.parse.bmc.systems import parts
 
 
 @probe(
-    Redfish("Systems/*"),
+    Redfish("Systems/*", CHOICE),
     gives={
         "bmc.tpm": collection("trusted platform modules, by their position in the BMC's list"),
         "bmc.tpm/*.state": text("Enabled, Disabled, or Absent for an empty socket"),
@@ -17,9 +18,9 @@ from rackcheck.parse.bmc.systems import hosts, parts
 )
 def bmc_tpm(docs: Documents) -> Facts:
     """Presence, health and kind of every trusted platform module."""
-    systems, trouble = hosts(docs)
-    found, cut = parts(systems, "TrustedModules")
-    trouble = trouble or cut
+    host = machine(docs)
+    found, cut = parts(host.own, "TrustedModules") if host.doubt is None else ([], None)
+    trouble = host.doubt or cut
     for key, module in keyed(found):
         item = f"bmc.tpm/{spell_key(key)}"
         yield f"{item}.state", state_of(module)

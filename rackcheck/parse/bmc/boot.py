@@ -5,7 +5,8 @@ import re
 from rackcheck.model.fact import Absent, Reading, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import text_of
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.systems import Gathered, agreed, entries
+from rackcheck.parse.bmc.host import Gathered
+from rackcheck.parse.bmc.systems import agreed, entries
 
 ENTRIES = 1000
 """Maximum number of entries read of one boot order; UEFI itself allows 65,536."""

@@ -3,9 +3,10 @@
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, named, not_there, read_ones
 from rackcheck.parse.bmc.part import label
-from rackcheck.parse.bmc.systems import Gathered, has_some, some
+from rackcheck.parse.bmc.systems import has_some, some
 
 STORAGE = "Systems/*/Storage/*/Drives/*"
 CHASSIS = "Chassis/*/Drives/*"

@@ -9,6 +9,7 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
 from rackcheck.model.redfish_value import health, text_of, truth
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.host import machine
 from rackcheck.parse.bmc.item import gather, health_of, in_chassis, keyed, members, reported, state_of
 from rackcheck.parse.bmc.processors import of_type
 from rackcheck.parse.bmc.systems import gibibytes, has_some, some
@@ -71,8 +72,12 @@ class Gpu:
 def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
     """Return the GPUs of all systems, each with a unique name, and why the list may be incomplete.
 
-    An empty list counts as incomplete, because most BMCs list no GPU even if the machine has GPUs.
+    An empty list counts as incomplete, because most BMCs list no GPU even if the machine has GPUs. If the BMC manages
+    several hosts, no GPU is returned, because it is unknown which of them belong to this node.
     """
+    several = machine(docs).several
+    if several is not None:
+        return [], several
     systems, trouble = members(docs, "Systems")
     found, cut = of_type(docs, ([s for s in systems if "Processors" in s.body or s.unread], None), "GPU")
     trouble = trouble or cut

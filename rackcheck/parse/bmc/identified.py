@@ -7,8 +7,8 @@ from typing import Any
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reading, Unknown, clean
 from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.host import hosts
 from rackcheck.parse.bmc.item import gather, members
-from rackcheck.parse.bmc.systems import hosts
 
 LINKS = {
     "root": "root",
@@ -232,7 +232,7 @@ def _resources(docs: Documents, identity: ReportedIdentity) -> dict[str, list[Re
         processors, unread = processors + more, unread or cut
     types = [(each, each.read("ProcessorType").reading) for each in processors]
     unread = unread or next((kind for _, kind in types if isinstance(kind, Unknown)), None)
-    lost = {"root": no_root, "system": trouble or no_host, "baseboard": trouble, "chassis": no_chassis}
+    lost = {"root": no_root, "system": no_host, "baseboard": trouble, "chassis": no_chassis}
     lost |= {"cpu": unread, "gpu": unread}
     identity.unread |= {kind: why for kind, why in lost.items() if why is not None}
     places = {system.uri for system in main}

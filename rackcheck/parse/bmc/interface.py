@@ -3,9 +3,9 @@
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, members, read_ones
 from rackcheck.parse.bmc.port import addresses
-from rackcheck.parse.bmc.systems import Gathered
 
 NAME = "EthernetInterfaces"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value, clean
-from rackcheck.model.redfish_value import BROKEN, HEALTH, health, text_of
+from rackcheck.model.redfish_value import BROKEN, HEALTH, amount, health, text_of
 from rackcheck.model.resource import MEMBERS, Resource, inside
 from rackcheck.model.text import Sourced
 
@@ -48,13 +48,37 @@ def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]
     return read_ones(found, trouble)
 
 
+def chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
+    """Return every chassis that exists, and why the list may be incomplete.
+
+    A chassis that the collection lists but the BMC does not have (404) is left out: it makes nothing unknown that
+    another chassis reports. If the BMC has none of the listed chassis, that is the reason.
+    """
+    found, trouble = members(docs, "Chassis")
+    there = [each for each in found if each.unread is None or not not_there(each.unread)]
+    return there, trouble or (None if there else gone(found))
+
+
+def gone(resources: Iterable[Resource]) -> Unknown | None:
+    """Return the reason of the first of these resources that is listed, but that the BMC does not have (404)."""
+    for each in resources:
+        if each.unread is not None and not_there(each.unread):
+            return Unknown(each.unread.reason, f"{each.uri}: {each.unread.detail}")
+    return None
+
+
 def in_chassis(docs: Documents, *forms: LinkForm) -> tuple[list[Resource], Unknown | None]:
-    """Return the items of every chassis, from the first path that lists any, and why the list may be incomplete."""
-    chassis, trouble = members(docs, "Chassis")
+    """Return the items of every chassis, from the first path that lists any, and why the list may be incomplete.
+
+    If no chassis lists any, a listed chassis that the BMC does not have (404) makes the list incomplete.
+    """
+    places, trouble = chassis(docs)
     holdings = _Holdings(docs)
-    for place in chassis:
+    for place in places:
         failed = holdings.take(place, forms)
         trouble = trouble or failed
+    if not holdings.found:
+        trouble = trouble or gone(members(docs, "Chassis")[0])
     if not holdings.found and trouble is None and not holdings.stated:
         links = " or ".join(link for link, _ in forms)
         trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
@@ -110,6 +134,11 @@ def not_there(unread: Unknown) -> bool:
     return unread.reason is Reason.NOT_COLLECTED and "HTTP 404" in unread.detail
 
 
+def short(unread: Unknown) -> bool:
+    """Return whether a list may be incomplete only because its count is larger than the number of listed members."""
+    return unread.reason is Reason.UNPARSABLE and "reports a count of" in unread.detail
+
+
 def keyed(
     resources: Sequence[Resource], name: Callable[[Resource], str] = lambda r: r.id
 ) -> Iterator[tuple[str, Resource]]:
@@ -157,9 +186,17 @@ def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = te
         return Sourced(Absent("the slot is empty"), sourced.source)
     status = resource.body.get("Status")
     identifies = "Status" in resource.body and (not isinstance(status, Mapping) or "State" in status)
-    if isinstance(state, Unknown) and identifies:
+    if isinstance(state, Unknown) and identifies and not _occupied(resource):
         return Sourced(Unknown(state.reason, f"whether the slot is empty is unknown: {state.detail}"), sourced.source)
     return sourced
+
+
+def _occupied(resource: Resource) -> bool:
+    """Return whether a part whose state is unknown shows that it is there: by its identity, or by a size above zero."""
+    words = (resource.read(name).reading for name in ("SerialNumber", "PartNumber", "Model"))
+    sizes = (resource.read(name, amount).reading for name in ("CapacityMiB", "PowerCapacityWatts", "TotalCores"))
+    known = (*words, *(size for size in sizes if size != 0))
+    return not all(isinstance(each, Unknown) for each in known)
 
 
 def reported(resource: Resource, name: str, reader: Callable[[object], Value]) -> Sourced:
@@ -181,16 +218,30 @@ def health_of(resource: Resource) -> Sourced:
     """Read the health of an item in a slot; absent if the slot is empty, or if the BMC has no health for the item.
 
     Many resources have no `Status.Health` by design: chassis that group others, sensors without thresholds. If other
-    items of the collection have a health, a rule that judges a missing health treats it as unknown. A `Status.Health`
-    of null is unknown. A condition in `Status.Conditions` that is worse than the health replaces it.
+    items of the collection have a health, a rule that judges a missing health treats it as unknown. If `Status.Health`
+    is null or missing, a `HealthRollup` of OK serves, because it covers the item and everything below it (Redfish
+    schema Resource); a worse one may be that of another part, and leaves the health unknown. A condition in
+    `Status.Conditions` that is worse than the health replaces it.
     """
     sourced = fitted(resource, "Status.Health", health)
+    if isinstance(sourced.reading, Unknown) and resource.unread is None and resource.value("Status.Health") is None:
+        sourced = _rolled_up(resource) or sourced
     sourced = sourced if isinstance(sourced.reading, Absent) else with_conditions(resource, sourced)
     status = resource.body.get("Status", {})
-    silent = isinstance(status, Mapping) and "Health" not in status and status.get("State", "") is not None
+    silent = isinstance(status, Mapping) and not {"Health", "HealthRollup"} & status.keys()
+    silent = silent and status.get("State", "") is not None
     if resource.unread is None and silent and isinstance(sourced.reading, Unknown):
         return Sourced(Absent("the BMC reports no health for it"), sourced.source)
     return sourced
+
+
+def _rolled_up(resource: Resource) -> Sourced | None:
+    """Return the health that `HealthRollup` shows for the item itself; None if the item has no rollup."""
+    sourced = fitted(resource, "Status.HealthRollup", health)
+    if isinstance(sourced.reading, Unknown | Absent) or sourced.reading == HEALTH[0]:
+        return sourced if sourced.reading == HEALTH[0] else None
+    why = f"Status.Health is null or missing, and HealthRollup is {sourced.reading}: of this part, or of one below it"
+    return Sourced(Unknown(Reason.NOT_COLLECTED, why), sourced.source)
 
 
 def with_conditions(resource: Resource, sourced: Sourced) -> Sourced:

@@ -7,7 +7,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.item import gather, members
+from rackcheck.parse.bmc.item import gather, gone, members, not_there
 
 KINDS = ("server", "switch_tray", "power_shelf", "dpu")
 
@@ -17,22 +17,31 @@ PARTS = frozenset({"Card", "Component", "Module", "Zone"})
 
 def kind(docs: Documents) -> Sourced | Reading:
     """Return the machine's kind, and the property that shows it; unknown if an unread resource may change the kind."""
-    chassis, trouble = members(docs, "Chassis")
+    listed, trouble = members(docs, "Chassis")
+    chassis = [each for each in listed if each.unread is None or not not_there(each.unread)]
     types = [each.read("ChassisType") for each in chassis]
-    systems, unread = gather(docs.at("Systems/*"))
+    found, unread = members(docs, "Systems") if _has_systems(docs) else ([], None)
+    lost = gone(found)
+    systems = [each for each in found if each.unread is None or not not_there(each.unread)]
     trouble = trouble or unread or next((each.unread for each in systems if each.unread is not None), None)
     if trouble is not None:
         return trouble
-    dpu = next((each for each in systems if each.body.get("SystemType") == "DPU"), None)
-    if dpu is not None:
-        return Sourced("dpu", inside(dpu.uri, "SystemType"))
+    # A server may list a DPU that it contains as a system of its own.
+    hosts = [each for each in systems if each.body.get("SystemType") != "DPU"]
+    if systems and not hosts:
+        return lost or Sourced("dpu", inside(systems[0].uri, "SystemType"))
     card = next((each for each in types if each.reading == "Card"), None)
-    if card is not None and all(each.reading in PARTS for each in types):
+    # Parts in a chassis that was not read show no card.
+    if card is not None and len(chassis) == len(listed) and all(each.reading in PARTS for each in types):
         return Sourced("dpu", card.source)
-    return _by_parts(docs, systems)
+    return _by_parts(docs, hosts, lost)
 
 
-def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
+def _has_systems(docs: Documents) -> bool:
+    return any("Systems" in root.body for root in docs.at(""))
+
+
+def _by_parts(docs: Documents, systems: list[Resource], lost: Unknown | None) -> Sourced | Reading:
     """Return the kind of a machine that is not a card: `server`, `switch_tray` or `power_shelf`.
 
     A machine with processors is a server; without processors, one with switches is a switch tray; without either, one
@@ -42,7 +51,7 @@ def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
     for count in counts:
         if not isinstance(count.reading, Unknown) and count.reading != 0:
             return Sourced("server", count.source)
-    mute = next((count.reading for count in counts if isinstance(count.reading, Unknown)), None)
+    mute = lost or next((count.reading for count in counts if isinstance(count.reading, Unknown)), None)
     if mute is not None:
         return mute
     fabrics, trouble = gather(docs.at("Fabrics/*/Switches"))

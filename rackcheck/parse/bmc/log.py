@@ -13,8 +13,9 @@ from rackcheck.model.path import spell_key
 from rackcheck.model.redfish_value import health, text_of
 from rackcheck.model.resource import Resource, counted
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, read_ones
-from rackcheck.parse.bmc.systems import Gathered, has_some
+from rackcheck.parse.bmc.systems import has_some
 
 NEWEST = 50
 """Maximum number of entries that are read of one log; if a log has more, the newest entries are read."""

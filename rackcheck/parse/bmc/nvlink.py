@@ -7,8 +7,9 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, c
 from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.gpu import Gpu
+from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, read_ones
-from rackcheck.parse.bmc.systems import Gathered, some
+from rackcheck.parse.bmc.systems import some
 
 UP = ("LinkUp", "Up")
 STATUSES = (*UP, "LinkDown", "Down", "NoLink", "Starting", "Training")

@@ -6,8 +6,9 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Unreadable, clean
 from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, in_chassis, members, not_there, read_ones
-from rackcheck.parse.bmc.systems import Gathered, has_some
+from rackcheck.parse.bmc.systems import has_some
 
 SLOTS = ("Slot.Location.PartLocation.ServiceLabel", "Location.PartLocation.ServiceLabel")
 """Properties that may hold the label of a PCIe device's slot.

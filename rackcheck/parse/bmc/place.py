@@ -6,7 +6,8 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Sourced, Unknown, Unreadable, Value, clean
 from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.item import gather, members, read_ones
+from rackcheck.parse.bmc.host import hosts
+from rackcheck.parse.bmc.item import gather, read_ones
 from rackcheck.parse.bmc.part import whole
 
 ValueReader = Callable[[object], Value]
@@ -32,12 +33,11 @@ def kind(value: object) -> str:
 def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """Return the chassis that the host is in, and why the list may be incomplete.
 
-    The systems that report BIOS properties are hosts, unlike a GPU baseboard; if no system reports them, all are hosts.
+    If the BMC manages several hosts, these are the chassis of all of them.
     """
-    systems, trouble = members(docs, "Systems")
-    hosts = [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
+    main, trouble = hosts(docs)
     found: dict[str, Resource] = {}
-    for host in hosts:
+    for host in main:
         more, unread = gather(docs.at("Links/Chassis/*", host))
         found |= {chassis.uri: chassis for chassis in more}
         trouble = trouble or unread

@@ -9,7 +9,8 @@ from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import MEMBERS, Resource, same_place
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.control import DEVICES, PURPOSES
-from rackcheck.parse.bmc.item import LinkForm, gather, in_chassis, members, not_there, read_ones
+from rackcheck.parse.bmc.item import LinkForm, chassis, gather, in_chassis, not_there, read_ones
+from rackcheck.parse.bmc.older import with_older
 
 SUPPLIES: tuple[LinkForm, LinkForm] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
 SHELVES = "PowerEquipment/PowerShelves/*/PowerSupplies/*"
@@ -40,9 +41,9 @@ def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """
     found, trouble = in_chassis(docs, *SUPPLIES)
     if found or not any("PowerEquipment" in root.body for root in docs.at("")):
-        return [_embedded(each) for each in found], trouble
-    chassis, unread = members(docs, "Chassis")
-    silent = unread is None and not any(form[0].partition("/")[0] in each.body for each in chassis for form in SUPPLIES)
+        return with_older(docs, [_embedded(each) for each in found], SUPPLIES[1]), trouble
+    places, unread = chassis(docs)
+    silent = unread is None and not any(form[0].partition("/")[0] in each.body for each in places for form in SUPPLIES)
     shelved, cut = read_ones(*gather(docs.at(SHELVES)))
     if silent and (shelved or cut is not None):
         trouble = cut  # the chassis may omit supplies that are in the shelf
@@ -73,10 +74,10 @@ def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """
     supplies, trouble = in_chassis(docs, *SUPPLIES)
     fed = {owner.uri for supply in supplies if (owner := supply.owner) is not None}
-    chassis, unread = members(docs, "Chassis")
+    places, unread = chassis(docs)
     trouble = trouble or unread
     found: dict[str, Resource] = {}
-    for place in chassis:
+    for place in places:
         parts, failed = _redundancy_groups(docs, place)
         found |= {part.uri: part for part in parts}
         silent = failed is not None and failed.reason is Reason.NOT_COLLECTED
@@ -118,15 +119,22 @@ def flow(docs: Documents, supply: Resource, places: tuple[str, tuple[str, ...]])
         return Absent("the slot is empty")
     metrics, unread = gather(docs.at("Metrics", supply))
     if metrics:
-        return metrics[0].read(f"{newer}.Reading", reader)
-    return unread if unread is not None else first(supply, older, reader)
+        sourced = metrics[0].read(f"{newer}.Reading", reader)
+    elif unread is not None:
+        sourced = Sourced(unread, supply.uri)
+    else:
+        sourced = first(supply, older, reader)
+    if supply.beside is None or not isinstance(sourced.reading, Unknown):
+        return sourced
+    other = first(supply.beside, older, reader)
+    return sourced if isinstance(other.reading, Unknown) else other
 
 
 def metrics(docs: Documents) -> tuple[list[tuple[Resource, Resource]], Unknown | None]:
     """Return every chassis together with its EnvironmentMetrics, and why the list may be incomplete."""
-    chassis, trouble = members(docs, "Chassis")
+    places, trouble = chassis(docs)
     found: list[tuple[Resource, Resource]] = []
-    for place in chassis:
+    for place in places:
         environment, unread = gather(docs.at("EnvironmentMetrics", place))
         found += [(place, each) for each in environment]
         trouble = trouble or unread
@@ -179,9 +187,9 @@ def controls(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     The first entry of PowerControl covers the whole chassis, including its subsystems (processors, memory), for which
     further entries may follow.
     """
-    chassis, trouble = members(docs, "Chassis")
+    places, trouble = chassis(docs)
     found: dict[str, Resource] = {}
-    for place in chassis:
+    for place in places:
         holders, unread = gather(docs.at("Power", place))
         trouble = trouble or (unread if unread is not None and not not_there(unread) else None)
         for holder in holders:

@@ -1,10 +1,14 @@
 """Processors as a BMC lists them: CPUs and GPUs by their type, and their number."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reading, Unknown, clean
-from rackcheck.parse.bmc.systems import Gathered, below, has_some
+from rackcheck.model.redfish_value import amount
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.host import Gathered, Machine
+from rackcheck.parse.bmc.merge import merged
+from rackcheck.parse.bmc.systems import below, has_some
 
 
 def of_type(docs: Documents, systems: Gathered, kind: str) -> Gathered:
@@ -22,9 +26,25 @@ def of_type(docs: Documents, systems: Gathered, kind: str) -> Gathered:
     return found, trouble
 
 
-def cpus(docs: Documents, hosts: Gathered) -> Gathered:
-    """Return the CPU sockets of the hosts."""
-    return has_some(*of_type(docs, hosts, "CPU"), "CPU")
+def cpus(docs: Documents, machine: Machine) -> Gathered:
+    """Return the CPU sockets of the host, also those that only another system of the same machine lists, each once.
+
+    If the BMC manages several hosts, no socket is returned, because it is unknown which of them belong to this node.
+    """
+    if machine.doubt is not None:
+        return [], machine.doubt
+
+    def complete(found: Sequence[Resource]) -> bool:
+        installed = sum(each.read("Status.State").reading != "Absent" for each in found)
+        return installed > 0 and any(_counted(system) == installed for system in machine.hosts)
+
+    boards = [each for each in machine.others if "Processors" in each.body]
+    own = of_type(docs, (list(machine.own), None), "CPU")
+    return has_some(*merged(own, of_type(docs, (boards, None), "CPU"), complete), "CPU")
+
+
+def _counted(system: Resource) -> Reading:
+    return system.read("ProcessorSummary.Count", amount).reading
 
 
 def count(states: Iterable[Reading], trouble: Unknown | None) -> Reading:

@@ -7,7 +7,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import amount, measured
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.item import fitted, gather, in_chassis, members, not_there
+from rackcheck.parse.bmc.item import chassis, fitted, gather, in_chassis, not_there
 from rackcheck.parse.bmc.power import drawn
 
 UNITS: Mapping[str, str] = {
@@ -82,10 +82,10 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
     is unknown if several summaries or sensors have this context: one recorded BMC returns Intake for all its 120
     sensors.
     """
-    chassis, trouble = members(docs, "Chassis")
+    places, trouble = chassis(docs)
     rows: list[Sourced] = []
     name = f"TemperatureSummaryCelsius.{context}.Reading"
-    for place in chassis:
+    for place in places:
         holders, unread = gather(docs.at("ThermalSubsystem/ThermalMetrics", place))
         lost = next((each.unread for each in holders if each.unread is not None and not not_there(each.unread)), None)
         trouble = trouble or unread or lost

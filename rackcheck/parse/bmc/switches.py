@@ -3,8 +3,9 @@
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, members, read_ones
-from rackcheck.parse.bmc.systems import Gathered, has_some
+from rackcheck.parse.bmc.systems import has_some
 
 NVSWITCH, PCIE_SWITCH, RETIMER = "nvswitch", "pcie_switch", "retimer"
 KINDS = {NVSWITCH: "NVLink switch", PCIE_SWITCH: "PCIe switch", RETIMER: "PCIe retimer"}

@@ -1,4 +1,4 @@
-"""Systems behind one BMC: which of them are hosts, what each lists, and the values on which they agree."""
+"""Systems behind one BMC: what each lists, and the values on which all hosts agree."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,22 +7,8 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable, Value, clean
 from rackcheck.model.redfish_value import amount, measured, text_of
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.item import gather, members, read_ones
-
-Gathered = tuple[list[Resource], Unknown | None]
-"""The resources found, and why the list may be incomplete."""
-
-
-def hosts(docs: Documents) -> Gathered:
-    """Return the hosts, that is, the systems that have a BIOS, and why the list may be incomplete.
-
-    A GPU baseboard has no BIOS. If no system has a BIOS, as on a switch tray, all systems are hosts. A system that
-    could not be read makes the list incomplete, because it may be a host.
-    """
-    systems, trouble = members(docs, "Systems")
-    trouble = trouble or next((system.unread for system in systems if system.unread is not None), None)
-    found = [system for system in systems if "BiosVersion" in system.body or "Bios" in system.body]
-    return has_some(found or ([] if trouble else systems), trouble, "system")
+from rackcheck.parse.bmc.host import Gathered
+from rackcheck.parse.bmc.item import gather, read_ones
 
 
 def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:

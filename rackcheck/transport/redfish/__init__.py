@@ -26,6 +26,7 @@ def read(
     from rackcheck.transport.redfish.session import Session  # noqa: PLC0415  the HTTP libraries take 0.2 s to import
     from rackcheck.transport.redfish.visit import BmcVisit  # noqa: PLC0415
 
+    session: Session | None = None
     try:
         session = Session(bmc, limits or Limits(), trace)
     except OSError as error:
@@ -33,11 +34,11 @@ def read(
     else:
         visit = BmcVisit(session, stop or threading.Event())
         trouble = visit.make(tuple(links), tuple(whole))
+        trouble = trouble or _mute(visit.bodies)
     if trouble is not None:
-        return BmcCapture({ROOT: trouble}), trouble
-    trouble = _mute(visit.bodies)
-    if trouble is not None:
-        return BmcCapture({ROOT: trouble}), trouble
+        left = {session.place: session.left} if session is not None and session.left is not None else {}
+        return BmcCapture({ROOT: trouble, **left}), trouble
+    assert session is not None
     if session.left is not None:
         visit.bodies.setdefault(session.place, session.left)
     if session.wire.handshake is not None:

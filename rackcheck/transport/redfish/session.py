@@ -28,6 +28,7 @@ from rackcheck.transport.redfish.load import VisitUsage
 from rackcheck.transport.redfish.target import Bmc, Limits
 from rackcheck.transport.redfish.tls import Client, PinnedTls, RequestFault, trust
 from rackcheck.transport.redfish.trace import Trace
+from rackcheck.transport.redfish.unclosed import LEFT, UNCLOSED
 
 # Time limits of one resource: BMCs assemble some resources from many parts on each GET.
 
@@ -70,6 +71,9 @@ GOODBYES = 3
 
 GONE = frozenset({401, 404, 410})
 """Status codes of a logout from a session that no longer exists; some BMCs return 401."""
+
+REFUSED = frozenset({403, 405, 501})
+"""Status codes with which a BMC refuses to delete a session; a retry cannot succeed then."""
 
 DEAD = 3
 """After this number of consecutive resources without a reply, no further GET is sent."""
@@ -171,21 +175,26 @@ class Session:
 
     def leave(self) -> None:
         """Close every session that this client opened, also after errors."""
-        if self.taken:
+        earlier = UNCLOSED.take(self.bmc)
+        if self.taken or earlier:
             if self.wire.closed:
                 self.wire.reopen()
             self.until = time.monotonic() + self.limits.goodbye
             timer = threading.Timer(self.limits.goodbye, self.wire.cut)
             timer.daemon = True
             timer.start()
-            for place, key in self.taken:
-                self._give_back(place, key)
+            for session in (*self.taken, *earlier):
+                if not self._give_back(*session):
+                    UNCLOSED.add(self.bmc, session)
             timer.cancel()
         self.wire.cut()
         self.wire.pool.close()
 
-    def _give_back(self, place: str, key: str) -> None:
-        """Delete one session, with retries on errors. A session that no longer exists counts as deleted."""
+    def _give_back(self, place: str, key: str) -> bool:
+        """Delete one session, with retries on errors; return whether it is closed, or no longer exists.
+
+        A refusal (403, 405) is not retried.
+        """
         why = "no answer"
         for attempt in range(GOODBYES):
             time.sleep(min(self.limits.pause * attempt, max(0.0, self.until - time.monotonic())))
@@ -197,12 +206,13 @@ class Session:
                 why = type(error).__name__
                 continue
             if status < 300 or status in GONE:
-                return
+                return True
             why = f"HTTP {status}"
+            if status in REFUSED:
+                break
             place = f"{place.rstrip('/')}/" if status in MOVED else place
-        self.left = Unknown(
-            Reason.NOT_COLLECTED, f"the session was not closed and will expire: its DELETE failed: {why}"
-        )
+        self.left = Unknown(Reason.NOT_COLLECTED, f"{LEFT}: its DELETE failed: {why}")
+        return False
 
     def _client(self, times: int = 1, slow: int = 1) -> Client:
         """Return this thread's client, with the current session and the time limits for one request.
@@ -227,6 +237,9 @@ class Session:
         """Open a session; if the BMC does not support sessions, use basic authentication from now on."""
         self.logins += 1
         self.key = self.basic = None
+        if UNCLOSED.full(self.bmc):
+            self.basic = self._basic()
+            return None
         attempt = 0
         stale = True
         while True:
@@ -252,7 +265,7 @@ class Session:
                 self._keep(client)
                 return None
             if answer.status < 300 or answer.status in NO_SESSIONS:
-                self.basic = "Basic " + b64encode(f"{self.bmc.user}:{self.bmc.password}".encode()).decode()
+                self.basic = self._basic()
                 return None
             value = f"login: HTTP {answer.status}{message(answer, self.wire.hiding)}"
             if answer.status not in BUSY:
@@ -261,6 +274,9 @@ class Session:
             if not result or attempt >= self.limits.retries or not self._pause(attempt, answer):
                 return Unknown(Reason.NOT_READY, value)
             attempt += 1
+
+    def _basic(self) -> str:
+        return "Basic " + b64encode(f"{self.bmc.user}:{self.bmc.password}".encode()).decode()
 
     def _keep(self, client: Client) -> None:
         """Record a new session, to close it later; a URI that is not a session URI of this BMC is never deleted."""
@@ -280,7 +296,7 @@ class Session:
         named = clean(self.wire.hiding.text(value or "empty"), 100)
         self.left = Unknown(
             Reason.NOT_COLLECTED,
-            f"the session was not closed and will expire: its URI is {named}, which is not a session of this BMC",
+            f"{LEFT}: its URI is {named}, which is not a session of this BMC",
         )
 
     def _asked(self, uri: str, *, once: bool = False) -> HttpReply | Unknown:

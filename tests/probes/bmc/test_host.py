@@ -170,7 +170,7 @@ def test_a_host_that_was_not_read_is_not_replaced_by_the_gpu_baseboard(name: str
         (HPE_INTEL, "1", 2, "Intel(R) Xeon(R) 6787P", 86, 172),
         (HPE_AMD, "2", 2, "AMD EPYC 7763 64-Core Processor", 64, 128),
         (LENOVO, "1", 2, "Intel(R) Xeon(R) Platinum 8362 CPU @ 2.80GHz", 32, 64),
-        (GB200, "CPU_0", 2, None, 72, 72),
+        (GB200, "CPU_0", 2, "Grace A02", 72, 72),
         (DMTF, "CPU1", 1, "Multi-Core Intel(R) Xeon(R) processor 7xxx Series", 8, 16),
         (X10, "1", 1, "Intel(R) Xeon(R) CPU D-1541 @ 2.10GHz", 8, 16),
     ],
@@ -322,18 +322,6 @@ def test_progress_is_reported_in_the_vendors_word_where_it_is_oem() -> None:
     assert of(SUPERMICRO)["bmc.boot.progress"] == "SystemHardwareInitializationComplete"
     assert unknown(of(HPE_INTEL)["bmc.boot.progress"])
     assert unknown(of(DGX)["bmc.boot.progress"])
-
-
-def test_differing_values_of_two_hosts_are_not_merged() -> None:
-    systems = "/redfish/v1/Systems"
-    place = f"{systems}/1"
-    other = {**body(LENOVO, place), "Id": "2", "Boot": {"BootSourceOverrideMode": "Legacy"}}
-    both = {**body(LENOVO, systems), "Members": [{"@odata.id": place}, {"@odata.id": f"{systems}/2"}]}
-    both["Members@odata.count"] = 2
-    found = of(LENOVO, **{systems: both, f"{systems}/2": other})
-    assert unknown(found["bmc.boot.mode"], Reason.UNPARSABLE)
-    assert found["bmc.memory.total"] == 1024
-    assert found["bmc.tpm"] == ("1:0", "2:0")
 
 
 # Readers

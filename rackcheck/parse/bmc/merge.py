@@ -1,0 +1,93 @@
+"""Parts that a BMC lists twice, in two systems or in two schemas: found by serial number or label, and merged."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.identity import serial
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.host import Gathered, mark
+from rackcheck.parse.bmc.item import not_there
+
+LABELS = ("Socket", "DeviceLocator", "Location.PartLocation.ServiceLabel")
+"""Properties with the name that the board gives to the position of a part."""
+
+Complete = Callable[[Sequence[Resource]], bool]
+"""A function that returns whether parts add up to what the host's summary reports; False if it reports nothing."""
+
+
+@dataclass(frozen=True)
+class _Matches:
+    """The own parts, each with the other resource of the same part if there is one, and the other parts left over.
+
+    `distinct` is true if it is known that the parts left over are not among the own parts.
+    """
+
+    own: list[Resource]
+    left: list[Resource]
+    distinct: bool
+
+
+def merged(own: Gathered, others: Gathered, complete: Complete) -> Gathered:
+    """Return the parts of a host, of which some may be listed by another system of the same machine, each once.
+
+    If the own parts add up to the host's summary, or if the host lists parts and the other system only the same, the
+    other system adds only properties that the host leaves out. If it is unknown whether a part of the other system is
+    among the own parts, the list is incomplete.
+    """
+    found, trouble = own
+    extra, cut = others
+    if not extra:
+        return found, trouble or (None if found else cut)
+    if not found:
+        if trouble is None or (missing(trouble) and (complete(extra) or not not_there(trouble))):
+            return extra, cut
+        return [], trouble
+    matches = _match(found, extra)
+    if complete(found):
+        return matches.own, trouble
+    union = [*matches.own, *matches.left]
+    if not matches.left or matches.distinct or complete(union):
+        return union, trouble or (None if complete(union) else cut)
+    why = f"whether {matches.left[0].uri} is one of the parts that the host lists is unknown: it has another label"
+    return matches.own, trouble or Unknown(Reason.NOT_COLLECTED, why)
+
+
+def missing(trouble: Unknown) -> bool:
+    """Return whether a system has no such list: it has no link to one, or the link leads nowhere (404)."""
+    return not_there(trouble) or (trouble.reason is Reason.NOT_COLLECTED and " has no " in trouble.detail)
+
+
+def _match(own: Sequence[Resource], others: Sequence[Resource]) -> _Matches:
+    serials = [Counter(map(_serial, own)), Counter(map(_serial, others))]
+    labels = [Counter(label for each in side for label in _labels(each)) for side in (own, others)]
+    found = list(own)
+    left: list[Resource] = []
+    by_label, known = False, True
+    for other in others:
+        number = _serial(other)
+        alone = bool(number) and all(side[number] <= 1 for side in serials)
+        names = {label for label in _labels(other) if all(side[label] <= 1 for side in labels)}
+        by_serial = [i for i, each in enumerate(own) if alone and _serial(each) == number]
+        # Two serial numbers that differ are two parts, whatever the labels are.
+        named = [i for i, e in enumerate(own) if names & _labels(e) and not (_serial(e) and number)]
+        for index in (by_serial or named)[:1]:
+            found[index] = replace(found[index], beside=other)
+        by_label = by_label or bool(named)
+        if not by_serial and not named:
+            left.append(other)
+            known = known and alone and all(map(_serial, own))
+    return _Matches(found, left, known or by_label)
+
+
+def _serial(part: Resource) -> str:
+    return mark(part, "SerialNumber", serial)
+
+
+def _labels(part: Resource) -> set[str]:
+    """Return the labels of a part's position in one spelling: CPU 1 and CPU1 are the same."""
+    readings = (part.read(name).reading for name in LABELS)
+    words = {re.sub(r"[^0-9a-z.:]", "", str(each).casefold()) for each in readings if not isinstance(each, Unknown)}
+    return words - {""}

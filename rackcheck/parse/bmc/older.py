@@ -1,0 +1,84 @@
+"""Parts that a chassis lists in two schemas: the older one serves for properties that the newer one leaves out."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rackcheck.model.documents import Documents, Missing
+from rackcheck.model.fact import Unknown
+from rackcheck.model.identity import serial
+from rackcheck.model.resource import Resource
+from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.host import mark
+from rackcheck.parse.bmc.item import LinkForm, gather
+
+Marks = Callable[[Resource], str]
+
+
+def with_older(docs: Documents, found: Sequence[Resource], form: LinkForm) -> list[Resource]:
+    """Return the parts, each with the same part of the older resource `form` of its chassis beside it, if there is one.
+
+    No part is added: the older resource may name the parts otherwise, and list other parts than the newer one. Parts
+    that were read from the older resource, or whose older resource this probe does not fetch, are returned as they are.
+    """
+    link, name = form
+    places = {each.owner.uri: each.owner for each in found if each.owner is not None and "#" not in each.uri}
+    kept = {each.uri: each for each in found}
+    for uri, chassis in places.items():
+        try:
+            holders, _ = gather(docs.at(link, chassis))
+            older = [part for holder in holders if holder.unread is None for part in gather(holder.parts(name))[0]]
+        except Missing:
+            continue
+        newer = [each for each in found if each.owner is not None and each.owner.uri == uri and "#" not in each.uri]
+        kept |= {each.uri: replace(each, beside=other) for each, other in _pairs(newer, older)}
+    return [kept[each.uri] for each in found]
+
+
+def either(resource: Resource, read: Callable[[Resource], Sourced]) -> Sourced:
+    """Read a property that the two schemas name differently: from the resource, or else from the one beside it."""
+    own = read(resource)
+    if resource.beside is None or not isinstance(own.reading, Unknown):
+        return own
+    other = read(resource.beside)
+    return own if isinstance(other.reading, Unknown) else other
+
+
+def _pairs(newer: Sequence[Resource], older: Sequence[Resource]) -> list[tuple[Resource, Resource]]:
+    """Return the parts of both lists that are the same: by serial number, by name, or if all Ids are equal, by Id.
+
+    An Id alone is not sufficient: one schema may count from 0, and the other from 1.
+    """
+    ids = {each.id for each in newer} == {each.id for each in older}
+    marks: tuple[Marks, ...] = (_serial, _name, *((_id,) if ids else ()))
+    pairs: dict[str, tuple[Resource, Resource]] = {}
+    used: set[str] = set()
+    for each in marks:
+        counts = [Counter(map(each, side)) for side in (newer, older)]
+        by_mark = {each(part): part for part in older if part.uri not in used}
+        for part in newer:
+            word = each(part)
+            other = by_mark.get(word) if word and all(count[word] == 1 for count in counts) else None
+            if other is None or part.uri in pairs or _differ(part, other):
+                continue
+            pairs[part.uri] = (part, other)
+            used.add(other.uri)
+    return list(pairs.values())
+
+
+def _differ(one: Resource, other: Resource) -> bool:
+    numbers = _serial(one), _serial(other)
+    return all(numbers) and numbers[0] != numbers[1]
+
+
+def _serial(part: Resource) -> str:
+    return mark(part, "SerialNumber", serial)
+
+
+def _name(part: Resource) -> str:
+    return mark(part, "Name", lambda word: re.sub(r"[\W_]", "", word.casefold()))
+
+
+def _id(part: Resource) -> str:
+    return part.id

@@ -1,0 +1,239 @@
+"""Which system is the host where a BMC describes one machine by several systems, or several machines."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from one_probe import Found, altered, ask, bodies
+from trees import BLUEFIELD, DELL, DGX, GB200, LENOVO, bmc_probes
+
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import Body
+
+SYSTEMS = "/redfish/v1/Systems"
+TRAY, BOARD = f"{SYSTEMS}/System_0", f"{SYSTEMS}/HGX_Baseboard_0"
+GONE = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
+LOST = Unknown(Reason.TIMEOUT, "no answer")
+PROBES = bmc_probes()
+
+
+def body(name: str, uri: str, probe: str = "bmc_cpu") -> dict[str, Any]:
+    found = bodies(PROBES[probe], name)[uri]
+    assert not isinstance(found, Unknown)
+    return dict(found)
+
+
+def changed(name: str, uri: str, probe: str = "bmc_cpu", **properties: object) -> dict[str, Any]:
+    return {**body(name, uri, probe), **properties}
+
+
+def cpu(name: str, changes: Mapping[str, Body | Unknown]) -> Found:
+    return ask(PROBES["bmc_cpu"], name, changes)
+
+
+def memory(name: str, changes: Mapping[str, Body | Unknown]) -> Found:
+    return ask(PROBES["bmc_memory"], name, changes)
+
+
+def boot(name: str, changes: Mapping[str, Body | Unknown]) -> Found:
+    return ask(PROBES["bmc_boot"], name, changes)
+
+
+def links(*uris: str) -> dict[str, Any]:
+    return {"Members": [{"@odata.id": uri} for uri in uris], "Members@odata.count": len(uris)}
+
+
+def unknown(reading: object, part: str = "") -> bool:
+    return isinstance(reading, Unknown) and part in reading.detail
+
+
+# A baseboard is no host
+
+
+@pytest.mark.parametrize("version", ["", "  ", "N/A", None])
+def test_an_empty_bios_version_makes_no_host_of_a_baseboard(version: str | None) -> None:
+    board = {BOARD: changed(GB200, BOARD, BiosVersion=version)}
+    found = cpu(GB200, board)
+    assert found["bmc.cpu.count"] == 2
+    assert found["bmc.cpu"] == ("CPU_0", "CPU_1")
+    assert memory(GB200, board)["bmc.memory.total"] == 960
+    assert boot(GB200, board)["bmc.boot.first"] == "Boot0011"
+    assert unknown(ask(PROBES["bmc_host"], GB200, board)["bmc.host.serial"])  # the board's serial is not the host's
+
+
+def test_a_baseboard_with_a_link_to_a_bios_is_no_host_since_none_of_its_processors_is_a_cpu() -> None:
+    place = f"{SYSTEMS}/HGX_Baseboard_0"
+    board = {place: changed(DGX, place, Bios={"@odata.id": f"{place}/Bios"}, BiosVersion="1.0")}
+    assert boot(DGX, board)["bmc.boot.first"] == "Boot0026"
+    assert memory(DGX, board)["bmc.memory.total"] == 2048
+    assert ask(PROBES["bmc_identity"], DGX, board)["firmware.bios"] == "1.1.3"
+
+
+def test_a_card_with_a_boot_order_of_its_own_is_no_host() -> None:
+    place, chassis = f"{SYSTEMS}/Bluefield", "/redfish/v1/Chassis/Card1"
+    card = {**body(BLUEFIELD, place, "bmc_boot"), "Links": {"Chassis": [{"@odata.id": chassis}]}}
+    changes: dict[str, Body | Unknown] = {
+        SYSTEMS: links(f"{SYSTEMS}/1", place),
+        place: card,
+        chassis: {"Id": "Card1", "ChassisType": "Card"},
+    }
+    assert boot(LENOVO, changes)["bmc.boot.first"] == "Boot0003"
+    other = {**changes, chassis: {"Id": "Card1", "ChassisType": "Blade"}, place: {**card, "BiosVersion": "2"}}
+    assert unknown(cpu(LENOVO, {**other})["bmc.cpu.count"], "manages 2 hosts")
+    assert boot(LENOVO, {**changes, place: {**card, "SystemType": "DPU"}})["bmc.boot.first"] == "Boot0003"
+
+
+def test_the_host_is_found_in_any_order_and_under_any_id() -> None:
+    first, second = f"{SYSTEMS}/a", f"{SYSTEMS}/b"
+    changes: dict[str, Body | Unknown] = {
+        SYSTEMS: links(second, first),
+        first: changed(GB200, TRAY, Id="HGX_Baseboard_0"),
+        second: changed(GB200, BOARD, Id="System_0", BiosVersion=""),
+    }
+    assert cpu(GB200, changes)["bmc.cpu.count"] == 2
+    assert boot(GB200, changes)["bmc.boot.first"] == "Boot0011"
+
+
+# Parts of the host that another system lists
+
+
+def without(uri: str, *names: str) -> dict[str, Any]:
+    return {key: value for key, value in body(GB200, uri).items() if key not in names}
+
+
+def test_cpus_and_modules_that_only_the_baseboard_lists_are_the_hosts() -> None:
+    bare: dict[str, Body | Unknown] = {TRAY: without(TRAY, "Processors", "Memory")}
+    found = cpu(GB200, bare)
+    assert (found["bmc.cpu.count"], found["bmc.cpu"]) == (2, ("CPU_0", "CPU_1"))
+    assert found["bmc.cpu/CPU_0.model"] == "Grace A02"
+    found = memory(GB200, bare)
+    assert found["bmc.dimm"] == ("ProcessorModule_0_Memory_0", "ProcessorModule_1_Memory_0")
+    assert found["bmc.memory.total"] == 960
+
+
+def test_an_empty_collection_of_the_host_is_filled_by_the_baseboard() -> None:
+    assert cpu(GB200, {f"{TRAY}/Processors": links()})["bmc.cpu.count"] == 2
+    assert len(memory(GB200, {f"{TRAY}/Memory": links()})["bmc.dimm"]) == 2  # type: ignore[arg-type]
+
+
+def test_a_cpu_in_each_of_two_systems_gives_two() -> None:
+    found = cpu(
+        GB200,
+        {
+            f"{TRAY}/Processors": links(f"{TRAY}/Processors/CPU_0"),
+            f"{BOARD}/Processors": links(f"{BOARD}/Processors/CPU_1"),
+        },
+    )
+    assert (found["bmc.cpu.count"], found["bmc.cpu"]) == (2, ("CPU_0", "CPU_1"))
+
+
+def test_one_cpu_that_two_systems_list_under_two_ids_counts_once_and_takes_what_the_host_leaves_out() -> None:
+    renamed = f"{BOARD}/Processors/ProcessorModule_0_CPU_0"
+    changes: dict[str, Body | Unknown] = {
+        f"{BOARD}/Processors": links(renamed, f"{BOARD}/Processors/CPU_1"),
+        renamed: changed(GB200, f"{BOARD}/Processors/CPU_0", Id="ProcessorModule_0_CPU_0"),
+    }
+    found = cpu(GB200, changes)
+    assert (found["bmc.cpu.count"], found["bmc.cpu"]) == (2, ("CPU_0", "CPU_1"))
+    assert found["bmc.cpu/CPU_0.model"] == "Grace A02"
+    silent: dict[str, Body | Unknown] = {TRAY: changed(GB200, TRAY, ProcessorSummary=None)}
+    for n in (0, 1):  # without serial numbers, the socket's label decides
+        silent |= {
+            f"{s}/Processors/CPU_{n}": changed(GB200, f"{s}/Processors/CPU_{n}", SerialNumber=None)
+            for s in (TRAY, BOARD)
+        }
+    assert cpu(GB200, silent)["bmc.cpu.count"] == 2
+
+
+def test_two_parts_that_nothing_tells_apart_leave_the_count_unknown_and_the_hosts_parts_known() -> None:
+    odd: dict[str, Body | Unknown] = {TRAY: changed(GB200, TRAY, ProcessorSummary=None)}
+    for n in (0, 1):
+        for system, label in ((TRAY, "CPU"), (BOARD, "Module")):
+            place = f"{system}/Processors/CPU_{n}"
+            odd[place] = changed(GB200, place, SerialNumber=None, Socket=f"{label} {n}", Location=None)
+    found = cpu(GB200, odd)
+    assert unknown(found["bmc.cpu.count"], "whether")
+    assert found["bmc.cpu/CPU_0.cores"] == 72
+
+
+def test_no_cpu_anywhere_is_said_only_if_no_system_has_one() -> None:
+    empty = {f"{system}/Processors": links() for system in (TRAY, BOARD)}
+    assert unknown(cpu(GB200, dict(empty))["bmc.cpu"], "lists no CPU")
+    assert unknown(cpu(GB200, {f"{TRAY}/Processors": links(), f"{BOARD}/Processors": LOST})["bmc.cpu"], "no answer")
+
+
+def test_the_gpus_memory_on_a_baseboard_is_no_module_of_a_host_that_lists_none() -> None:
+    found = memory(DGX, {f"{SYSTEMS}/DGX/Memory": links()})
+    assert unknown(found["bmc.dimm"])
+    assert not [path for path in found if path.startswith("bmc.dimm/")]
+
+
+def test_a_silent_summary_is_replaced_by_the_sum_and_the_worst_health_of_the_modules() -> None:
+    place = f"{SYSTEMS}/System.Embedded.1"
+    module = f"{place}/Memory/DIMM.Socket.A1"
+    silent = {place: changed(DELL, place, MemorySummary=None)}
+    assert memory(DELL, dict(silent))["bmc.memory.total"] == 512
+    ill = changed(DELL, module, "bmc_memory", Status={"State": "Enabled", "Health": "Warning"})
+    assert memory(DELL, {**silent, module: ill})["bmc.memory.health"] == "Warning"
+    assert unknown(memory(DELL, {**silent, module: GONE})["bmc.memory.total"])
+
+
+# Two hosts
+
+
+def twins(**second: object) -> dict[str, Body | Unknown]:
+    place = f"{SYSTEMS}/1"
+    other = {**changed(LENOVO, place), "Id": "2", "UUID": "11112222-3333-4444-5555-666677778888"}
+    return {SYSTEMS: links(place, f"{SYSTEMS}/2"), f"{SYSTEMS}/2": {**other, "SerialNumber": "J105958C", **second}}
+
+
+@pytest.mark.parametrize(
+    ("probe", "paths"),
+    [
+        ("bmc_cpu", ("bmc.cpu", "bmc.cpu.count")),
+        ("bmc_memory", ("bmc.dimm",)),
+        ("bmc_tpm", ("bmc.tpm",)),
+        ("bmc_gpu", ("bmc.gpu",)),
+    ],
+)
+def test_parts_of_two_hosts_are_not_counted_together(probe: str, paths: tuple[str, ...]) -> None:
+    found = ask(PROBES[probe], LENOVO, twins())
+    for path in paths:
+        assert unknown(found[path], "manages 2 hosts (1, 2)"), path
+    assert not [path for path in found if "/" in path]
+
+
+def test_what_two_hosts_agree_on_is_known_and_the_rest_is_not() -> None:
+    found = boot(LENOVO, twins(Boot={"BootSourceOverrideMode": "Legacy"}))
+    assert unknown(found["bmc.boot.mode"], "different values")
+    assert memory(LENOVO, twins())["bmc.memory.total"] == 1024
+    assert unknown(ask(PROBES["bmc_host"], LENOVO, twins())["bmc.host.serial"], "1: J105958B, 2: J105958C")
+
+
+def test_a_twin_that_is_off_is_still_a_host() -> None:
+    off = twins(PowerState="Off", Processors=None, Memory=None, ProcessorSummary=None)
+    assert unknown(cpu(LENOVO, off)["bmc.cpu.count"], "manages 2 hosts")
+
+
+def test_one_machine_that_two_systems_describe_is_one_host() -> None:
+    same = twins(UUID=body(LENOVO, f"{SYSTEMS}/1")["UUID"], SerialNumber="J105958B")
+    assert cpu(LENOVO, same)["bmc.cpu.count"] == 2
+    assert ask(PROBES["bmc_tpm"], LENOVO, same)["bmc.tpm"] == ("0",)
+
+
+# Systems that are not there
+
+
+def test_a_listed_system_that_does_not_exist_leaves_the_host_known() -> None:
+    ghost = {SYSTEMS: links(f"{SYSTEMS}/System.Embedded.1", f"{SYSTEMS}/Ghost")}
+    assert cpu(DELL, dict(ghost))["bmc.cpu.count"] == 2
+    assert ask(PROBES["bmc_kind"], DELL, dict(ghost))["bmc.kind"] == "server"
+    assert cpu(DELL, {**ghost, f"{SYSTEMS}/Ghost": LOST})["bmc.cpu.count"] == LOST
+
+
+def test_a_count_of_systems_above_the_list_leaves_the_host_known() -> None:
+    uri = f"{SYSTEMS}/System.Embedded.1"
+    more = {SYSTEMS: {**links(uri), "Members@odata.count": 2}}
+    assert cpu(DELL, dict(more))["bmc.cpu.count"] == 2
+    assert unknown(ask(PROBES["bmc_identity"], DELL, dict(more))["bmc.system"], "count of 2")
+    assert not unknown(altered(PROBES["bmc_host"], DELL, uri, Name="x")["bmc.host.serial"])
