@@ -61,7 +61,7 @@ ON_BMC: Mapping[str, tuple[set[str], set[str]]] = {
     HPE_INTEL: ({"xeon-server"}, set()),
     HPE_AMD: ({"epyc-server"}, set()),
     LENOVO: ({"xeon-server"}, set()),
-    GB200: ({"gb200-nvl72", "grace-server"}, CPUS - {"grace-server"}),
+    GB200: ({"gb200-nvl72", "grace-server"}, set()),
     NVSWITCH: (set(), CPUS - {"grace-server"}),
     DMTF: ({"xeon-server"}, set()),
     X10: ({"xeon-server"}, {"gb200-nvl72", "gh200", "h100-hgx", "h200-hgx"}),  # its chassis has no model

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackcheck.model.fact import Reason, Unknown
@@ -13,6 +13,8 @@ from rackcheck.parse.bmc.item import not_there
 
 LABELS = ("Socket", "DeviceLocator", "Location.PartLocation.ServiceLabel")
 """Properties with the name that the board gives to the position of a part."""
+
+_NO_LINK = re.compile(r" has no \w+\Z")
 
 Complete = Callable[[Sequence[Resource]], bool]
 """A function that returns whether parts add up to what the host's summary reports; False if it reports nothing."""
@@ -36,13 +38,18 @@ def merged(own: Gathered, others: Gathered, complete: Complete) -> Gathered:
     If the own parts add up to the host's summary, or if the host lists parts and the other system only the same, the
     other system adds only properties that the host leaves out. If it is unknown whether a part of the other system is
     among the own parts, the list is incomplete.
+
+    The health of a part that both list is the host's. If the host has a list and it is empty, the host's health was not
+    read, so the health of the other system's parts is unknown.
     """
     found, trouble = own
     extra, cut = others
     if not extra:
         return found, trouble or (None if found else cut)
     if not found:
-        if trouble is None or (missing(trouble) and (complete(extra) or not not_there(trouble))):
+        if trouble is None:
+            return [_without_health(each) for each in extra], cut
+        if missing(trouble) and (complete(extra) or not not_there(trouble)):
             return extra, cut
         return [], trouble
     matches = _match(found, extra)
@@ -55,9 +62,19 @@ def merged(own: Gathered, others: Gathered, complete: Complete) -> Gathered:
     return matches.own, trouble or Unknown(Reason.NOT_COLLECTED, why)
 
 
+def _without_health(part: Resource) -> Resource:
+    status = part.body.get("Status")
+    if not isinstance(status, Mapping):
+        return part
+    return replace(part, body={**part.body, "Status": {"State": status.get("State")}})
+
+
 def missing(trouble: Unknown) -> bool:
-    """Return whether a system has no such list: it has no link to one, or the link leads nowhere (404)."""
-    return not_there(trouble) or (trouble.reason is Reason.NOT_COLLECTED and " has no " in trouble.detail)
+    """Return whether a system has no such list: it has no link to one, or the link leads nowhere (404).
+
+    A list without Members is another case: it is there, and could not be read.
+    """
+    return not_there(trouble) or (trouble.reason is Reason.NOT_COLLECTED and bool(_NO_LINK.search(trouble.detail)))
 
 
 def _match(own: Sequence[Resource], others: Sequence[Resource]) -> _Matches:
