@@ -3,7 +3,20 @@
 import json
 from importlib.resources import files
 
-from rackcheck import Documents, Facts, Redfish, collection, flag, listing, probe, spell_key, text, version, view
+from rackcheck import (
+    Documents,
+    Facts,
+    Redfish,
+    Walk,
+    collection,
+    flag,
+    listing,
+    probe,
+    spell_key,
+    text,
+    version,
+    view,
+)
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc import firmware
 from rackcheck.parse.bmc.item import keyed, members
@@ -14,8 +27,16 @@ FUNCTIONS = (*(row.name for row in TABLE.functions), firmware.OTHER)
 ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEATED)
 
 
+def linked(docs: Documents) -> None:
+    """Fetch the parts that components link to, if nothing else identifies these components."""
+    for component in members(docs, INVENTORY)[0]:
+        firmware.function(TABLE, component, docs)
+
+
 @probe(
-    Redfish(f"{INVENTORY}/*"),
+    Redfish(
+        f"{INVENTORY}/*", Walk("PCIe devices, processors and switches of components without a telling name", linked)
+    ),
     gives={
         "firmware.component": collection("firmware that the BMC lists; some BMCs also list previous and backup copies"),
         "firmware.component/*.version": version("opaque", "version as the BMC spells it"),
@@ -38,7 +59,7 @@ ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEAT
 def bmc_firmware(docs: Documents) -> Facts:
     """Every component's firmware version, its function and role."""
     resources, trouble = members(docs, INVENTORY)
-    found = firmware.components(TABLE, keyed(resources))
+    found = firmware.components(TABLE, keyed(resources), docs)
     for component in found:
         item = f"firmware.component/{spell_key(component.key)}"
         yield f"{item}.version", component.resource.read("Version")
