@@ -129,8 +129,8 @@ def components(
 def function(known: SignTable, component: Resource, docs: Documents | None = None) -> tuple[Reading, tuple[str, ...]]:
     """Return the function of a firmware component, and the evidence for it.
 
-    The evidence is tried in this order: its names and links, then the part that it links to, then a short description. If
-    no row of the table matches, the function is `other`, or unknown if the component has no readable name, or if the
+    The evidence is tried in this order: its names and links, the part that it links to, a short description. If no row
+    of the table matches, the function is `other`, or unknown if the component has no readable name, or if the
     part that it links to could not be read.
     """
     texts, links = dict(_texts(component, TEXTS)), tuple(_links(component))
