@@ -2,10 +2,11 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
+from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.processors import count, cpus
 from rackcheck.parse.bmc.systems import hosts, some, whole
 
-TEXTS = {"model": "Model", "manufacturer": "Manufacturer", "serial": "SerialNumber"}
+TEXTS = {"model": "Model", "manufacturer": "Manufacturer"}
 COUNTS = {"cores": "TotalCores", "cores_enabled": "TotalEnabledCores", "threads": "TotalThreads"}
 
 
@@ -36,6 +37,7 @@ def bmc_cpu(docs: Documents) -> Facts:
         yield f"{item}.health", health_of(cpu)
         for leaf, name in TEXTS.items():
             yield f"{item}.{leaf}", fitted(cpu, name)
+        yield f"{item}.serial", identified(cpu, "SerialNumber")
         for leaf, name in COUNTS.items():
             yield f"{item}.{leaf}", fitted(cpu, name, whole)
         yield f"{item}.max_speed", fitted(cpu, "MaxSpeedMHz", some)

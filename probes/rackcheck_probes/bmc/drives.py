@@ -17,9 +17,9 @@ from rackcheck import (
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.drive import CHASSIS, STORAGE, drives, gigabytes, key, share
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
-from rackcheck.parse.bmc.part import label, named_first, revision
+from rackcheck.parse.bmc.part import identified, label, named_first, revision
 
-TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber"}
+TEXTS = {"manufacturer": "Manufacturer", "model": "Model"}
 
 
 @probe(
@@ -52,6 +52,7 @@ def bmc_drives(docs: Documents) -> Facts:
         yield f"{item}.health", health_of(drive)
         for fact, word in TEXTS.items():
             yield f"{item}.{fact}", fitted(drive, word, label)
+        yield f"{item}.serial", identified(drive, "SerialNumber")
         yield f"{item}.firmware", fitted(drive, named_first(drive, "Revision", "FirmwareVersion"), revision)
         yield f"{item}.capacity", fitted(drive, "CapacityBytes", gigabytes)
         yield f"{item}.media", fitted(drive, "MediaType")

@@ -16,7 +16,7 @@ from rackcheck import (
     version,
 )
 from rackcheck.model.redfish_value import truth
-from rackcheck.parse.bmc.gpu import gpus, limit, memory, remap, uuid, walked
+from rackcheck.parse.bmc.gpu import gpus, limit, memory, remap, walked
 from rackcheck.parse.bmc.processors import count
 from rackcheck.parse.bmc.systems import some, whole
 
@@ -26,7 +26,8 @@ ELSEWHERE = Walk(
 )
 PLACES = (PROCESSORS, ELSEWHERE)
 TEXTS = {"model": "Model", "name": "Name", "manufacturer": "Manufacturer"}
-TEXTS |= {"serial": "SerialNumber", "part_number": "PartNumber", "vbios": "FirmwareVersion"}
+TEXTS |= {"vbios": "FirmwareVersion"}
+LABELS = {"serial": "SerialNumber", "part_number": "PartNumber", "uuid": "UUID"}
 LANES = {"pcie_width": "LanesInUse", "pcie_max_width": "MaxLanes"}
 REMAPS = {"remap_failed": "RowRemappingFailed", "remap_pending": "RowRemappingPending"}
 SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEnabled", "speed_locked": "SpeedLocked"}
@@ -71,7 +72,8 @@ def bmc_gpu(docs: Documents) -> Facts:
             yield f"{item}.{leaf}", gpu.read(name)
         yield f"{item}.state", gpu.state()
         yield f"{item}.health", gpu.health()
-        yield f"{item}.uuid", gpu.read("UUID", uuid)
+        for leaf, name in LABELS.items():
+            yield f"{item}.{leaf}", gpu.label(name)
         yield f"{item}.memory", memory(docs, gpu)
         for leaf, name in REMAPS.items():
             yield f"{item}.{leaf}", remap(docs, gpu, name)

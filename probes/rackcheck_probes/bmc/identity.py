@@ -15,9 +15,11 @@ from rackcheck import (
 )
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.item import health_of, keyed, members, reported
+from rackcheck.parse.bmc.part import identified
 from rackcheck_probes.bmc.clock import offset
 
-SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}
+SYSTEM = {"manufacturer": "Manufacturer", "model": "Model"}
+LABELS = {"serial": "SerialNumber", "sku": "SKU"}
 SYSTEM |= {"power_state": "PowerState", "health": "Status.Health", "bios_version": "BiosVersion"}
 MANAGER = {"type": "ManagerType", "model": "Model", "firmware": "FirmwareVersion"}
 MANAGER |= {"health": "Status.Health", "time": "DateTime"}
@@ -66,6 +68,8 @@ def bmc_identity(docs: Documents) -> Facts:
                 value = health_of(resource) if fact == "health" else resource.read(name)
                 yield f"bmc.{word}/{spell_key(key)}.{fact}", value
     for key, system in keyed(systems):
+        for fact, name in LABELS.items():
+            yield f"bmc.system/{spell_key(key)}.{fact}", identified(system, name)
         yield f"bmc.system/{spell_key(key)}.test_mode", reported(system, "Oem.Nvidia.ISTModeEnabled", truth)
     for key, manager in keyed(managers):
         yield f"bmc.manager/{spell_key(key)}.offset", offset(manager)

@@ -4,10 +4,11 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, integer, pro
 from rackcheck.model.redfish_value import health
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.memory import locator, modules, rated
+from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.systems import agreed, gibibytes, hosts, some, whole
 
 TEXTS = {"ecc": "ErrorCorrection", "manufacturer": "Manufacturer"}
-TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}
+LABELS = {"part_number": "PartNumber", "serial": "SerialNumber"}
 
 
 @probe(
@@ -53,5 +54,7 @@ def bmc_memory(docs: Documents) -> Facts:
         yield f"{item}.type", fitted(module, "MemoryDeviceType" if "MemoryDeviceType" in module.body else "MemoryType")
         for leaf, name in TEXTS.items():
             yield f"{item}.{leaf}", fitted(module, name)
+        for leaf, name in LABELS.items():
+            yield f"{item}.{leaf}", identified(module, name)
     if trouble is not None:
         yield "bmc.dimm", trouble

@@ -17,10 +17,11 @@ from rackcheck import (
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.adapter import adapters, firmware, ports, walked
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
-from rackcheck.parse.bmc.part import label, named_first
+from rackcheck.parse.bmc.part import identified, label, named_first
 from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
 
-TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part": "PartNumber"}
+TEXTS = {"manufacturer": "Manufacturer", "model": "Model"}
+LABELS = {"serial": "SerialNumber", "part": "PartNumber"}
 ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "InfiniBand.AssociatedPortGUIDs")
 
 
@@ -58,6 +59,8 @@ def bmc_nic(docs: Documents) -> Facts:
         yield f"{item}.health", health_of(adapter)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(adapter, name, label)
+        for fact, name in LABELS.items():
+            yield f"{item}.{fact}", identified(adapter, name)
         yield f"{item}.firmware", firmware(adapter)
         its, unread = ports(docs, adapter)
         for name, port in keyed(its):

@@ -3,6 +3,7 @@
 from rackcheck import Class, Documents, Facts, Redfish, Walk, collection, probe, quantity, spell_key, text, version
 from rackcheck.model.redfish_value import amount
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
+from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.power import SHELVES, supplies
 
 
@@ -26,7 +27,7 @@ def bmc_power(docs: Documents) -> Facts:
         yield f"{item}.state", state_of(supply)
         yield f"{item}.health", health_of(supply)
         yield f"{item}.model", fitted(supply, "Model")
-        yield f"{item}.serial", fitted(supply, "SerialNumber")
+        yield f"{item}.serial", identified(supply, "SerialNumber")
         yield f"{item}.firmware", fitted(supply, "FirmwareVersion")
         yield f"{item}.capacity", fitted(supply, "PowerCapacityWatts", amount)
     if trouble is not None:
