@@ -108,7 +108,7 @@ def test_a_gpu_has_every_property_that_its_bmc_reports() -> None:
 
 def test_a_gpu_not_yet_inventoried_by_its_bmc_is_unknown_not_wrong() -> None:
     found = of(GB200)
-    names = {"state", "health", "name"}
+    names = {"state", "health", "name", "slot"}
     for path, reading in found.items():
         if path.startswith("bmc.gpu/GPU_0.") and path.rpartition(".")[2] not in names:
             assert isinstance(reading, Unknown), path
