@@ -183,7 +183,7 @@ def test_the_machine_is_identified_by_its_systems_not_by_the_bmcs_vendor() -> No
 
 def test_an_unfilled_placeholder_is_absent() -> None:
     assert isinstance(readings(X10)["bmc.system/1.serial"], Absent)
-    assert isinstance(readings(X10)["bmc.system/1.sku"], Unknown)
+    assert isinstance(readings(X10)["bmc.system/1.sku"], Absent)
     assert isinstance(readings(SUPERMICRO)["bmc.vendor"], Unknown)
 
 
