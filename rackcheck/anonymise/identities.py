@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 
 from rackcheck.model.capture import BurnCapture, Capture, NodeCapture, Output
 from rackcheck.model.fact import Class, Unknown
+from rackcheck.model.placeholder import LABEL
 from rackcheck.model.tree import Tree
 
 ALIKE = frozenset(
@@ -27,12 +28,8 @@ ALIKE = frozenset(
 )
 """Last words of the paths of identity facts whose values other machines share, such as a model or a slot."""
 
-_BLANK = frozenset(
-    {"", "-", "--", "none", "null", "n/a", "na", "unknown", "undefined", "empty", "absent", "not available"}
-    | {"not specified", "not provided", "not applicable", "default string", "to be filled by o.e.m.", "no asset tag"}
-    | {"system serial number", "base board serial number", "chassis serial number", "asset tag", "true", "false"}
-)
-"""Placeholders for a missing value (seen in DMI tables and in recorded trees)."""
+_BLANK = LABEL | {"true", "false"}
+"""Texts that identify nothing: placeholders for a missing value, and flags."""
 
 _PLAIN = frozenset(
     {"admin", "administrator", "bmc", "compute", "data", "debian", "default", "disabled", "enabled", "host", "idrac"}

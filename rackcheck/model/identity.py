@@ -9,23 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
-
-BLANKS = (
-    "to be filled by o.e.m.", "to be filled by oem", "not specified", "not available", "not applicable",
-    "default string", "system manufacturer", "system product name", "system serial number", "system version",
-    "o.e.m.", "oem", "none", "n/a", "na", "unknown", "empty", "undefined", "chassis serial number",
-    "0123456789", "-", ".",
-)  # fmt: skip
-"""Placeholders that vendors leave in DMI tables, in lower case."""
-
-_NONE = frozenset(
-    {
-        *BLANKS, "null", "nil", "(null)", "absent", "default", "invalid", "not present", "not provided", "not set",
-        "no serial", "serial", "serial number", "base board serial number", "board serial number", "redacted",
-        "product serial number", "filled by oem", "fill by oem", "oem serial number", "unset", "no dimm", "test",
-    }
-)  # fmt: skip
-"""Texts that are not serial numbers, in lower case."""
+from rackcheck.model.placeholder import BARE, LABEL
 
 _COUNTED = ("01234567890123456789abcdef", "1234567890123456789abcdef")
 """Counting sequences; a text that is the beginning of one of them is a placeholder, not a serial number."""
@@ -50,12 +34,6 @@ SPELLED = 200
 """Maximum number of characters of an identity that are read; no identity is longer."""
 
 
-_BARE = frozenset(re.sub(r"[\W_]", "", text) for text in _NONE) | {
-    "tobefilled", "noassettag", "assettag", "unspecified", "tbd", "invalidserial", "invalidserialnumber", "nana",
-    "type1systemserialnumber", "type2boardserialnumber", "type3chassisserialnumber", "nonumber", "noserialnumber",
-}  # fmt: skip
-"""The texts of `_NONE` without blanks and punctuation, and similar texts."""
-
 _BEFORE = re.compile(r"0x|[bcs]?sn(?=[0-9])")
 """Prefixes that are removed before the test for a placeholder: 0x00000000, SN00000000."""
 
@@ -66,12 +44,23 @@ def serial(value: str) -> str:
     plain = low.isalnum()
     spelt = low if plain else "".join(low.split())
     bare = low if plain else _MARKS.sub("", spelt)
-    if low in _NONE or bare in _BARE or len(set(bare)) < 2:
+    if low in LABEL or bare in BARE or len(set(bare)) < 2:
         return ""
     bare = _BEFORE.sub("", bare, count=1) if _BEFORE.match(bare) else bare
     if len(set(bare)) < 2:
         return ""
     return "" if len(bare) > 4 and bare.startswith(("0123", "1234")) and _counted(bare) else spelt
+
+
+def is_label(text: str) -> bool:
+    """Whether a text may be a part number, an order number or an asset tag: no placeholder, and not only zeros.
+
+    Unlike a serial number, it may be short or repeat one character; a counting sequence needs eight characters.
+    """
+    low = text[:SPELLED].strip().casefold()
+    bare = _MARKS.sub("", low)
+    counted = len(bare) >= 8 and bare.startswith(("0123", "1234")) and _counted(bare)
+    return not (low in LABEL or bare in BARE or not bare.strip("0") or counted)
 
 
 def _counted(bare: str) -> bool:

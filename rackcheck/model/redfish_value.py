@@ -3,26 +3,19 @@
 import re
 
 from rackcheck.model.fact import Reason, Unreadable, clean
+from rackcheck.model.placeholder import NOTHING
 
 BROKEN = "\ufffd"
 """The character that replaces bytes that could not be decoded."""
 
 HEALTH = ("OK", "Warning", "Critical")
 
-_BLANK = frozenset(
-    {
-        *("", "-", "--", "-*", "null", "none", "undefined", "unknown", "n/a", "na", "not available", "not specified"),
-        *("not present", "version not available", "to be filled by o.e.m.", "default string"),
-    }
-)
-"""Placeholders that BMCs return for missing values (from recorded trees and field reports)."""
-
 
 def text_of(value: object) -> str:
     """Return a text; raises Unreadable for `null`, `N/A` and similar placeholders."""
     if not isinstance(value, str):
         raise Unreadable(*_no("a text", value))
-    if value.strip().casefold() in _BLANK:
+    if value.strip().casefold() in NOTHING:
         raise Unreadable(f"is the placeholder {value.strip()!r}", Reason.NOT_COLLECTED)
     if BROKEN in value:
         raise Unreadable(f"contains broken characters: {clean(value, 60)}")

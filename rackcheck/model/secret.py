@@ -34,6 +34,11 @@ _HARMLESS = frozenset(
 _SWITCH = frozenset({"enabled", "disabled", "enable", "disable", "true", "false"})
 """The words of `_HARMLESS` that can never be a password themselves (`DeleteUnusedEncryptionKeys: Disabled`)."""
 
+_VALUES = frozenset(
+    {*("currentvalue", "currentsetting", "current", "value", "defaultvalue", "pendingvalue", "pending", "futurevalue")}
+)
+"""Names of properties, without case and signs, whose value is that of the attribute which the same object names."""
+
 _PEM = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL)
 _URL = re.compile(r"(?P<before>(?:://|\biscsi:)[^/\s:@]{0,200}:)(?P<value>[^/\s@]{1,200})(?=@)")
 _PAIR = re.compile(
@@ -72,12 +77,17 @@ def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
         kept: dict[str, object] = {}
         for key, value in body.items():
             name = _plain(str(key))
-            secret = (held or (named and key in {"CurrentValue", "Value", "DefaultValue"})) and key[:1] != "@"
+            secret = (held or (named and _is_value(str(key)))) and key[:1] != "@"
             kept[name] = scrub(value, depth + 1, held=secret or is_secret(name, value))
         return kept
     if isinstance(body, list):
         return DROPPED if depth >= DEPTH else [scrub(item, depth + 1, held=held) for item in body]
     return body
+
+
+def _is_value(key: str) -> bool:
+    """Whether a property holds the value of the object that has it: `CurrentValue`, `current_value`, `Value`."""
+    return re.sub(r"[^a-z]", "", key[:LONGEST].casefold()) in _VALUES
 
 
 def is_secret(name: str, value: object) -> bool:

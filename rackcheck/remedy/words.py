@@ -7,7 +7,8 @@ from typing import Any
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Value
-from rackcheck.parse.bmc.bios_table import BiosSettings, Candidate, Setting, scalar, settings
+from rackcheck.parse.bmc.bios_table import BiosSettings, Candidate, Setting, settings
+from rackcheck.parse.bmc.bios_value import scalar
 
 Spelt = str | int | bool
 

@@ -26,9 +26,10 @@ def test_a_secret_is_dropped_by_its_name(name: str) -> None:
     planted = "s3cr3t-Planted-0001"
     assert scrub({name: planted}) == {name: DROPPED}
     assert planted not in json.dumps(scrub({"Oem": [{name: {"CurrentValue": planted, "AllowableValues": [planted]}}]}))
-    assert scrub({"Attributes": [{"AttributeName": name, "CurrentValue": planted}]}) == {
-        "Attributes": [{"AttributeName": name, "CurrentValue": DROPPED}]
-    }
+    for key in ("CurrentValue", "current_value", "PendingValue"):
+        assert scrub({"Attributes": [{"AttributeName": name, key: planted}]}) == {
+            "Attributes": [{"AttributeName": name, key: DROPPED}]
+        }
 
 
 @pytest.mark.parametrize(

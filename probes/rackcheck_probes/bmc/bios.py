@@ -23,7 +23,8 @@ from rackcheck.model.fact import clean
 from rackcheck.model.redfish_value import BROKEN
 from rackcheck.model.resource import Resource, inside
 from rackcheck.parse.bmc import bios, bios_registry
-from rackcheck.parse.bmc.bios_table import scalar, settings
+from rackcheck.parse.bmc.bios_table import settings
+from rackcheck.parse.bmc.bios_value import pending, scalar
 from rackcheck.parse.bmc.item import gather
 
 Screen = Mapping[str, str]
@@ -77,6 +78,11 @@ def _raw(resource: Resource, name: str) -> Sourced:
     return Sourced(Unknown(Reason.NOT_COLLECTED, "no value") if value is None else value, source)
 
 
+def _own_pending(resource: Resource) -> dict[str, str]:
+    """Return the values for the next boot that the attributes' own objects have beside the current ones."""
+    return {name: later for name, held in bios.attributes(resource).items() if (later := pending(held)) is not None}
+
+
 def _pending(docs: Documents, resource: Resource, shown: Screen) -> Facts:
     waiting, trouble = gather(docs.at("@Redfish.Settings/SettingsObject", resource))
     for later in waiting:
@@ -92,6 +98,10 @@ def _pending(docs: Documents, resource: Resource, shown: Screen) -> Facts:
         for name, change in value.changes.items():
             yield f"bios.pending/{spell_key(name)}", change.sourced(later)
         trouble = trouble or value.doubt
+    inside_ = Resource(resource.uri, {"Attributes": {**_own_pending(resource)}})
+    own = bios.waiting(TABLE, bios.attributes(resource), bios.attributes(inside_), shown)
+    for name, change in own.changes.items():
+        yield f"bios.pending/{spell_key(name)}", change.sourced(inside_)
     if not waiting and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"{resource.uri} has no link to a settings object")
     if trouble is not None:

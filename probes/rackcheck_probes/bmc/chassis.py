@@ -3,7 +3,7 @@
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, spell_key, text
 from rackcheck.parse.bmc.host import CHOICE
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, members, state_of
-from rackcheck.parse.bmc.part import label
+from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.place import PLACES, host_chassis, kind, place
 
 LABELS = {"serial": "SerialNumber", "part": "PartNumber", "sku": "SKU", "asset_tag": "AssetTag"}
@@ -46,7 +46,7 @@ def bmc_chassis(docs: Documents) -> Facts:
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(chassis, name)
         for fact, name in LABELS.items():
-            yield f"{item}.{fact}", fitted(chassis, name, label)
+            yield f"{item}.{fact}", identified(chassis, name)
     if trouble is not None:
         yield "bmc.chassis", trouble
     hosts, unread = host_chassis(docs)

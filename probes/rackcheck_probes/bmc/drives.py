@@ -17,9 +17,15 @@ from rackcheck import (
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.drive import CHASSIS, STORAGE, drives, gigabytes, key, share
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
-from rackcheck.parse.bmc.part import label, named_first, revision
+from rackcheck.parse.bmc.part import identified, label, named_first, revision
+from rackcheck.parse.bmc.systems import some
 
-TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber"}
+TEXTS = {"manufacturer": "Manufacturer", "model": "Model"}
+LABELS = {"serial": "SerialNumber", "part_number": "PartNumber", "sku": "SKU"}
+WORDS = {"media": "MediaType", "protocol": "Protocol", "form_factor": "DriveFormFactor"}
+WORDS |= {"encryption": "EncryptionStatus", "slot": "PhysicalLocation.PartLocation.ServiceLabel"}
+FLAGS = {"failure_predicted": "FailurePredicted", "write_cache": "WriteCacheEnabled"}
+AMOUNTS = {"capable_speed": "CapableSpeedGbs", "speed": "NegotiatedSpeedGbs", "rotation": "RotationSpeedRPM"}
 
 
 @probe(
@@ -39,6 +45,16 @@ TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumb
         "bmc.drive/*.capacity": quantity("GB", "size of the drive; unknown if the BMC reports 0"),
         "bmc.drive/*.media": text("SSD, HDD, ..."),
         "bmc.drive/*.protocol": text("NVMe, SATA, SAS, PCIe, ..."),
+        "bmc.drive/*.part_number": text("part number", Class.IDENTITY),
+        "bmc.drive/*.sku": text("order number", Class.IDENTITY),
+        "bmc.drive/*.form_factor": text("M2, U2, EDSFF_E3_Short, ..."),
+        "bmc.drive/*.encryption": text("Unencrypted, Unlocked, Locked, ..."),
+        "bmc.drive/*.slot": text("label of the bay"),
+        "bmc.drive/*.write_cache": flag("the drive's write cache is on"),
+        "bmc.drive/*.block_size": quantity("B", "size of a block"),
+        "bmc.drive/*.speed": quantity("Gb/s", "speed of the link to the drive"),
+        "bmc.drive/*.capable_speed": quantity("Gb/s", "highest speed of the drive's link"),
+        "bmc.drive/*.rotation": quantity("rpm", "nominal speed of a rotating drive"),
         "bmc.drive/*.failure_predicted": flag("the drive predicts its failure"),
         "bmc.drive/*.life_left": quantity("%", "remaining write endurance; a reported 0 is unknown", Class.MEASUREMENT),
     },
@@ -52,11 +68,17 @@ def bmc_drives(docs: Documents) -> Facts:
         yield f"{item}.health", health_of(drive)
         for fact, word in TEXTS.items():
             yield f"{item}.{fact}", fitted(drive, word, label)
+        for fact, word in LABELS.items():
+            yield f"{item}.{fact}", identified(drive, word)
         yield f"{item}.firmware", fitted(drive, named_first(drive, "Revision", "FirmwareVersion"), revision)
         yield f"{item}.capacity", fitted(drive, "CapacityBytes", gigabytes)
-        yield f"{item}.media", fitted(drive, "MediaType")
-        yield f"{item}.protocol", fitted(drive, "Protocol")
-        yield f"{item}.failure_predicted", fitted(drive, "FailurePredicted", truth)
+        yield f"{item}.block_size", fitted(drive, "BlockSizeBytes", some)
+        for fact, word in WORDS.items():
+            yield f"{item}.{fact}", fitted(drive, word)
+        for fact, word in FLAGS.items():
+            yield f"{item}.{fact}", fitted(drive, word, truth)
+        for fact, word in AMOUNTS.items():
+            yield f"{item}.{fact}", fitted(drive, word, some)
         yield f"{item}.life_left", fitted(drive, "PredictedMediaLifeLeftPercent", share)
     if trouble is not None:
         yield "bmc.drive", trouble

@@ -3,10 +3,24 @@
 import json
 from importlib.resources import files
 
-from rackcheck import Documents, Facts, Redfish, collection, flag, listing, probe, spell_key, text, version, view
+from rackcheck import (
+    Class,
+    Documents,
+    Facts,
+    Redfish,
+    Walk,
+    collection,
+    flag,
+    listing,
+    probe,
+    spell_key,
+    text,
+    version,
+    view,
+)
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc import firmware
-from rackcheck.parse.bmc.item import keyed, members
+from rackcheck.parse.bmc.item import keyed, members, state_of
 
 INVENTORY = "UpdateService/FirmwareInventory"
 TABLE = firmware.table(json.loads((files("rackcheck_probes") / "firmware_functions.json").read_text("utf-8")))
@@ -14,12 +28,30 @@ FUNCTIONS = (*(row.name for row in TABLE.functions), firmware.OTHER)
 ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEATED)
 
 
+TEXTS = {"manufacturer": "Manufacturer", "software_id": "SoftwareId", "released": "ReleaseDate"}
+TEXTS |= {"lowest": "LowestSupportedVersion"}
+
+
+def linked(docs: Documents) -> None:
+    """Fetch the parts that components link to, if nothing else identifies these components."""
+    for component in members(docs, INVENTORY)[0]:
+        firmware.function(TABLE, component, docs)
+
+
 @probe(
-    Redfish(f"{INVENTORY}/*"),
+    Redfish(
+        f"{INVENTORY}/*", Walk("PCIe devices, processors and switches of components without a telling name", linked)
+    ),
     gives={
         "firmware.component": collection("firmware that the BMC lists; some BMCs also list previous and backup copies"),
         "firmware.component/*.version": version("opaque", "version as the BMC spells it"),
         "firmware.component/*.name": text("name of the component; on some BMCs, the Ids are only numbers"),
+        "firmware.component/*.state": text("Enabled, or Absent if the component's part is not there"),
+        "firmware.component/*.manufacturer": text("who made the firmware", Class.IDENTITY),
+        "firmware.component/*.software_id": text("the maker's id of this kind of firmware", Class.IDENTITY),
+        "firmware.component/*.released": text("date of the firmware's release, as the BMC reports it"),
+        "firmware.component/*.lowest": text("lowest version that the component can be set back to"),
+        "firmware.component/*.write_protected": flag("the firmware cannot be written"),
         "firmware.component/*.updateable": flag("can be updated through the BMC"),
         "firmware.component/*.function": text(
             "function of the component; other if nothing identifies it", words=FUNCTIONS
@@ -38,11 +70,15 @@ ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEAT
 def bmc_firmware(docs: Documents) -> Facts:
     """Every component's firmware version, its function and role."""
     resources, trouble = members(docs, INVENTORY)
-    found = firmware.components(TABLE, keyed(resources))
+    found = firmware.components(TABLE, keyed(resources), docs)
     for component in found:
         item = f"firmware.component/{spell_key(component.key)}"
         yield f"{item}.version", component.resource.read("Version")
         yield f"{item}.name", component.resource.read("Name")
+        yield f"{item}.state", state_of(component.resource)
+        for fact, name in TEXTS.items():
+            yield f"{item}.{fact}", component.resource.read(name)
+        yield f"{item}.write_protected", component.resource.read("WriteProtected", truth)
         yield f"{item}.updateable", component.resource.read("Updateable", truth)
         yield f"{item}.function", component.function
         yield f"{item}.function_by", component.by

@@ -16,7 +16,8 @@ from rackcheck import (
     version,
 )
 from rackcheck.model.redfish_value import truth
-from rackcheck.parse.bmc.gpu import gpus, limit, memory, remap, uuid, walked
+from rackcheck.parse.bmc.gpu import gpus, limit, memory, remap, walked
+from rackcheck.parse.bmc.pcie import generation
 from rackcheck.parse.bmc.processors import count
 from rackcheck.parse.bmc.systems import some, whole
 
@@ -26,8 +27,12 @@ ELSEWHERE = Walk(
 )
 PLACES = (PROCESSORS, ELSEWHERE)
 TEXTS = {"model": "Model", "name": "Name", "manufacturer": "Manufacturer"}
-TEXTS |= {"serial": "SerialNumber", "part_number": "PartNumber", "vbios": "FirmwareVersion"}
+TEXTS |= {"vbios": "FirmwareVersion"}
+TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
+LABELS = {"serial": "SerialNumber", "part_number": "PartNumber", "uuid": "UUID"}
 LANES = {"pcie_width": "LanesInUse", "pcie_max_width": "MaxLanes"}
+GENERATIONS = {"pcie_generation": "PCIeType", "pcie_max_generation": "MaxPCIeType"}
+SPEEDS = {"max_speed": "MaxSpeedMHz", "min_speed": "MinSpeedMHz", "speed": "OperatingSpeedMHz"}
 REMAPS = {"remap_failed": "RowRemappingFailed", "remap_pending": "RowRemappingPending"}
 SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEnabled", "speed_locked": "SpeedLocked"}
 
@@ -58,6 +63,11 @@ SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEna
         "bmc.gpu/*.remap_pending": flag("whether a memory row is remapped at the next reset", Class.MEASUREMENT),
         "bmc.gpu/*.mig": flag("whether the GPU is partitioned (NVIDIA's MIG)"),
         "bmc.gpu/*.max_speed": quantity("MHz", "highest clock"),
+        "bmc.gpu/*.min_speed": quantity("MHz", "lowest clock"),
+        "bmc.gpu/*.speed": quantity("MHz", "clock at the time of reading", Class.MEASUREMENT),
+        "bmc.gpu/*.slot": text("label on the board next to the GPU: SXM1"),
+        "bmc.gpu/*.pcie_generation": integer("PCIe generation that the link runs at; an idle GPU may use a lower one"),
+        "bmc.gpu/*.pcie_max_generation": integer("highest PCIe generation that the GPU supports"),
         "bmc.gpu/*.speed_limit": quantity("MHz", "clock limit; unlimited where none is set", unlimited=True),
         "bmc.gpu/*.speed_locked": flag("whether the GPU's clock is locked"),
     },
@@ -71,7 +81,8 @@ def bmc_gpu(docs: Documents) -> Facts:
             yield f"{item}.{leaf}", gpu.read(name)
         yield f"{item}.state", gpu.state()
         yield f"{item}.health", gpu.health()
-        yield f"{item}.uuid", gpu.read("UUID", uuid)
+        for leaf, name in LABELS.items():
+            yield f"{item}.{leaf}", gpu.label(name)
         yield f"{item}.memory", memory(docs, gpu)
         for leaf, name in REMAPS.items():
             yield f"{item}.{leaf}", remap(docs, gpu, name)
@@ -79,7 +90,10 @@ def bmc_gpu(docs: Documents) -> Facts:
             yield f"{item}.{leaf}", gpu.read(f"{gpu.link}.{name}", whole)
         for leaf, name in SWITCHES.items():
             yield f"{item}.{leaf}", gpu.read(name, truth)
-        yield f"{item}.max_speed", gpu.read("MaxSpeedMHz", some)
+        for leaf, name in GENERATIONS.items():
+            yield f"{item}.{leaf}", gpu.read(f"{gpu.link}.{name}", generation)
+        for leaf, name in SPEEDS.items():
+            yield f"{item}.{leaf}", gpu.read(name, some)
         yield f"{item}.speed_limit", gpu.read("SpeedLimitMHz", limit)
     yield "bmc.gpu.count", count((gpu.read("Status.State").reading for _, gpu in found), trouble)
     if trouble is not None:

@@ -2,7 +2,8 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, text
 from rackcheck.parse.bmc.host import CHOICE, hosts
-from rackcheck.parse.bmc.systems import agreed
+from rackcheck.parse.bmc.part import identified
+from rackcheck.parse.bmc.systems import shared
 
 
 @probe(
@@ -16,6 +17,6 @@ from rackcheck.parse.bmc.systems import agreed
 def bmc_host(docs: Documents) -> Facts:
     """The serial number, UUID and order number of the system that has a BIOS."""
     found = hosts(docs)
-    yield "bmc.host.serial", agreed(found, "SerialNumber")
-    yield "bmc.host.uuid", agreed(found, "UUID")
-    yield "bmc.host.sku", agreed(found, "SKU")
+    yield "bmc.host.serial", shared(found, lambda host: identified(host, "SerialNumber"), "SerialNumber")
+    yield "bmc.host.uuid", shared(found, lambda host: identified(host, "UUID"), "UUID")
+    yield "bmc.host.sku", shared(found, lambda host: identified(host, "SKU"), "SKU")

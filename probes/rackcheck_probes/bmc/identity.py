@@ -4,9 +4,7 @@ from rackcheck import (
     Class,
     Documents,
     Facts,
-    Reason,
     Redfish,
-    Unknown,
     collection,
     flag,
     probe,
@@ -15,21 +13,20 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.model.fact import Reading, clean
 from rackcheck.model.redfish_value import truth
-from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.host import CHOICE, hosts
-from rackcheck.parse.bmc.item import gather, health_of, keyed, members, read_ones, reported
+from rackcheck.parse.bmc.item import health_of, keyed, members, reported
+from rackcheck.parse.bmc.part import identified
 from rackcheck_probes.bmc.clock import offset
 
-SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}
+SYSTEM = {"manufacturer": "Manufacturer", "model": "Model"}
+LABELS = {"serial": "SerialNumber", "sku": "SKU"}
 SYSTEM |= {"power_state": "PowerState", "health": "Status.Health", "bios_version": "BiosVersion"}
 MANAGER = {"type": "ManagerType", "model": "Model", "firmware": "FirmwareVersion"}
 MANAGER |= {"health": "Status.Health", "time": "DateTime"}
 
 
 @probe(
-    Redfish("", "Systems/*", "Managers/*", "Systems/*/Links/ManagedBy/*", CHOICE),
+    Redfish("", "Systems/*", "Managers/*"),
     gives={
         "bmc.vendor": text("vendor of the BMC's firmware, which may not be the vendor of the machine", Class.IDENTITY),
         "bmc.product": text("product name of the BMC; some BMCs report the name of a board", Class.IDENTITY),
@@ -56,12 +53,10 @@ MANAGER |= {"health": "Status.Health", "time": "DateTime"}
             "the controller's clock minus rackcheck's clock; negative if the controller's clock is behind",
             Class.MEASUREMENT,
         ),
-        "firmware.bios": version("opaque", "BIOS of the host"),
-        "firmware.bmc": version("opaque", "firmware of the BMC that manages the host"),
     },
 )
 def bmc_identity(docs: Documents) -> Facts:
-    """Vendor, model, serial number, and the versions of BIOS and BMC."""
+    """Vendor, model and serial number of the BMC, its systems and its managers."""
     for root in docs.at(""):
         for word, name in (("vendor", "Vendor"), ("product", "Product"), ("redfish", "RedfishVersion")):
             yield f"bmc.{word}", root.read(name)
@@ -73,36 +68,11 @@ def bmc_identity(docs: Documents) -> Facts:
                 value = health_of(resource) if fact == "health" else resource.read(name)
                 yield f"bmc.{word}/{spell_key(key)}.{fact}", value
     for key, system in keyed(systems):
+        for fact, name in LABELS.items():
+            yield f"bmc.system/{spell_key(key)}.{fact}", identified(system, name)
         yield f"bmc.system/{spell_key(key)}.test_mode", reported(system, "Oem.Nvidia.ISTModeEnabled", truth)
     for key, manager in keyed(managers):
         yield f"bmc.manager/{spell_key(key)}.offset", offset(manager)
     for word, trouble in (("system", no_system), ("manager", no_manager)):
         if trouble is not None:
             yield f"bmc.{word}", trouble
-    main, no_host = hosts(docs)
-    yield "firmware.bios", _one("BiosVersion", main, no_host)
-    managing, unread = _managing(docs, main)
-    yield "firmware.bmc", _one("FirmwareVersion", managing or managers, no_host or unread or no_manager)
-
-
-def _managing(docs: Documents, main: list[Resource]) -> tuple[list[Resource], Unknown | None]:
-    """Return the managers of the host, and, if the list of managers may be incomplete, the reason."""
-    found = [gather(docs.at("Links/ManagedBy/*", system)) for system in main]
-    trouble = next((unread for _, unread in found if unread is not None), None)
-    return read_ones([manager for managers, _ in found for manager in managers], trouble)
-
-
-def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Reading:
-    """Return the value that all resources report; unknown if any resource does not report it, or if values differ."""
-    if trouble is not None:
-        return trouble
-    rows = [resource.read(name).reading for resource in resources]
-    mute = next((reading for reading in rows if isinstance(reading, Unknown)), None)
-    if mute is not None:
-        return mute
-    if not rows:
-        return Unknown(Reason.NOT_COLLECTED, f"no resource of this BMC has {name}")
-    if len(set(rows)) > 1:
-        shown = ", ".join(f"{resource.id}: {reading}" for resource, reading in zip(resources, rows, strict=True))
-        return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(shown)}")
-    return rows[0]

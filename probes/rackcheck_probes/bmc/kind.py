@@ -13,5 +13,5 @@ from rackcheck.parse.bmc.kind import KINDS, kind
     },
 )
 def bmc_kind(docs: Documents) -> Facts:
-    """Whether the machine is a server, a switch tray, a power shelf or a DPU."""
+    """Whether the machine is a server, a blade, an enclosure, a switch tray, a power shelf, a cooling unit or a DPU."""
     yield "bmc.kind", kind(docs)

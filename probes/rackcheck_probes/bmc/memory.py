@@ -1,13 +1,17 @@
 """Memory modules of the host as the BMC reports them."""
 
-from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text
+from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
 from rackcheck.parse.bmc.host import CHOICE, machine
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.memory import health_of_all, locator, modules, rated, total
+from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.systems import gibibytes, some, whole
 
 TEXTS = {"ecc": "ErrorCorrection", "manufacturer": "Manufacturer"}
-TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}
+COUNTS = {"bus_width": "BusWidthBits", "data_width": "DataWidthBits", "rank": "RankCount"}
+TEXTS |= {"module": "BaseModuleType", "class": "MemoryType", "firmware": "FirmwareRevision"}
+TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
+LABELS = {"part_number": "PartNumber", "serial": "SerialNumber"}
 
 
 @probe(
@@ -31,6 +35,12 @@ TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}
         "bmc.dimm/*.locator": text("the board's name for the slot"),
         "bmc.dimm/*.type": text("DDR4, DDR5, LPDDR5_SDRAM, ...; DRAM, ... if the BMC reports only that"),
         "bmc.dimm/*.ecc": text("MultiBitECC, SingleBitECC, AddressParity or NoECC, as the BMC reports it"),
+        "bmc.dimm/*.module": text("RDIMM, LRDIMM, SO_DIMM, ..."),
+        "bmc.dimm/*.class": text("DRAM, NVDIMM_N, ..., as the BMC reports it"),
+        "bmc.dimm/*.firmware": version("opaque", "firmware of the module, if it has any"),
+        "bmc.dimm/*.slot": text("label on the board next to the slot"),
+        "bmc.dimm/*.bus_width": integer("bits of the bus, with those for error correction"),
+        "bmc.dimm/*.data_width": integer("bits of the bus that carry data"),
         "bmc.dimm/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.dimm/*.part_number": text("part number", Class.IDENTITY),
         "bmc.dimm/*.serial": text("serial number", Class.IDENTITY),
@@ -49,11 +59,14 @@ def bmc_memory(docs: Documents) -> Facts:
         yield f"{item}.size", fitted(module, "CapacityMiB", gibibytes)
         yield f"{item}.speed.configured", fitted(module, "OperatingSpeedMhz", some)
         yield f"{item}.speed.rated", rated(module)
-        yield f"{item}.rank", fitted(module, "RankCount", whole)
+        for leaf, name in COUNTS.items():
+            yield f"{item}.{leaf}", fitted(module, name, whole)
         yield f"{item}.locator", locator(module)
         # The recorded DGX H100 reports only the medium of its DIMMs.
         yield f"{item}.type", fitted(module, "MemoryDeviceType" if "MemoryDeviceType" in module.body else "MemoryType")
         for leaf, name in TEXTS.items():
             yield f"{item}.{leaf}", fitted(module, name)
+        for leaf, name in LABELS.items():
+            yield f"{item}.{leaf}", identified(module, name)
     if trouble is not None:
         yield "bmc.dimm", trouble

@@ -7,6 +7,8 @@ from rackcheck import (
     Redfish,
     Walk,
     collection,
+    flag,
+    integer,
     listing,
     probe,
     quantity,
@@ -14,13 +16,18 @@ from rackcheck import (
     text,
     version,
 )
+from rackcheck.model.redfish_value import truth
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.adapter import adapters, firmware, ports, walked
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
-from rackcheck.parse.bmc.part import label, named_first
+from rackcheck.parse.bmc.part import identified, label, named_first
 from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
+from rackcheck.parse.bmc.systems import whole
 
-TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part": "PartNumber"}
+TEXTS = {"manufacturer": "Manufacturer", "model": "Model"}
+LABELS = {"serial": "SerialNumber", "part": "PartNumber", "sku": "SKU"}
+FLAGS = {"enabled": "InterfaceEnabled", "signal": "SignalDetected"}
+WORDS = {"link_state": "LinkState", "protocol": "PortProtocol"}
 ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "InfiniBand.AssociatedPortGUIDs")
 
 
@@ -34,6 +41,7 @@ ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "I
         "bmc.nic/*.model": text("model", Class.IDENTITY),
         "bmc.nic/*.serial": text("serial number", Class.IDENTITY),
         "bmc.nic/*.part": text("part number", Class.IDENTITY),
+        "bmc.nic/*.sku": text("order number", Class.IDENTITY),
         "bmc.nic/*.firmware": version(
             "opaque", "firmware of all controllers of the adapter; unknown if the versions differ"
         ),
@@ -46,6 +54,11 @@ ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "I
             "Gb/s", "highest speed of the port; only the newer Port resource reports it"
         ),
         "bmc.nic/*.port/*.technology": text("Ethernet, InfiniBand, ..."),
+        "bmc.nic/*.port/*.link_state": text("Enabled or Disabled: whether the port may have a link"),
+        "bmc.nic/*.port/*.protocol": text("protocol of the port: Ethernet, InfiniBand, ..."),
+        "bmc.nic/*.port/*.enabled": flag("the port is enabled"),
+        "bmc.nic/*.port/*.signal": flag("the port detects a signal"),
+        "bmc.nic/*.port/*.mtu": integer("largest frame or MTU of the port in bytes, as the BMC reports it"),
         "bmc.nic/*.port/*.addresses": listing("MAC addresses, or GUIDs of InfiniBand", Class.IDENTITY),
     },
 )
@@ -58,6 +71,8 @@ def bmc_nic(docs: Documents) -> Facts:
         yield f"{item}.health", health_of(adapter)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(adapter, name, label)
+        for fact, name in LABELS.items():
+            yield f"{item}.{fact}", identified(adapter, name)
         yield f"{item}.firmware", firmware(adapter)
         its, unread = ports(docs, adapter)
         for name, port in keyed(its):
@@ -78,4 +93,9 @@ def _port(item: str, port: Resource) -> Facts:
     yield f"{item}.max_speed", fitted(port, "MaxSpeedGbps", gbps)
     technology = named_first(port, "LinkNetworkTechnology", "ActiveLinkTechnology", "PortProtocol")
     yield f"{item}.technology", fitted(port, technology)
+    for fact, name in WORDS.items():
+        yield f"{item}.{fact}", fitted(port, name)
+    for fact, name in FLAGS.items():
+        yield f"{item}.{fact}", fitted(port, name, truth)
+    yield f"{item}.mtu", fitted(port, named_first(port, "MaxFrameSize", "PortMaximumMTU"), whole)
     yield f"{item}.addresses", fitted(port, named_first(port, *ADDRESSES), addresses)

@@ -2,10 +2,11 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text, version
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
+from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.switches import KINDS, NVSWITCH, switches
 from rackcheck.parse.bmc.systems import some
 
-TEXTS = {"model": "Model", "serial": "SerialNumber", "firmware": "FirmwareVersion"}
+TEXTS = {"model": "Model", "firmware": "FirmwareVersion"}
 
 
 @probe(
@@ -34,6 +35,7 @@ def bmc_nvswitch(docs: Documents) -> Facts:
             yield f"{item}.health", health_of(switch)
             for leaf, name in TEXTS.items():
                 yield f"{item}.{leaf}", fitted(switch, name)
+            yield f"{item}.serial", identified(switch, "SerialNumber")
             if kind == NVSWITCH:
                 yield f"{item}.bandwidth", fitted(switch, "CurrentBandwidthGbps", some)
         if trouble is not None:

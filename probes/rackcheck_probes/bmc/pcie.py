@@ -14,11 +14,12 @@ from rackcheck import (
     version,
 )
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
-from rackcheck.parse.bmc.part import label, named_first, revision
+from rackcheck.parse.bmc.part import identified, label, named_first, revision
 from rackcheck.parse.bmc.pcie import SLOTS, devices, generation
 from rackcheck.parse.bmc.systems import whole
 
-TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part_number": "PartNumber"}
+TEXTS = {"manufacturer": "Manufacturer", "model": "Model"}
+LABELS = {"serial": "SerialNumber", "part_number": "PartNumber"}
 LINK = {
     "generation": ("PCIeInterface.PCIeType", generation),
     "max_generation": ("PCIeInterface.MaxPCIeType", generation),
@@ -54,6 +55,8 @@ def bmc_pcie(docs: Documents) -> Facts:
         yield f"{item}.health", health_of(device)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(device, name, label)
+        for fact, name in LABELS.items():
+            yield f"{item}.{fact}", identified(device, name)
         yield f"{item}.firmware", fitted(device, "FirmwareVersion", revision)
         yield f"{item}.slot", fitted(device, named_first(device, *SLOTS))
         for fact, (name, reader) in LINK.items():

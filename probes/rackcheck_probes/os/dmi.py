@@ -1,7 +1,7 @@
 """The machine's manufacturer and its firmware version, as the manufacturer wrote them."""
 
 from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, probe, read, text, version
-from rackcheck.model.identity import BLANKS
+from rackcheck.model.placeholder import MAKER
 
 FOLDER = "/sys/class/dmi/id"
 NAMES = {
@@ -16,7 +16,7 @@ NAMES = {
 
 def filled(content: str) -> str:
     """Return a text of the DMI table as the manufacturer wrote it; raises Unreadable on a placeholder."""
-    if content.strip().casefold() in ("", *BLANKS):
+    if content.strip().casefold() in ("", *MAKER):
         raise Unreadable(f"the manufacturer left the placeholder {content.strip()!r}", Reason.NOT_COLLECTED)
     return read.line(content)
 

@@ -10,7 +10,8 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import BROKEN
 from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, BiosSettings, Setting, scalar, spelled, spelling
+from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, BiosSettings, Setting, spelled, spelling
+from rackcheck.parse.bmc.bios_value import by_name, scalar
 from rackcheck.parse.bmc.item import gather, not_there
 
 Attributes = Mapping[str, Any]
@@ -32,7 +33,8 @@ class SettingReport:
 
     def sourced(self, bios: Resource) -> Sourced:
         """Return the reading with its source: the attributes used, each with the value that the BIOS reports."""
-        values = {a: clean(str(scalar(bios.body.get("Attributes", {}).get(a))), 60) for a in self.attributes}
+        held = attributes(bios)
+        values = {a: clean(str(scalar(held.get(a))), 60) for a in self.attributes}
         alike: dict[str, list[str]] = {}
         for attribute, value in values.items():
             alike.setdefault(value, []).append(attribute)
@@ -85,10 +87,13 @@ def with_attributes(docs: Documents) -> list[Resource]:
 def attributes(bios: Resource) -> Attributes:
     """Return the attributes of a Bios resource or of its settings object; empty if `Attributes` is missing.
 
+    Attributes that are listed as objects with an `AttributeName` are returned by this name.
     Raises Unreadable if the property `Attributes` is null or has another type, or if there are more than `MOST`
     attributes.
     """
     found = bios.body.get("Attributes", {})
+    if isinstance(found, list) and len(found) <= MOST and (listed := by_name(found)):
+        return listed
     if not isinstance(found, Mapping):
         why = Reason.NOT_COLLECTED if found is None else Reason.UNPARSABLE
         raise Unreadable(f"{bios.uri}: Attributes is not an object: {clean(repr(found), 60)}", why)

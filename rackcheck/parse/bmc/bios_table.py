@@ -9,7 +9,7 @@ from typing import Any
 from rackcheck.model import unit
 from rackcheck.model.catalogue import Kind, quantity, setting, text, view
 from rackcheck.model.fact import Reason, Unknown, clean
-from rackcheck.model.redfish_value import BROKEN
+from rackcheck.parse.bmc.bios_value import scalar
 
 MIXED = "mixed"
 """Value of a setting whose attributes have different values."""
@@ -88,7 +88,8 @@ class Setting:
         """Return what a BIOS attribute's value means; a value that is not in the table is unknown, never guessed."""
         given = scalar(value)
         if given is None:
-            return Unknown(Reason.NOT_COLLECTED, f"{clean(name)} has no value")
+            held = f" that can be read: {clean(repr(value), 60)}" if isinstance(value, Mapping) else ""
+            return Unknown(Reason.NOT_COLLECTED, f"{clean(name)} has no value{held}")
         given = _WHOLE.sub(r"\1", given)
         if _ODD.match(given):
             return Unknown(Reason.UNPARSABLE, f"{clean(name)} is {clean(given)!r}, which is not a known value")
@@ -183,18 +184,3 @@ def spelling(name: str) -> str:
 def plain(text: str) -> str:
     """Reduce a text to its letters and digits, for comparison."""
     return re.sub(r"[^a-z0-9]", "", text.casefold())
-
-
-def scalar(value: object) -> str | None:
-    """Return a BIOS attribute's value as text, or None if it has no value.
-
-    If the value is an object, the current value in this object is returned. A text that could not be decoded counts as
-    a missing value.
-    """
-    if isinstance(value, Mapping):
-        value = value.get("CurrentValue", value.get("Value"))
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return f"{value}" if -1e18 < value < 1e18 else None
-    return value if isinstance(value, str) and BROKEN not in value else None

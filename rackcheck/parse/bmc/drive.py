@@ -5,7 +5,7 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, named, not_there, read_ones
-from rackcheck.parse.bmc.part import label
+from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.systems import has_some, some
 
 STORAGE = "Systems/*/Storage/*/Drives/*"
@@ -57,7 +57,7 @@ def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:
 
 
 def _number(drive: Resource) -> str | None:
-    reading = drive.read("SerialNumber", label).reading
+    reading = identified(drive, "SerialNumber").reading
     return reading if isinstance(reading, str) else None
 
 

@@ -1,13 +1,15 @@
 """The function of each component in a BMC's firmware inventory, and its role: whether it runs, or is a copy."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import BROKEN, text_of
 from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.item import not_there
 
 OTHER = "other"
 """The function of a firmware component that matches no row of the table."""
@@ -17,11 +19,26 @@ REPEATED = "repeated"
 """The role of a duplicate entry for a component that is listed as installed (`Current-...` beside `Installed-...`)."""
 
 TEXTS = ("Id", "Name", "Description", "SoftwareId")
+PART = ("Id", "Name", "Model", "ProcessorType", "SwitchType")
+"""Properties of the part that a component links to, which describe the part."""
+
+WORDS = ("words", "more")
+"""Patterns of one row of the table of firmware: words of recorded machines, and words that no recorded machine has."""
+
+SENTENCES = frozenset({"Description"})
+"""Properties that may hold a sentence; they are used only if nothing else matches."""
+
+NAME = 4
+"""Maximum number of words of a description that counts as a name: `BMC image`, `Universal Backplane Manager`."""
+
 LONG = 200
 """Maximum number of characters read of one text or link."""
 
 MOST = 64
 """Maximum number of links, and of objects in Oem, that are read of one component."""
+
+
+_PARTED = (re.compile(r"(?<=[a-z])(?=[A-Z])"), re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})"))
 
 
 @dataclass(frozen=True)
@@ -49,6 +66,9 @@ class SignTable:
 
     single: frozenset[str]
     """Functions whose components have separate facts elsewhere, or are not firmware."""
+
+    parts: re.Pattern[str]
+    """A link to a part whose own resource describes it, such as a PCIe device; used if nothing else matches."""
 
     @property
     def counted(self) -> tuple[SignRow, ...]:
@@ -80,39 +100,92 @@ def table(raw: Mapping[str, Any]) -> SignTable:
         tuple(_row(name, row) for name, row in raw["roles"].items()),
         frozenset(raw["unsettled"]),
         frozenset(raw["scalar"]),
+        re.compile(raw["parts"]),
     )
 
 
 def _row(name: str, row: Mapping[str, Any]) -> SignRow:
     return SignRow(
         name,
-        re.compile(rf"(?<![a-z])(?:{row['words']})(?![a-z])"),
+        re.compile(rf"(?<![a-z])(?:{'|'.join(row[name] for name in WORDS if name in row)})(?![a-z])"),
         re.compile(row["links"]) if "links" in row else None,
         frozenset(row.get("states", ())),
         row.get("help", ""),
     )
 
 
-def components(known: SignTable, resources: Iterable[tuple[str, Resource]]) -> list[FirmwareComponent]:
-    """Return each component with its function and role; `resources` are pairs of a name and a component's resource."""
+def components(
+    known: SignTable, resources: Iterable[tuple[str, Resource]], docs: Documents | None = None
+) -> list[FirmwareComponent]:
+    """Return each component with its function and role; `resources` are pairs of a name and a component's resource.
+
+    If `docs` is given, a component that its own texts do not identify is identified by the part that it links to.
+    """
     keyed = list(resources)
     installed = {rest for _, r in keyed for word, rest in [_prefix(r)] if word == INSTALLED}
-    return [FirmwareComponent(key, r, *function(known, r), role(known, r, installed)) for key, r in keyed]
+    return [FirmwareComponent(key, r, *function(known, r, docs), role(known, r, installed)) for key, r in keyed]
 
 
-def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str, ...]]:
+def function(known: SignTable, component: Resource, docs: Documents | None = None) -> tuple[Reading, tuple[str, ...]]:
     """Return the function of a firmware component, and the evidence for it.
 
-    If no row of the table matches, the function is `other`, or unknown if the component has no readable name.
+    The evidence is tried in this order: its names and links, the part that it links to, a short description. If no row
+    of the table matches, the function is `other`, or unknown if the component has no readable name, or if the
+    part that it links to could not be read.
     """
-    texts, links = dict(_texts(component)), tuple(_links(component))
+    texts, links = dict(_texts(component, TEXTS)), tuple(_links(component))
     for row in known.functions:
-        by = [f"{name}: {hit[0].strip()}" for name, text in texts.items() if (hit := row.words.search(text))]
-        by += [f"RelatedItem: {clean(uri)}" for uri in links if row.links is not None and row.links.search(uri)]
-        if by:
-            return row.name, tuple(by)
+        by = _hits(row, texts)
+        linked = [f"RelatedItem: {clean(uri)}" for uri in links if row.links is not None and row.links.search(uri)]
+        if linked or any(name not in SENTENCES for name in by):
+            return row.name, (*by.values(), *linked)
+    parts, lost = parts_of(known, component, docs)
+    for part in parts:
+        found = _by_part(known, part)
+        if found is not None:
+            return found
+    for row in known.functions if lost is None and _short(component) else ():
+        if by := _hits(row, texts):
+            return row.name, tuple(by.values())
     name = component.read("Name").reading
-    return (name if isinstance(name, Unknown) else OTHER), ()
+    return (name if isinstance(name, Unknown) else lost or OTHER), ()
+
+
+def _short(component: Resource) -> bool:
+    """Return whether the description of a component is a name and not a sentence, which may name other parts too."""
+    value = component.body.get("Description")
+    return isinstance(value, str) and len(value.split()) <= NAME
+
+
+def _hits(row: SignRow, texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: f"{name}: {hit[0].strip()}" for name, text in texts.items() if (hit := row.words.search(text))}
+
+
+def _by_part(known: SignTable, part: Resource) -> tuple[str, tuple[str, ...]] | None:
+    texts = {name: f"{text} switch" if name == "SwitchType" else text for name, text in _texts(part, PART)}
+    for row in known.functions:
+        if by := _hits(row, texts):
+            return row.name, tuple(f"RelatedItem: {clean(part.uri)} {each}" for each in by.values())
+    return None
+
+
+def parts_of(known: SignTable, component: Resource, docs: Documents | None) -> tuple[list[Resource], Unknown | None]:
+    """Return the parts that a component links to and whose resources describe them, and why one could not be read."""
+    found: list[Resource] = []
+    lost: Unknown | None = None
+    for uri in _links(component) if docs is not None else ():
+        if docs is None or not known.parts.search(uri):
+            continue
+        try:
+            part = docs.fetched(uri, component)
+        except Unreadable as error:
+            lost = lost or Unknown(error.reason, str(error))
+            continue
+        if part.unread is None:
+            found.append(part)
+        elif not not_there(part.unread):
+            lost = lost or Unknown(part.unread.reason, f"{part.uri}: {part.unread.detail}")
+    return found, lost
 
 
 def role(known: SignTable, component: Resource, installed: Collection[str] = ()) -> Reading:
@@ -130,7 +203,9 @@ def role(known: SignTable, component: Resource, installed: Collection[str] = ())
         return REPEATED if word == "current" and rest in installed else INSTALLED
     name, state = component.read("Name").reading, component.read("Status.State").reading
     texts = [
-        t for sign, t in _texts(component) if sign in ("Id", "Name") or (sign == "Description" and _one(component))
+        t
+        for sign, t in _texts(component, TEXTS)
+        if sign in ("Id", "Name") or (sign == "Description" and _one(component))
     ]
     for row in known.roles:
         if state in row.states or any(row.words.search(text) for text in texts):
@@ -161,12 +236,12 @@ def gap(found: list[FirmwareComponent], name: str) -> Unknown | None:
     return None
 
 
-def _texts(component: Resource) -> Iterator[tuple[str, str]]:
-    """Yield the texts that describe a component, by property name, in lower case.
+def _texts(component: Resource, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the texts that describe a component or a part, by property name, in lower case.
 
-    If a text has `RunTogether` words, a second line repeats the text with these words split.
+    If a text has `RunTogether` words or `BMCImage` words, further lines repeat the text with these words split.
     """
-    signs: list[tuple[str, object]] = [(name, component.body.get(name)) for name in TEXTS]
+    signs: list[tuple[str, object]] = [(name, component.body.get(name)) for name in names]
     if not isinstance(component.body.get("Id"), str):
         signs[0] = ("Id", component.id)
     oem = component.body.get("Oem")
@@ -177,8 +252,8 @@ def _texts(component: Resource) -> Iterator[tuple[str, str]]:
             text = text_of(value)[:LONG]
         except Unreadable:
             continue
-        parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
-        yield name, "\n".join(re.sub(r"[^a-z0-9]+", " ", t.lower()).strip() for t in dict.fromkeys((text, parted)))
+        spelt = dict.fromkeys((text, *(parting.sub(" ", text) for parting in _PARTED)))
+        yield name, "\n".join(re.sub(r"[^a-z0-9]+", " ", each.lower()).strip() for each in spelt)
 
 
 def _links(component: Resource) -> Iterator[str]:

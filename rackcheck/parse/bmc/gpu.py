@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
-from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
+from rackcheck.model.fact import Absent, Reason, Unknown, Value
 from rackcheck.model.redfish_value import health, text_of, truth
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.host import machine
 from rackcheck.parse.bmc.item import gather, health_of, in_chassis, keyed, members, reported, state_of
+from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.processors import of_type
 from rackcheck.parse.bmc.systems import gibibytes, has_some, some
 
@@ -39,6 +40,10 @@ class Gpu:
         """
         sourced = self._own(name).read(name, reader)
         return sourced if name == "Status.State" else self.there(sourced)
+
+    def label(self, name: str) -> Sourced:
+        """Read a property that identifies the GPU, as `read` does; absent if it is a placeholder."""
+        return self.there(identified(self._own(name), name))
 
     def state(self) -> Sourced:
         """Return the GPU's state, such as Absent for an empty slot; absent if the BMC reports none for it."""
@@ -136,11 +141,3 @@ def limit(value: object) -> float:
     """Return a limit; infinite if the number means that there is no limit."""
     number = some(value)
     return float("inf") if number == UNLIMITED else number
-
-
-def uuid(value: object) -> str:
-    """Return a UUID; raises Unreadable for a UUID of zeros, which stands for an unknown one."""
-    text = text_of(value)
-    if not text.strip("0-"):
-        raise Unreadable(f"is {text[:40]!r}", Reason.NOT_COLLECTED)
-    return text

@@ -5,11 +5,17 @@ from collections.abc import Mapping
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import amount
-from rackcheck.model.resource import Resource, inside
+from rackcheck.model.resource import Resource, inside, same_place
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.item import gather, gone, members, not_there
 
-KINDS = ("server", "switch_tray", "power_shelf", "dpu")
+KINDS = ("server", "blade", "switch_tray", "power_shelf", "cooling_unit", "enclosure", "dpu")
+
+BLADES = frozenset({"Blade", "Sled"})
+"""Types of chassis that hold one server of an enclosure."""
+
+COOLERS = frozenset({"HeatExchanger", "ImmersionTank"})
+"""Types of chassis of cooling units; others have a link to ThermalEquipment in the service root."""
 
 PARTS = frozenset({"Card", "Component", "Module", "Zone"})
 """Types of chassis that are parts; if all chassis of a machine are parts, and one is a card, the machine is a card."""
@@ -34,18 +40,43 @@ def kind(docs: Documents) -> Sourced | Reading:
     # Parts in a chassis that was not read show no card.
     if card is not None and len(chassis) == len(listed) and all(each.reading in PARTS for each in types):
         return Sourced("dpu", card.source)
-    return _by_parts(docs, hosts, lost)
+    enclosure = next((each for each in types if each.reading == "Enclosure"), None)
+    blades = [place for place, each in zip(chassis, types, strict=True) if each.reading in BLADES]
+    if enclosure is not None and (len(blades) > 1 or (not hosts and not _equipment(docs))):
+        return Sourced("enclosure", enclosure.source)
+    read = _by_parts(docs, hosts, types, lost)
+    blade = next((each for each in blades if any(_in(system, each) for system in hosts)), None)
+    if blade is not None and isinstance(read, Sourced) and read.reading == "server":
+        return Sourced("blade", inside(blade.uri, "ChassisType"))
+    return read
+
+
+def _in(system: Resource, chassis: Resource) -> bool:
+    """Return whether a system links to a chassis as its own."""
+    links = system.body.get("Links")
+    held = links.get("Chassis") if isinstance(links, Mapping) else None
+    uris = [each.get("@odata.id") for each in held if isinstance(each, Mapping)] if isinstance(held, list) else []
+    return any(isinstance(uri, str) and same_place(uri) == chassis.uri for uri in uris)
+
+
+def _equipment(docs: Documents) -> dict[str, str]:
+    """Return the kinds of the equipment that the service root links to, with the source of each."""
+    root = next(iter(docs.at("")))
+    named = {"power_shelf": "PowerEquipment", "cooling_unit": "ThermalEquipment"}
+    return {kind: inside(root.uri, name) for kind, name in named.items() if _is_link(root.body.get(name))}
 
 
 def _has_systems(docs: Documents) -> bool:
     return any("Systems" in root.body for root in docs.at(""))
 
 
-def _by_parts(docs: Documents, systems: list[Resource], lost: Unknown | None) -> Sourced | Reading:
-    """Return the kind of a machine that is not a card: `server`, `switch_tray` or `power_shelf`.
+def _by_parts(
+    docs: Documents, systems: list[Resource], types: list[Sourced], lost: Unknown | None
+) -> Sourced | Reading:
+    """Return the kind of a machine that is no card: `server`, `switch_tray`, `power_shelf` or `cooling_unit`.
 
     A machine with processors is a server; without processors, one with switches is a switch tray; without either, one
-    with power equipment and no system is a power shelf.
+    with power equipment or thermal equipment and no system is a power shelf or a cooling unit; both: it is unknown.
     """
     counts = [each.read("ProcessorSummary.Count", amount) for each in systems]
     for count in counts:
@@ -60,10 +91,14 @@ def _by_parts(docs: Documents, systems: list[Resource], lost: Unknown | None) ->
         return trouble
     if switches is not None:
         return Sourced("switch_tray", inside(switches.uri, "Members"))
-    root = next(iter(docs.at("")))
-    if not systems and _is_link(root.body.get("PowerEquipment")):
-        return Sourced("power_shelf", inside(root.uri, "PowerEquipment"))
-    return Unknown(Reason.NOT_COLLECTED, "the BMC reports neither processors, switches nor power equipment")
+    equipment = {} if systems else _equipment(docs)
+    cooler = next((each for each in types if each.reading in COOLERS), None)
+    if cooler is not None and not systems:
+        equipment.setdefault("cooling_unit", cooler.source)
+    if len(equipment) == 1:
+        return next(Sourced(kind, source) for kind, source in equipment.items())
+    what = "both power and thermal" if equipment else "neither processors, switches, power nor thermal"
+    return Unknown(Reason.NOT_COLLECTED, f"the BMC reports {what} equipment")
 
 
 def _any(members: object) -> bool:

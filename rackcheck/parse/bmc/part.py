@@ -1,15 +1,47 @@
 """Helpers for the resources of parts: properties with several names, texts of labels, linked resources."""
 
+from collections.abc import Callable
+
+from rackcheck.model import identity
 from rackcheck.model.documents import Documents
-from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
-from rackcheck.model.redfish_value import measured, text_of
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, clean
+from rackcheck.model.redfish_value import BROKEN, measured, text_of
 from rackcheck.model.resource import MEMBERS, Resource
-from rackcheck.parse.bmc.item import gather, not_there, read_ones
+from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.item import fitted, gather, not_there, read_ones
 
 
 def named_first(resource: Resource, *names: str) -> str:
     """Return the name that a resource uses for a property with different names in different versions of the schema."""
     return next((name for name in names if name.partition(".")[0] in resource.body), names[0])
+
+
+LABELS: dict[str, Callable[[str], object]] = {
+    "SerialNumber": identity.serial,
+    "UUID": identity.uuid,
+    "PartNumber": identity.is_label,
+    "SparePartNumber": identity.is_label,
+    "SKU": identity.is_label,
+    "AssetTag": identity.is_label,
+}
+"""Properties that identify a part; for each, a function whose result is false for a placeholder."""
+
+
+def identified(resource: Resource, name: str) -> Sourced:
+    """Read a property of `LABELS`; absent if its value is a placeholder or blank, or if the slot is empty.
+
+    A property that is null or missing is unknown: the BMC may not have read it yet.
+    """
+    sourced = fitted(resource, name, _stored)
+    if isinstance(sourced.reading, str) and not LABELS[name](sourced.reading):
+        return Sourced(Absent(f"the BMC returns the placeholder {clean(repr(sourced.reading), 60)}"), sourced.source)
+    return sourced
+
+
+def _stored(value: object) -> str:
+    if not isinstance(value, str) or BROKEN in value:
+        return text_of(value)
+    return value.strip()
 
 
 def label(value: object) -> str:

@@ -44,6 +44,12 @@ READERS: Mapping[str, Callable[[object], float]] = {
 }
 
 
+def figure(value: object) -> str:
+    """Return a number as text, for a reading or a threshold whose unit differs from sensor to sensor."""
+    number = measured(value)
+    return f"{int(number)}" if number == int(number) else repr(number)
+
+
 def above_zero(value: object) -> float:
     """Return a sensor's threshold; raises Unreadable for 0, which BMCs return for a threshold that is not set."""
     number = measured(value)

@@ -40,10 +40,15 @@ def has_some(found: list[Resource], trouble: Unknown | None, what: str) -> Gathe
 
 def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = text_of) -> Sourced | Unknown:
     """Read one property that must be equal on all hosts of a BMC; unknown if they differ, or if one reports none."""
+    return shared(systems, lambda system: system.read(name, reader), name)
+
+
+def shared(systems: Gathered, read: Callable[[Resource], Sourced], name: str) -> Sourced | Unknown:
+    """Read with `read` what must be equal on all hosts of a BMC, as `agreed` does; `name` is for the reason."""
     found, trouble = systems
     if trouble is not None:
         return trouble
-    rows = [system.read(name, reader) for system in found]
+    rows = [read(system) for system in found]
     mute = next((each for each in rows if isinstance(each.reading, Unknown)), None)
     if mute is not None or not rows:
         return mute or Unknown(Reason.NOT_COLLECTED, f"no system of this BMC has {name}")

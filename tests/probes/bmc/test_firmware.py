@@ -28,6 +28,7 @@ from trees import (
 )
 
 from rackcheck.model.capture import BmcCapture
+from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.model.path import spell_key
 from rackcheck.model.resource import Resource
@@ -98,10 +99,24 @@ def altered(uri: str, **changes: object) -> dict[str, Reading]:
         ),
         (
             HPE_INTEL,
-            {"tpm": 1, "cpld": 11, "riser": 3, "backplane": 2, "psu": 5, "drive": 6, "nic": 5, "storage": 1, "gpu": 4},
+            {"tpm": 1, "cpld": 11, "riser": 3, "backplane": 2, "psu": 5, "drive": 6, "nic": 5, "storage": 1, "gpu": 4}
+            | {"video": 1},
         ),
-        (HPE_AMD, {"tpm": 1, "cpld": 3, "backplane": 10, "psu": 2, "drive": 18, "nic": 4, "storage": 1}),
-        (LENOVO, {"riser": 2, "psu": 4, "drive": 4, "nic": 4, "storage": 3, "gpu": 8}),
+        (
+            HPE_AMD,
+            {
+                "tpm": 1,
+                "cpld": 3,
+                "backplane": 10,
+                "psu": 2,
+                "drive": 18,
+                "nic": 4,
+                "storage": 1,
+                "battery": 1,
+                "video": 1,
+            },
+        ),
+        (LENOVO, {"riser": 4, "psu": 4, "drive": 4, "nic": 4, "storage": 3, "gpu": 16}),
         (GB200, {"erot": 6, "inforom": 4, "cpld": 5, "nic": 3, "hmc": 1, "fpga": 2, "gpu": 4, "cpu": 2}),
         (NVSWITCH, {"erot": 5, "cpld": 1, "nvswitch": 2, "fpga": 1, "cpu": 1}),
         (BLUEFIELD, {"erot": 1, "nic": 1}),
@@ -175,6 +190,74 @@ def test_a_function_names_the_signs_that_identified_it(
 ) -> None:
     assert component(name, key, "function") == function
     assert by is None or component(name, key, "function_by") == by
+
+
+def test_a_component_without_a_telling_name_is_identified_by_the_part_that_it_links_to() -> None:
+    assert component(LENOVO, "Slot_3.1", "function") == "gpu"
+    assert component(LENOVO, "Slot_3.1", "function_by") == (
+        "RelatedItem: /redfish/v1/Chassis/1/PCIeDevices/slot_3 Name: nvidia l40",
+    )
+    assert component(LENOVO, "Slot_30.1", "function") == "riser"  # the part is a board for GPUs
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ({"Id": "0", "Name": "Processor", "ProcessorType": "GPU"}, "gpu"),
+        ({"Id": "0", "Name": "Switch", "SwitchType": "PCIe"}, "pcie_switch"),
+        ({"Id": "0", "Name": "Device", "Description": "A GPU is next to it"}, "other"),
+        (Unknown(Reason.NOT_COLLECTED, "HTTP 404"), "other"),
+        (
+            Unknown(Reason.TIMEOUT, "no answer"),
+            Unknown(Reason.TIMEOUT, "/redfish/v1/Systems/1/Processors/0: no answer"),
+        ),
+    ],
+)
+def test_the_part_decides_only_if_it_was_read(part: Any, expected: object) -> None:
+    uri = "/redfish/v1/Systems/1/Processors/0"
+    bundle = odd(Name="Software bundle", Description="It is updated by the BMC", RelatedItem=[{"@odata.id": uri}])
+    found = firmware.function(TABLE, bundle, Documents({uri: part}))[0]
+    assert found == expected
+    assert firmware.function(TABLE, odd(Name="GPU", RelatedItem=[{"@odata.id": uri}]), Documents({}))[0] == "gpu"
+
+
+NAMES = {
+    "bios": ("BIOS", "System BIOS", "Host image", "BIOSImage1", "UEFI"),
+    "bmc": ("Baseboard Management Controller", "BMCImage2", "XCC", "iLO 6", "iDRAC9", "SystemBMC"),
+    "me": ("Server Platform Services (SPS) Firmware", "ME", "Intel(R) ME", "BIOS_ME", "MEFirmware"),
+    "gpu": ("GPU VBIOS", "VBIOS", "NVIDIA L40S", "NVIDIA RTX PRO 6000", "AMD Instinct MI300X", "HGX_FW_GPU_7"),
+    "hmc": ("UBB BMC", "GPU Board BMC", "HGX_FW_BMC_0"),
+    "storage": ("PERC H755 Front", "MegaRAID 9560-8i", "Dell HBA355i Fnt", "RAID Controller in SL 3", "BOSS-S2"),
+    "drive": ("Disk.Bay.3", "NVMe SSD", "Hard Drive", "NVMe7", "Drive 2"),
+    "nic": ("QLogic 16Gb FC HBA", "MCX75310AAS-NEAT", "BF3_BMC", "DPU BMC", "CX8_0", "HGX_FW_NVLinkManagementNIC_0"),
+    "cpld": ("BMC CPLD", "GPU board CPLD", "MB PLD"),
+    "erot": ("HGX_FW_IRoT_GPU_0", "ERoT BMC", "Root of Trust of the BIOS"),
+    "tpm": ("TPM 2.0", "Trusted Platform Module of the BIOS"),
+    "psu": ("PSU1_FW", "Power Supply.Slot.2"),
+    "retimer": ("PCIe Retimer 3 of GPU 1",),
+    "nvswitch": ("NVLink Switch 1", "HGX_FW_NVSwitch_3"),
+    "pcie_switch": ("PCI Express Switch", "PEX89144"),
+    "fpga": ("FPGA of the GPU baseboard",),
+    "backplane": ("NVMe Backplane 1", "SAS Expander"),
+    "battery": ("RAID battery", "BBU of the RAID controller"),
+    "video": ("ASPEED Video Controller",),
+    "cpu": ("CPU microcode",),
+    "other": ("Fan controller", "MCU", "Power Management Controller", "Bioscience", "Chrome"),
+}
+"""Names that no recorded machine has, by function."""
+
+
+def test_names_of_unseen_machines_have_their_function() -> None:
+    found = {
+        (word, name): firmware.function(TABLE, odd(Name=name))[0] for word, names in NAMES.items() for name in names
+    }
+    assert {key: given for key, given in found.items() if given != key[0]} == {}
+
+
+def test_a_name_weighs_more_than_a_sentence() -> None:
+    told = odd(Name="Power Supply 1", Description="The BIOS and the GPU are fed by this one")
+    assert firmware.function(TABLE, told) == ("psu", ("Name: power supply",))
+    assert firmware.function(TABLE, odd(Name="Image 1", Description="BMC image"))[0] == "bmc"
 
 
 def test_a_board_that_holds_gpus_is_no_gpu() -> None:

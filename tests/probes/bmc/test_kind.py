@@ -90,6 +90,32 @@ def test_neither_processors_nor_switches_nor_power_equipment_is_unknown() -> Non
     assert kind(machine(PowerEquipment=link(f"{ROOT}/PowerEquipment"))) == "power_shelf"
 
 
+def placed(count: int, *chassis: int) -> dict[str, object]:
+    return {**counting(count), "Links": {"Chassis": [link(f"{ROOT}/Chassis/{each}") for each in chassis]}}
+
+
+def test_a_server_in_a_blade_s_chassis_is_a_blade() -> None:
+    for word in ("Blade", "Sled"):
+        assert kind(machine(placed(2, 0), chassis=(word, "Module"))) == "blade"
+        assert kind(machine(placed(2, 1), chassis=(word, "RackMount"))) == "server"  # it is in the other chassis
+        assert kind(machine(placed(0, 0), chassis=(word,), Fabrics=link(f"{ROOT}/Fabrics"))) != "blade"
+
+
+def test_an_enclosure_holds_several_blades_or_has_no_system() -> None:
+    assert kind(machine(placed(2, 1), placed(2, 2), chassis=("Enclosure", "Blade", "Blade"))) == "enclosure"
+    assert kind(machine(chassis=("Enclosure",))) == "enclosure"
+    assert kind(machine(counting(2), chassis=("RackMount", "Enclosure"))) == "server"  # a drive enclosure in a server
+
+
+def test_cooling_units_are_known_by_their_equipment_or_chassis() -> None:
+    thermal, power = link(f"{ROOT}/ThermalEquipment"), link(f"{ROOT}/PowerEquipment")
+    assert kind(machine(chassis=("Other",), ThermalEquipment=thermal)) == "cooling_unit"
+    assert kind(machine(chassis=("HeatExchanger",))) == "cooling_unit"
+    assert kind(machine(counting(2), ThermalEquipment=thermal)) == "server"
+    assert isinstance(kind(machine(ThermalEquipment=thermal, PowerEquipment=power)), Unknown)
+    assert isinstance(kind(machine(ThermalEquipment="no link")), Unknown)
+
+
 @pytest.mark.parametrize("lost", ["Systems", "Systems/0", "Chassis", "Chassis/0"])
 def test_what_could_not_be_read_may_have_decided_otherwise(lost: str) -> None:
     assert isinstance(kind(machine(counting(2)) | {f"{ROOT}/{lost}": LOST}), Unknown)

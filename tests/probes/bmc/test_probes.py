@@ -181,9 +181,9 @@ def test_the_machine_is_identified_by_its_systems_not_by_the_bmcs_vendor() -> No
     assert found["bmc.manager/bmc.time"] == "2020-12-11T16:22:59+00:00"
 
 
-def test_an_unfilled_placeholder_is_unknown() -> None:
-    assert isinstance(readings(X10)["bmc.system/1.serial"], Unknown)
-    assert isinstance(readings(X10)["bmc.system/1.sku"], Unknown)
+def test_an_unfilled_placeholder_is_absent() -> None:
+    assert isinstance(readings(X10)["bmc.system/1.serial"], Absent)
+    assert isinstance(readings(X10)["bmc.system/1.sku"], Absent)
     assert isinstance(readings(SUPERMICRO)["bmc.vendor"], Unknown)
 
 
