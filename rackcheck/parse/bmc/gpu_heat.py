@@ -2,17 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, clean
 from rackcheck.model.redfish_value import measured
-from rackcheck.model.resource import Resource, inside
+from rackcheck.model.resource import Resource, inside, same_place
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.excerpt import meaning, source
 from rackcheck.parse.bmc.gpu import Gpu, gpus
-from rackcheck.parse.bmc.item import fitted, gather
+from rackcheck.parse.bmc.item import fitted, gather, members
 from rackcheck.parse.bmc.reading_kind import kind, related
 
 CONTEXTS = frozenset({"GPU", "Accelerator"})
@@ -56,12 +56,24 @@ def heats(docs: Documents) -> Iterator[tuple[str, Heat]]:
     """
     found, _ = gpus(docs)
     chassis = {key: next(iter(gather(docs.at("Links/Chassis", gpu.resource))[0]), None) for key, gpu in found}
-    shared = Counter(place.uri for place in chassis.values() if place is not None)
+    taken = _taken(docs)
     uris = frozenset(gpu.resource.uri for _, gpu in found)
     for key, gpu in found:
         place = chassis[key]
-        alone = place is not None and shared[place.uri] == 1
+        alone = place is not None and taken[place.uri] == 1
         yield key, _heat(docs, gpu, _Relations(docs, gpu, place, uris, alone=alone))
+
+
+def _taken(docs: Documents) -> Counter[str]:
+    """Count the processors and systems that link to each chassis; a GPU's own chassis is linked by the GPU alone."""
+    links: list[str] = []
+    for holder in (*members(docs, "Systems")[0], *gather(docs.at("Systems/*/Processors/*"))[0]):
+        found = holder.body.get("Links")
+        places = found.get("Chassis") if isinstance(found, Mapping) else None
+        for place in places if isinstance(places, list) else [places]:
+            uri = place.get("@odata.id") if isinstance(place, Mapping) else None
+            links += [same_place(uri)] if isinstance(uri, str) else []
+    return Counter(links)
 
 
 def walked(docs: Documents) -> None:
@@ -138,7 +150,7 @@ def _heat(docs: Documents, gpu: Gpu, relations: _Relations) -> Heat:
 def _named(docs: Documents, environment: Resource, relations: _Relations) -> tuple[Resource | None, Sourced]:
     """Return the sensor that EnvironmentMetrics names for the temperature, and what the sensor measures."""
     body = environment.body.get(PROPERTY)
-    if environment.unread is not None or not isinstance(body, dict):
+    if environment.unread is not None or not isinstance(body, Mapping):
         none = environment.unread or Unknown(Reason.NOT_COLLECTED, f"{PROPERTY} is null or missing")
         return None, Sourced(none, environment.uri)
     excerpt = Resource(inside(environment.uri, PROPERTY), body, above=environment)
