@@ -177,6 +177,9 @@ UNSERVED = (
     "psu/*.input_voltage",
     "psu/*.output_power",
     "sensor/*.critical",
+    "sensor/*.headroom",
+    "sensor/*.kind",
+    "sensor/*.temperature",
     "sensor/*.warning",
 )
 """What the simulated BMC does not serve, though recorded BMCs report it; the facts are known from their trees."""
