@@ -25,7 +25,7 @@ def measurement(word: str) -> Kind:
 def _limits() -> Iterator[tuple[str, Kind]]:
     for word in filter(limited, KINDS):
         for fact, name in THRESHOLDS.items():
-            side = fact.removeprefix("lower_")
+            side = fact.removeprefix("lower_").removeprefix("upper_")
             yield f"bmc.sensor.{word}/*.{fact}", quantity(KINDS[word], f"{side} threshold ({name})")
 
 

@@ -21,7 +21,7 @@ READERS: Mapping[str, Callable[[object], float]] = {
 THRESHOLDS: Mapping[str, str] = {
     "warning": "UpperCaution",
     "critical": "UpperCritical",
-    "fatal": "UpperFatal",
+    "upper_fatal": "UpperFatal",
     "lower_warning": "LowerCaution",
     "lower_critical": "LowerCritical",
     "lower_fatal": "LowerFatal",

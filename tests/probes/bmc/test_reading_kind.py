@@ -189,7 +189,14 @@ def test_the_headroom_of_a_power_is_no_power(basis: str) -> None:
 
 def test_every_threshold_of_every_kind_is_a_fact() -> None:
     every = {**COLD, **limits(UpperCaution=50, UpperCritical=60, UpperFatal=70)}
-    expected = {"warning": 50, "critical": 60, "fatal": 70, "lower_warning": 0, "lower_critical": -2, "lower_fatal": -8}
+    expected = {
+        "warning": 50,
+        "critical": 60,
+        "upper_fatal": 70,
+        "lower_warning": 0,
+        "lower_critical": -2,
+        "lower_fatal": -8,
+    }
     for unit, word in (("Cel", "temperature"), ("W", "power"), ("V", "voltage"), ("%", "percent"), ("Pa", "pressure")):
         found = sensor(ReadingUnits=unit, Thresholds=every)
         assert {leaf: found[f"bmc.sensor.{word}/s.{leaf}"] for leaf in expected} == expected
