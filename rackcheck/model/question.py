@@ -129,17 +129,31 @@ class Redfish:
     The path `Systems/*/Bios` follows the link Systems, every member of this collection, then the member's link Bios; in
     a `Walk`, a function chooses the links. URIs are never guessed. A `dear` question needs a GET for each of hundreds
     of parts: it is collected only if one of its facts is named, but not if all facts are requested. The links of
-    `whole` also need a GET for each part, and are followed only on a BMC that returns whole collections with $expand.
+    `named` also need a GET for each part, and are not followed if all facts are requested; other facts of the probe are
+    then collected. The links of `whole` are followed only on a BMC that returns whole collections with $expand.
     """
 
     links: tuple[LinkPattern, ...]
     dear: bool
+    named: tuple[LinkPattern, ...]
     whole: tuple[LinkPattern, ...]
 
-    def __init__(self, *links: LinkPattern, dear: bool = False, whole: tuple[LinkPattern, ...] = ()) -> None:
-        object.__setattr__(self, "links", links)
+    def __init__(
+        self,
+        *links: LinkPattern,
+        dear: bool = False,
+        named: tuple[LinkPattern, ...] = (),
+        whole: tuple[LinkPattern, ...] = (),
+    ) -> None:
+        object.__setattr__(self, "links", (*links, *named))
         object.__setattr__(self, "dear", dear)
+        object.__setattr__(self, "named", named)
         object.__setattr__(self, "whole", whole)
+
+    def unnamed(self) -> "Redfish":
+        """Return the question for the case that none of its facts is named."""
+        links = (link for link in self.links if link not in self.named)
+        return Redfish(*links, dear=self.dear, whole=self.whole)
 
     @property
     def every(self) -> tuple[LinkPattern, ...]:

@@ -34,6 +34,7 @@ _TABLE: dict[str, tuple[str, float]] = {
     "Hz": ("frequency", 1), "kHz": ("frequency", 1e3), "MHz": ("frequency", 1e6), "GHz": ("frequency", 1e9),
     "s": ("time", 1), "ms": ("time", 1e-3), "us": ("time", 1e-6), "ns": ("time", 1e-9), "min": ("time", 60),
     "h": ("time", 3600),
+    "Pa": ("pressure", 1), "kPa": ("pressure", 1e3), "CFM": ("air flow", 1),
     "K/W": ("thermal resistance", 1), "FLOP": ("work", 1), "kFLOP": ("work", 1e3),
     "C": ("temperature", 1), "V": ("voltage", 1), "mV": ("voltage", 1e-3), "A": ("current", 1),
     "mA": ("current", 1e-3), "dB": ("level", 1), "rpm": ("rotation", 1), "%": ("share", 1), "ppm": ("share", 1e-4),

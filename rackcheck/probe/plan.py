@@ -10,7 +10,7 @@ from rackcheck.model.path import Path
 from rackcheck.model.path import parse as parse_path
 from rackcheck.model.question import Read, Redfish, Shell
 from rackcheck.probe.compare import Comparison
-from rackcheck.probe.contract import AnyProbe
+from rackcheck.probe.contract import AnyProbe, Probe
 from rackcheck.probe.group import Aggregate
 from rackcheck.probe.join import Join
 
@@ -108,15 +108,23 @@ def _place(glob: str) -> str:
 def affordable(probes: Iterable[AnyProbe], named: Iterable[str] = ()) -> tuple[AnyProbe, ...]:
     """Return the probes to run without a profile: all cheap probes, and expensive probes with a fact in `named`.
 
-    `named` has the paths, or beginnings of paths, that the user typed.
+    `named` has the paths, or beginnings of paths, that the user typed. A probe without a fact in `named` does not
+    follow the links that need a GET for each of hundreds of parts.
     """
     words = tuple(named)
-    return tuple(
-        probe
-        for probe in probes
-        if not _dear(probe)
-        or any(pattern.startswith(word) or word.startswith(bare(pattern)) for pattern in probe.gives for word in words)
-    )
+
+    def typed(probe: AnyProbe) -> bool:
+        return any(p.startswith(word) or word.startswith(bare(p)) for p in probe.gives for word in words)
+
+    return tuple(probe if typed(probe) else _unnamed(probe) for probe in probes if not _dear(probe) or typed(probe))
+
+
+def _unnamed(probe: AnyProbe) -> AnyProbe:
+    """Return a probe that does not follow the links which are followed only if a fact of the probe is named."""
+    ask = probe.ask
+    if not isinstance(ask, Redfish) or not ask.named:
+        return probe
+    return Probe(probe.name, ask.unnamed(), probe.gives, probe.parse, probe.help)
 
 
 def bare(pattern: str) -> str:

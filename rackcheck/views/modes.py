@@ -130,7 +130,7 @@ def _read(measure: Measure, tree: Tree) -> Reading:
     if not path.starred:
         return _number(tree.reading(path, measure.plane))
     chosen = tree.select(path.collections[0], measure.plane)
-    rest = path.segments[1:]
+    rest = path.segments[len(path.collections[0].segments) :]
     found = [_number(tree.reading(paths.Path(item.segments + rest), measure.plane)) for item in chosen.items]
     unknown = chosen.unknown or next((each for each in found if isinstance(each, Unknown)), None)
     numbers = [each for each in found if isinstance(each, float)]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from trees import DGX, bmc_probes, read
 
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.inventory import Rack, RackSlot
@@ -14,6 +15,7 @@ from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import collect
 from rackcheck.probe.registry import registry
 from rackcheck.views import rack_lines
 from rackcheck.views.elevation import NO_RACK, NO_UNIT, RackPanel, dots, elevation
@@ -144,6 +146,13 @@ def test_the_hottest_gpu_speaks_for_its_node_and_all_gpus_together_for_its_power
     assert mode_readings(Mode.POWER, tree({"gpu/0.power.draw": 0.1, "gpu/1.power.draw": 0.2}))[
         "gpu/*.power.draw"
     ] == pytest.approx(0.3)
+
+
+def test_the_hottest_gpu_of_a_bmc_is_not_the_one_with_the_largest_headroom() -> None:
+    found = read(DGX, None, "bmc_gpu", "bmc_gpu_temperature")
+    probes = [bmc_probes()[name] for name in ("bmc_gpu", "bmc_gpu_temperature")]
+    hot = mode_readings(Mode.TEMPERATURE, Tree(collect(probes, found, "2026-01-01T00:00:00Z")))
+    assert hot["bmc.gpu/*.temperature"] == 35.34375
 
 
 @pytest.mark.parametrize("bad", [Unknown(Reason.DENIED), float("inf"), float("nan"), True, "warm"])

@@ -7,14 +7,26 @@ from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import ROOT, Resource
 from rackcheck.parse.bmc.item import gather, members, named, not_there
+from rackcheck.parse.bmc.reading_kind import celsius, kind, quantity
 
 LINKS = ("Chassis/*/Thermal", "Chassis/*/Power")
 MANY = "Chassis/*/Sensors/*"
 LISTS = {"Temperatures": "ReadingCelsius", "Fans": "Reading", "Voltages": "ReadingVolts"}
 """Lists of sensors in Redfish's older Thermal and Power resources, and the property of each that has the reading."""
 
-UPPER = ("UpperThresholdCritical", "UpperThresholdFatal", "Thresholds.UpperCritical.Reading")
-LOWER = ("LowerThresholdCritical", "LowerThresholdFatal", "Thresholds.LowerCritical.Reading")
+UPPER = (
+    "UpperThresholdCritical",
+    "UpperThresholdFatal",
+    "Thresholds.UpperCritical.Reading",
+    "Thresholds.UpperFatal.Reading",
+)
+LOWER = (
+    "LowerThresholdCritical",
+    "LowerThresholdFatal",
+    "Thresholds.LowerCritical.Reading",
+    "Thresholds.LowerFatal.Reading",
+)
+CAUTION = ("LowerThresholdNonCritical", "Thresholds.LowerCaution.Reading")
 
 NEAR, NEAR_VOLTS = 0.05, 0.01
 """A reading is near a threshold if it differs by at most this share of the threshold; the second is for voltages.
@@ -48,9 +60,9 @@ def bmc_beyond(docs: Documents) -> Facts:
             sensors, cut = ([(resource, "Reading")], None) if link == MANY else _listed(resource)
             lost = lost or cut
             for sensor, name in sensors:
-                kind, words = _compared(sensor, name)
-                if kind:
-                    item = f"bmc.{kind}/{spell_key(sensor.uri.removeprefix(f'{ROOT}/'))}"
+                where, words = _compared(sensor, name)
+                if where:
+                    item = f"bmc.{where}/{spell_key(sensor.uri.removeprefix(f'{ROOT}/'))}"
                     yield f"{item}.name", named(sensor)
                     yield f"{item}.reading", words
     if lost is not None:
@@ -72,9 +84,10 @@ def _compared(sensor: Resource, name: str) -> tuple[str, str]:
 
     Energy sensors are left out, because their readings only increase, and their thresholds have other units. An upper
     threshold of 0 means that there is none, and no reading is near a lower threshold of 0, such as that of power. A
-    reading that is equal to an upper threshold is beyond it, as in IPMI.
+    reading that is equal to an upper threshold is beyond it, as in IPMI. A headroom decreases as the part gets hotter:
+    only its lower thresholds are limits, and it is near the critical one if it is below the one for caution.
     """
-    if sensor.unread is not None or str(sensor.body.get("ReadingType", "")).startswith("Energy"):
+    if sensor.unread is not None or quantity(sensor).word.reading == "energy":
         return "", ""
     status = sensor.body.get("Status")
     if isinstance(status, Mapping) and status.get("State") not in (None, "Enabled"):
@@ -82,18 +95,29 @@ def _compared(sensor: Resource, name: str) -> tuple[str, str]:
     reading = sensor.read(name, measured).reading
     if not isinstance(reading, float):
         return "", ""
-    upper = min((limit for limit in _limits(sensor, UPPER) if limit > 0), default=None)
     lower = max(_limits(sensor, LOWER), default=None)
+    headroom = (celsius(sensor) if name == "ReadingCelsius" else kind(sensor)).reading == "headroom"
+    upper = None if headroom else min((limit for limit in _limits(sensor, UPPER) if limit > 0), default=None)
     if upper is not None and reading >= upper:
         return "beyond", f"{reading:g}, at or above {upper:g}"
     if lower is not None and reading < lower:
         return "beyond", f"{reading:g}, below {lower:g}"
-    kind = sensor.body.get("ReadingType") if name == "Reading" else None
-    volts = name == "ReadingVolts" or kind == "Voltage"
-    share = NEAR_VOLTS if volts else NEAR if kind in (None, "Temperature", "Rotational") else 0.0
-    limits = [limit for limit in (lower, upper) if limit is not None and limit > 0]
-    near = next((limit for limit in limits if abs(reading - limit) <= share * limit), None)
+    if headroom:
+        caution = max(_limits(sensor, CAUTION), default=None)
+        low = lower is not None and caution is not None and reading < caution
+        return ("near", f"{reading:g}, below {caution:g} and near {lower:g}") if low else ("", "")
+    near = next((limit for limit in (lower, upper) if _near(sensor, name, reading, limit)), None)
     return ("", "") if near is None else ("near", f"{reading:g}, near {near:g}")
+
+
+def _near(sensor: Resource, name: str, reading: float, limit: float | None) -> bool:
+    """Return whether a reading that is not beyond a threshold is near it."""
+    if limit is None or limit <= 0:
+        return False
+    type_ = sensor.body.get("ReadingType") if name == "Reading" else None
+    volts = name == "ReadingVolts" or type_ == "Voltage"
+    share = NEAR_VOLTS if volts else NEAR if type_ in (None, "Temperature", "Rotational") else 0.0
+    return abs(reading - limit) <= share * limit
 
 
 def _limits(sensor: Resource, names: tuple[str, ...]) -> Iterator[float]:

@@ -1,10 +1,11 @@
-"""Fans and temperatures as the BMC reports them."""
+"""Fans and temperature sensors as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import amount, health, measured
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed, named, state_of
 from rackcheck.parse.bmc.older import either, with_older
+from rackcheck.parse.bmc.reading_kind import quantity as quantity_of
 from rackcheck.parse.bmc.sensor import TEMPERATURES, above_zero
 
 OLDER = ("Thermal", "Fans")
@@ -26,29 +27,26 @@ def share(value: object) -> float:
         "fan/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "fan/*.speed": quantity("rpm", "speed, if the BMC reports rpm", Class.MEASUREMENT),
         "fan/*.duty": quantity("%", "percentage of full speed, if the BMC reports it", Class.MEASUREMENT),
-        "sensor": collection("temperature sensors, by name"),
-        "sensor/*.temperature": quantity("C", "reading", Class.MEASUREMENT),
+        "sensor": collection("sensors of temperature, and of headroom, by name"),
         "sensor/*.warning": quantity("C", "warning threshold; only the older Thermal resource reports it"),
         "sensor/*.critical": quantity("C", "critical threshold; only the older Thermal resource reports it"),
         "sensor/*.health": text("OK, Warning or Critical; only the older Thermal resource reports it"),
     },
 )
 def bmc_cooling(docs: Documents) -> Facts:
-    """State and speed of every fan, and every temperature."""
+    """State and speed of every fan; health and thresholds of every temperature sensor."""
     fans, trouble = in_chassis(docs, ("ThermalSubsystem/Fans", "*"), OLDER)
     for key, fan in keyed(with_older(docs, fans, OLDER)):
         item = f"fan/{spell_key(key)}"
         yield f"{item}.state", state_of(fan)
         yield f"{item}.health", health_of(fan)
-        yield f"{item}.speed", either(fan, lambda f: fitted(f, _place(f, "RPM", "SpeedPercent.SpeedRPM"), amount))
-        yield f"{item}.duty", either(fan, lambda f: fitted(f, _place(f, "Percent", "SpeedPercent.Reading"), share))
+        yield f"{item}.speed", either(fan, lambda f: fitted(f, _place(f, "speed", "SpeedPercent.SpeedRPM"), amount))
+        yield f"{item}.duty", either(fan, lambda f: fitted(f, _place(f, "percent", "SpeedPercent.Reading"), share))
     if trouble is not None:
         yield "fan", trouble
     sensors, trouble = in_chassis(docs, *TEMPERATURES)
     for key, sensor in keyed(sensors, named):
         item = f"sensor/{spell_key(key)}"
-        reading = "Reading" if "Reading" in sensor.body else "ReadingCelsius"
-        yield f"{item}.temperature", fitted(sensor, reading, measured)
         yield f"{item}.warning", fitted(sensor, "UpperThresholdNonCritical", above_zero)
         yield f"{item}.critical", fitted(sensor, "UpperThresholdCritical", above_zero)
         yield f"{item}.health", fitted(sensor, "Status.Health", health)
@@ -56,6 +54,6 @@ def bmc_cooling(docs: Documents) -> Facts:
         yield "sensor", trouble
 
 
-def _place(fan: Resource, unit: str, newer: str) -> str:
-    """Return the name of the property with a fan's speed: `Reading` if ReadingUnits is `unit`, else `newer`."""
-    return "Reading" if fan.body.get("ReadingUnits") == unit else newer
+def _place(fan: Resource, word: str, newer: str) -> str:
+    """Return the name of the property with a fan's speed: `Reading` if its unit is of the kind `word`, else `newer`."""
+    return "Reading" if quantity_of(fan).word.reading == word else newer

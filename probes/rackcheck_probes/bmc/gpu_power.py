@@ -1,4 +1,4 @@
-"""Power and temperature of GPUs as the BMC reports them."""
+"""Power of GPUs as the BMC reports it."""
 
 from collections.abc import Mapping
 
@@ -27,11 +27,10 @@ AMOUNTS |= {"limit_most": "PowerLimitWatts.AllowableMax", "draw": "PowerWatts.Re
         ),
         "bmc.gpu/*.power.peak_share_most": quantity("%", "highest share of the peak power that can be set"),
         "bmc.gpu/*.power.draw": quantity("W", "power that the GPU draws", Class.MEASUREMENT),
-        "bmc.gpu/*.temperature": quantity("C", "temperature", Class.MEASUREMENT),
     },
 )
 def bmc_gpu_power(docs: Documents) -> Facts:
-    """Power draw, power limits and temperature of each GPU."""
+    """Power draw and power limits of each GPU."""
     found, _ = gpus(docs)  # the probe that lists the GPUs reports what is missing
     for key, gpu in found:
         item = f"bmc.gpu/{spell_key(key)}"
@@ -45,7 +44,6 @@ def bmc_gpu_power(docs: Documents) -> Facts:
             if isinstance(share.reading, Unknown) and draws and not _has_peak(place):
                 share = Sourced(Absent("the BMC reports no EDPp for it"), share.source)
             yield f"{item}.power.{leaf}", gpu.there(share)
-        yield f"{item}.temperature", gpu.there(place.read("TemperatureCelsius.Reading", measured))
 
 
 def _has_peak(metrics: Resource) -> bool:

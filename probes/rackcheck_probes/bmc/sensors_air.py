@@ -1,11 +1,15 @@
 """Temperature of the air that enters and leaves the machine."""
 
-from rackcheck import Class, Documents, Facts, Redfish, probe, quantity
-from rackcheck.parse.bmc.sensor import air
+from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity
+from rackcheck.parse.bmc.sensor import air, air_sources
 
 
 @probe(
-    Redfish("Chassis/*/ThermalSubsystem/ThermalMetrics", "Chassis/*/Thermal"),
+    Redfish(
+        "Chassis/*/ThermalSubsystem/ThermalMetrics",
+        "Chassis/*/Thermal",
+        Walk("the sensors of its air temperatures, by DataSourceUri", air_sources),
+    ),
     gives={
         "bmc.thermal.inlet": quantity("C", "intake air; unknown if several sensors report it", Class.MEASUREMENT),
         "bmc.thermal.outlet": quantity("C", "exhaust air; unknown if several sensors report it", Class.MEASUREMENT),

@@ -1,26 +1,27 @@
-"""Current sensor values from metric reports: on some machines, one response has a hundred values."""
+"""Current sensor values from metric reports, by the meaning of each sensor: one GET for each sensor in a report."""
 
-from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key
-from rackcheck.parse.bmc.metric import metrics
-
-READS = {"temperature": "C", "power": "W", "voltage": "V"}
+from rackcheck import Documents, Facts, Redfish, Walk, collection, probe, spell_key
+from rackcheck.parse.bmc.metric import metrics, walked
+from rackcheck.parse.bmc.reading_kind import KINDS
+from rackcheck_probes.bmc.sensors import MEANINGS, measurement
 
 
 @probe(
-    Redfish("TelemetryService/MetricReports/*"),
+    Redfish("TelemetryService/MetricReports/*", Walk("the sensors in these reports", walked), dear=True),
     gives={
-        **{f"bmc.report.{word}": collection(f"sensors of {word} in metric reports") for word in READS},
         **{
-            f"bmc.report.{word}/*.value": quantity(unit, "reading; unknown if the reading is stale", Class.MEASUREMENT)
-            for word, unit in READS.items()
+            f"bmc.report.{word}": collection(f"{MEANINGS.get(word, f'sensors of {word}')} in metric reports")
+            for word in KINDS
         },
+        **{f"bmc.report.{word}/*.value": measurement(word) for word in KINDS},
     },
 )
 def bmc_sensors_reports(docs: Documents) -> Facts:
-    """Temperatures, power and voltages of whole boards in a few GETs."""
+    """Readings of whole boards, as their metric reports list them; a stale reading is unknown."""
     found, trouble = metrics(docs)
     for metric in found:
-        yield f"bmc.report.{metric.kind}/{spell_key(metric.name)}.value", metric.value
-    for word in READS:
+        for word, value in metric.values:
+            yield f"bmc.report.{word}/{spell_key(metric.name)}.value", value
+    for word in KINDS:
         if trouble is not None:
             yield f"bmc.report.{word}", trouble

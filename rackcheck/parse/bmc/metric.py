@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, clean
-from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.excerpt import SOURCE, source
 from rackcheck.parse.bmc.item import gather, members
-from rackcheck.parse.bmc.power import drawn
+from rackcheck.parse.bmc.reading_kind import quantity
+from rackcheck.parse.bmc.sensor import of_kind, scaled, words
 
 SENSOR = re.compile(r"/redfish/v1/Chassis/(?P<chassis>[^/#]{1,200})/Sensors/(?P<sensor>[^/#]{1,200})")
 """Matches the URI of a sensor.
@@ -19,39 +20,63 @@ SENSOR = re.compile(r"/redfish/v1/Chassis/(?P<chassis>[^/#]{1,200})/Sensors/(?P<
 A URI with an anchor (`#...`) does not match, because it is the URI of something else, often of the sensor's history.
 """
 
-KINDS: Mapping[str, re.Pattern[str]] = {
-    word: re.compile(rf"(?i:{end})(_[0-9]+)?\Z")
-    for word, end in {"temperature": "temp", "power": "power", "voltage": "voltage"}.items()
-}
-"""For each kind of sensor, a pattern for the end of the sensor's name, because metric reports contain no units.
-
-Sensors whose names match no pattern, such as `_TempLimit_0` and `_Energy_0`, have no kind.
-"""
-
 
 @dataclass(frozen=True)
 class Metric:
-    """The current value of one sensor, as a Redfish metric report lists it."""
+    """The current value of one sensor, as a Redfish metric report lists it; `sensor` says what the value means."""
 
     name: str
-    kind: str
+    sensor: Resource
     entry: Resource
     alone: bool
 
     @property
-    def value(self) -> Sourced:
-        """The sensor's value; unknown if it is stale, or if the reports have several values of the sensor."""
+    def values(self) -> Iterator[tuple[str, Sourced]]:
+        """The kinds under which the sensor is listed, and its value; unknown if it is stale, or has several values."""
+        for word in words(self.sensor):
+            yield word, self._unclear or of_kind(self.sensor, word, self._read(word))
+
+    def _read(self, word: str) -> Sourced:
+        return self.entry.read("MetricValue", scaled(word, quantity(self.sensor).factor))
+
+    @property
+    def _unclear(self) -> Sourced | None:
         if not self.alone:
             return Sourced(
                 Unknown(Reason.NOT_COLLECTED, "the metric reports have several values of this sensor"), self.entry.uri
             )
         if _stale(self.entry.body):
             return Sourced(Unknown(Reason.NOT_READY, "the metric report marks the value as stale"), self.entry.uri)
-        return self.entry.read("MetricValue", drawn if self.kind == "power" else measured)
+        return None
 
 
 def metrics(docs: Documents) -> tuple[list[Metric], Unknown | None]:
-    """Return the sensors in the metric reports, and why the list may be incomplete."""
+    """Return the sensors in the metric reports, and why the list may be incomplete.
+
+    A report contains neither units nor thresholds: each value has the meaning of the sensor that it belongs to. A
+    sensor that was not read, or that does not report what it measures, makes the list incomplete.
+    """
+    found, trouble = _listed(docs)
+    parted = {place: SENSOR.fullmatch(place) for place in found}
+    names = Counter(match["sensor"] for match in parted.values() if match)
+    kept: list[Metric] = []
+    for place, match in parted.items():
+        entry = found[place][0]
+        sensor = source(docs, Resource(entry.uri, {SOURCE: place}, above=entry))
+        if match is None or not isinstance(sensor, Resource):
+            trouble = trouble or (sensor if isinstance(sensor, Unknown) else None)
+            continue
+        # A sensor name that several chassis have is preceded by the name of the chassis.
+        own = match["sensor"]
+        name = own if names[own] == 1 else f"{match['chassis']}:{own}"
+        kept.append(Metric(name, sensor, entry, alone=len(found[place]) == 1))
+        what = quantity(sensor).word.reading
+        trouble = trouble or (what if isinstance(what, Unknown) else None)
+    return kept, trouble
+
+
+def _listed(docs: Documents) -> tuple[dict[str, list[Resource]], Unknown | None]:
+    """Return the values in the metric reports by the URI of their sensor, and why they may be incomplete."""
     reports, trouble = members(docs, "TelemetryService/MetricReports")
     found: dict[str, list[Resource]] = {}
     for report in reports:
@@ -65,19 +90,12 @@ def metrics(docs: Documents) -> tuple[list[Metric], Unknown | None]:
                 trouble = trouble or Unknown(
                     Reason.UNPARSABLE, f"{entry.uri}: MetricProperty is {clean(repr(place), 60)}"
                 )
-    return list(_named(found)), trouble
+    return found, trouble
 
 
-def _named(found: Mapping[str, list[Resource]]) -> Iterator[Metric]:
-    """Yield each metric under its sensor's name; the chassis' name precedes a sensor name that several chassis have."""
-    parted = {place: SENSOR.fullmatch(place) for place in found}
-    names = Counter(match["sensor"] for match in parted.values() if match)
-    for place, match in parted.items():
-        kind = next((word for word, end in KINDS.items() if match and end.search(match["sensor"])), None)
-        if match is not None and kind is not None:
-            own = match["sensor"]
-            name = own if names[own] == 1 else f"{match['chassis']}:{own}"
-            yield Metric(name, kind, found[place][0], alone=len(found[place]) == 1)
+def walked(docs: Documents) -> None:
+    """Fetch the sensors whose values are in the metric reports."""
+    metrics(docs)
 
 
 def _stale(entry: Mapping[str, object]) -> bool:

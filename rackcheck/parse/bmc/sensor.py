@@ -1,53 +1,32 @@
-"""Sensors of a BMC: their kinds and readings, and the temperatures of intake and exhaust air."""
+"""Sensors of a BMC: their readings and thresholds by kind, and the temperatures of intake and exhaust air."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rackcheck.model.documents import Documents
-from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import amount, measured
-from rackcheck.model.resource import Resource
+from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.excerpt import meaning, reading
 from rackcheck.parse.bmc.item import chassis, fitted, gather, in_chassis, not_there
 from rackcheck.parse.bmc.power import drawn
-
-UNITS: Mapping[str, str] = {
-    "cel": "temperature",
-    "c": "temperature",
-    "w": "power",
-    "watt": "power",
-    "watts": "power",
-    "v": "voltage",
-    "volts": "voltage",
-    "a": "current",
-    "amps": "current",
-    "rpm": "speed",
-}
-"""The kind of a sensor by its unit, in lower case; Lenovo's XCC reports C and Watts, the standard has Cel and W."""
-
-TYPES: Mapping[str, str] = {
-    "Temperature": "temperature",
-    "Power": "power",
-    "Voltage": "voltage",
-    "Current": "current",
-    "Rotational": "speed",
-    "Humidity": "humidity",
-}
-"""The kind of a sensor that reports no unit, by its ReadingType."""
+from rackcheck.parse.bmc.reading_kind import KINDS, OTHER, is_flag, kind, quantity
 
 READERS: Mapping[str, Callable[[object], float]] = {
-    "temperature": measured,
+    **dict.fromkeys(("temperature", "headroom", "delta", "voltage", "current", "percent", "pressure"), measured),
+    **dict.fromkeys(("speed", "humidity", "frequency", "energy", "airflow"), amount),
     "power": drawn,
-    "voltage": measured,
-    "current": measured,
-    "speed": amount,
-    "humidity": amount,
 }
 
-
-def figure(value: object) -> str:
-    """Return a number as text, for a reading or a threshold whose unit differs from sensor to sensor."""
-    number = measured(value)
-    return f"{int(number)}" if number == int(number) else repr(number)
+THRESHOLDS: Mapping[str, str] = {
+    "warning": "UpperCaution",
+    "critical": "UpperCritical",
+    "upper_fatal": "UpperFatal",
+    "lower_warning": "LowerCaution",
+    "lower_critical": "LowerCritical",
+    "lower_fatal": "LowerFatal",
+}
+"""The Redfish threshold of each fact about a sensor's limits."""
 
 
 def above_zero(value: object) -> float:
@@ -58,27 +37,74 @@ def above_zero(value: object) -> float:
     return number
 
 
-def kind(sensor: Resource) -> Sourced:
-    """Return what a sensor measures; `other` for kinds that are not collected (a share, a frequency, an energy).
+def scaled(word: str, factor: float) -> Callable[[object], int | float]:
+    """Return the reader of a reading of the kind `word`, in the unit of KINDS."""
+    return _counted if word == "unitless" else _times(READERS[word], factor)
 
-    Except for humidity, the kind of a sensor that has a unit is taken from the unit, not from ReadingType: one recorded
-    BMC returns the ReadingType Current for a sensor in watts, and AirFlow for a fan.
+
+def _times(reader: Callable[[object], float], factor: float) -> Callable[[object], float]:
+    return lambda value: reader(value) * factor
+
+
+def _counted(value: object) -> int:
+    number = measured(value)
+    if number != int(number):
+        raise Unreadable(f"is not a whole number: {number:g}")
+    return int(number)
+
+
+def words(sensor: Resource) -> tuple[str, ...]:
+    """Return the kinds under which a sensor is listed; empty if it is of another kind, or of an unknown one.
+
+    A sensor whose quantity is known, but not whether its reading is a headroom, is listed under its quantity, where its
+    value is unknown. A sensor with an empty unit is also listed as `unitless`.
     """
-    unit, kind_ = sensor.read("ReadingUnits"), sensor.read("ReadingType")
-    if isinstance(unit.reading, Unknown):
-        if isinstance(kind_.reading, Unknown):
-            return kind_
-        return Sourced(TYPES.get(str(kind_.reading), "other"), kind_.source)
-    if unit.reading == "%" and kind_.reading == "Humidity":
-        return Sourced("humidity", kind_.source)
-    return Sourced(UNITS.get(str(unit.reading).casefold(), "other"), unit.source)
+    what = kind(sensor).reading
+    if isinstance(what, Unknown):
+        what = quantity(sensor).word.reading
+    listed = (str(what),) if what in KINDS else ()
+    return (*listed, "unitless") if is_flag(sensor) and "unitless" not in listed else listed
 
 
-def value(sensor: Resource, what: str) -> Sourced:
-    """Read a sensor of the kind `what`; unknown if its unit is an empty text, as the sensor then is a flag."""
-    if sensor.body.get("ReadingUnits") == "":
+def value(sensor: Resource, word: str) -> Sourced:
+    """Read a sensor of the kind `word`.
+
+    Unknown if its unit is an empty text, as the sensor then is a flag, and if it is unknown what the sensor measures.
+    """
+    return of_kind(sensor, word, fitted(sensor, "Reading", scaled(word, quantity(sensor).factor)))
+
+
+def of_kind(sensor: Resource, word: str, given: Sourced) -> Sourced:
+    """Return a value of a sensor that is listed under the kind `word`, or why it is unknown."""
+    if word == "unitless":
+        return given
+    if is_flag(sensor):
         return Sourced(Unknown(Reason.NOT_COLLECTED, "its unit is empty: a flag, not a measurement"), sensor.uri)
-    return fitted(sensor, "Reading", READERS[what])
+    what = kind(sensor)
+    return what if isinstance(what.reading, Unknown) and not isinstance(given.reading, Absent) else given
+
+
+def limited(word: str) -> bool:
+    """Return whether sensors of a kind have thresholds: not of energy, which only increases, and not without a unit."""
+    return word not in ("energy", "unitless")
+
+
+def thresholds(sensor: Resource, word: str) -> Iterator[tuple[str, Sourced]]:
+    """Yield the limits of a sensor by fact; absent if the BMC reports no such threshold for it.
+
+    A headroom is critical below its lower thresholds; a 0 among them is a limit, whereas an upper threshold of 0 is one
+    that is not set.
+    """
+    factor = quantity(sensor).factor
+    for fact, name in THRESHOLDS.items() if limited(word) else ():
+        rows = sensor.body.get("Thresholds", {})
+        place = inside(sensor.uri, "Thresholds", name)
+        row = rows.get(name, {}) if isinstance(rows, Mapping) else None
+        if isinstance(rows, Mapping) and isinstance(row, Mapping) and "Reading" not in row and sensor.unread is None:
+            yield fact, Sourced(Absent(f"the BMC reports no {name} for it"), place)
+            continue
+        reader = above_zero if name.startswith("Upper") and word != "voltage" else measured
+        yield fact, fitted(sensor, f"Thresholds.{name}.Reading", _times(reader, factor))
 
 
 def air(docs: Documents, context: str) -> Sourced | Reading:
@@ -90,23 +116,70 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
     """
     places, trouble = chassis(docs)
     rows: list[Sourced] = []
-    name = f"TemperatureSummaryCelsius.{context}.Reading"
+    name = f"TemperatureSummaryCelsius.{context}"
     for place in places:
         holders, unread = gather(docs.at("ThermalSubsystem/ThermalMetrics", place))
         lost = next((each.unread for each in holders if each.unread is not None and not not_there(each.unread)), None)
         trouble = trouble or unread or lost
-        rows += [each.read(name, measured) for each in holders if _has(each, context)]
+        rows += [_summary(docs, each, name, context) for each in holders if _has(each, context)]
     if not rows:
         sensors, unread = in_chassis(docs, *TEMPERATURES)
         trouble = trouble or unread
         here = [sensor for sensor in sensors if sensor.read("PhysicalContext").reading == context]
-        rows = [fitted(each, "Reading" if "Reading" in each.body else "ReadingCelsius", measured) for each in here]
+        rows = [reading(each, meaning(docs, each, context), "temperature", _celsius(each)) for each in here]
     if trouble is not None:
         return trouble
     if len(rows) != 1:
         found = f"{len(rows)} sensors report" if rows else "no sensor reports"
         return Unknown(Reason.NOT_COLLECTED, f"{found} the context {context}")
     return rows[0]
+
+
+def _summary(docs: Documents, metrics: Resource, name: str, context: str) -> Sourced:
+    """Read one temperature of a chassis' summary, unless the sensor that it is copied from measures something else."""
+    sourced = metrics.read(f"{name}.Reading", measured)
+    if isinstance(sourced.reading, Unknown):
+        return sourced
+    body = metrics.body["TemperatureSummaryCelsius"][context]
+    excerpt = Resource(inside(metrics.uri, *name.split(".")), body, above=metrics)
+    return reading(excerpt, meaning(docs, excerpt, context), "temperature", sourced)
+
+
+def air_sources(docs: Documents) -> None:
+    """Fetch the sensors that the air temperatures are copied from."""
+    for context in ("Intake", "Exhaust"):
+        air(docs, context)
+
+
+def degrees(docs: Documents, entry: Resource) -> Iterator[tuple[str, Sourced]]:
+    """Yield the `kind` of an entry in a list of temperatures, and its `temperature` and `headroom`.
+
+    The one that the entry does not measure is absent; both are unknown if its kind is unknown.
+    """
+    what = meaning(docs, entry)
+    word = what.reading if isinstance(what.reading, Unknown) or what.reading in DEGREES else OTHER
+    yield "kind", Sourced(word, what.source)
+    sourced = _celsius(entry)
+    for fact in DEGREES[:2]:
+        if isinstance(sourced.reading, Absent) or word == fact:
+            yield fact, sourced
+        elif isinstance(word, Unknown):
+            yield fact, Sourced(word, what.source)
+        else:
+            yield fact, Sourced(Absent(f"the sensor measures another kind of reading: {what.reading}"), what.source)
+
+
+DEGREES = ("temperature", "headroom", "delta")
+
+
+def _celsius(entry: Resource) -> Sourced:
+    return fitted(entry, "Reading" if "Reading" in entry.body else "ReadingCelsius", measured)
+
+
+def meanings(docs: Documents) -> None:
+    """Fetch the sensors that the entries in the lists of temperatures are copied from."""
+    for entry in in_chassis(docs, *TEMPERATURES)[0]:
+        meaning(docs, entry)
 
 
 TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics", "TemperatureReadingsCelsius"))
@@ -126,16 +199,15 @@ def sorted_by_kind(
 ) -> tuple[dict[str, list[tuple[str, Resource]]], Unknown | None]:
     """Group sensors by kind, and return why the groups may be incomplete.
 
-    Every group may be incomplete if a sensor has an unknown kind, because this sensor may belong to any group.
+    Every group may be incomplete if the quantity of a sensor is unknown, because this sensor may belong to any group.
     """
-    found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in READERS}
+    found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in KINDS}
     mute: list[str] = []
     for key, sensor in sensors:
-        what = kind(sensor).reading
-        if isinstance(what, Unknown):
+        for word in words(sensor):
+            found[word].append((key, sensor))
+        if isinstance(quantity(sensor).word.reading, Unknown):
             mute.append(key)
-        elif str(what) in found:
-            found[str(what)].append((key, sensor))
     if not mute:
         return found, None
     return found, Unknown(

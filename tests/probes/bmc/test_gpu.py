@@ -29,7 +29,7 @@ from rackcheck.model.resource import Body, Resource
 from rackcheck.parse.bmc.gpu import Gpu, limit
 from rackcheck.probe.collect import collect
 
-PROBES = ("bmc_gpu", "bmc_gpu_power", "bmc_gpu_nvlink", "bmc_nvswitch")
+PROBES = ("bmc_gpu", "bmc_gpu_power", "bmc_gpu_temperature", "bmc_gpu_nvlink", "bmc_nvswitch")
 LOST = Unknown(Reason.TIMEOUT, "no answer")
 HGX = "/redfish/v1/Systems/HGX_Baseboard_0"
 FIRST = f"{HGX}/Processors/GPU_SXM_1"
@@ -103,7 +103,7 @@ def test_a_gpu_has_every_property_that_its_bmc_reports() -> None:
     assert (found["max_speed"], found["speed_limit"]) == (1980, float("inf"))
     assert (found["part_number"], found["uuid"]) == ("2330-885-A1", "9dad5bfd-a732-23fe-40ad-465d0cbe5f95")
     assert (found["power.limit"], found["power.limit_default"], found["power.limit_most"]) == (700, 700, 700)
-    assert (found["power.draw"], found["temperature"]) == (71.586, 60)
+    assert (found["power.draw"], found["temperature"], found["headroom"]) == (71.586, 26.75, 60)
 
 
 def test_a_gpu_not_yet_inventoried_by_its_bmc_is_unknown_not_wrong() -> None:

@@ -30,11 +30,12 @@ from rackcheck.model.resource import ROOT, Body
 from rackcheck.probe.collect import collect
 from rackcheck.transport import redfish
 from rackcheck_probes.bmc.cooling import bmc_cooling
+from rackcheck_probes.bmc.cooling_temperatures import bmc_cooling_temperatures
 from rackcheck_probes.bmc.sensors import bmc_sensors
 from rackcheck_probes.bmc.sensors_air import bmc_sensors_air
 from rackcheck_probes.bmc.sensors_reports import bmc_sensors_reports
 
-PROBES = (bmc_cooling, bmc_sensors, bmc_sensors_air, bmc_sensors_reports)
+PROBES = (bmc_cooling, bmc_cooling_temperatures, bmc_sensors, bmc_sensors_air, bmc_sensors_reports)
 CHASSIS = f"{ROOT}/Chassis"
 LOST = Unknown(Reason.TIMEOUT, "no answer")
 
@@ -73,16 +74,20 @@ def sensing(*sensors: object) -> dict[str, Reading]:
     return of(bodies | {f"{place}/{n}": body for n, body in enumerate(sensors)})  # type: ignore[arg-type]  # odd ones
 
 
-def reporting(*entries: object, **more: object) -> dict[str, Reading]:
-    """The facts of a BMC with one metric report of these entries."""
+def reporting(
+    *entries: object, sensors: Mapping[str, Body | Unknown] | None = None, **more: object
+) -> dict[str, Reading]:
+    """The facts of a BMC with one metric report of these entries; each of their sensors is a temperature by default."""
     service = f"{ROOT}/TelemetryService"
+    places = [each["MetricProperty"] for each in entries if isinstance(each, dict) and "MetricValue" in each]
     bodies: dict[str, object] = {
         ROOT: {"TelemetryService": link(service)},
         service: {"MetricReports": link(f"{service}/MetricReports")},
         f"{service}/MetricReports": {"Members": [link(f"{service}/MetricReports/r")]},
         f"{service}/MetricReports/r": {"Id": "r", "MetricValues": list(entries), **more},
     }
-    return of(bodies)  # type: ignore[arg-type]  # odd ones too
+    bodies |= {place: {"Id": "s", "ReadingUnits": "Cel", "Reading": 1} for place in places}
+    return of(bodies | dict(sensors or {}))  # type: ignore[arg-type]  # odd ones too
 
 
 def entry(value: object, sensor: str = "GPU_0_Temp_0", chassis: str = "G", **more: object) -> dict[str, object]:
@@ -163,9 +168,12 @@ def test_the_older_form_does_not_replace_a_newer_one_that_failed(lost: str) -> N
 # Metric reports
 
 
-def test_one_report_stands_for_the_sensors_of_a_whole_baseboard() -> None:
+def test_a_report_lists_the_sensors_of_a_whole_baseboard_by_what_they_measure() -> None:
     found = readings(DGX)
-    assert (count(found, "bmc.report.temperature"), count(found, "bmc.report.power")) == (56, 29)
+    kinds = ("temperature", "headroom", "power", "energy", "voltage")
+    assert [count(found, f"bmc.report.{kind}") for kind in kinds] == [48, 8, 29, 8, 0]
+    assert found["bmc.report.headroom/HGX_GPU_SXM_1_TEMP_1.value"] == 60
+    assert "bmc.report.temperature/HGX_GPU_SXM_1_TEMP_1.value" not in found
     assert found["bmc.report.temperature/HGX_BMC_0_Temp_0.value"] == 25.687
     assert found["bmc.report.power/HGX_Chassis_0_HSC_0_Power_0.value"] == 72.768
 
@@ -173,7 +181,7 @@ def test_one_report_stands_for_the_sensors_of_a_whole_baseboard() -> None:
 def test_values_that_a_report_calls_stale_are_not_the_present_ones() -> None:
     found = readings(GB200)
     stale = [path for path, reading in found.items() if isinstance(reading, Unknown) and "stale" in reading.detail]
-    assert "bmc.report.power/HGX_GPU_0_Power_0.value" in stale
+    assert "bmc.report.temperature/HGX_ProcessorModule_1_Inlet_Temp_0.value" in stale
     assert {found[path].reason for path in stale} == {Reason.NOT_READY}  # type: ignore[union-attr]  # all unknown
     assert found["bmc.report.voltage/ProcessorModule_0_Vreg_0_CpuVoltage_0.value"] == 1.081
 
@@ -225,10 +233,27 @@ def test_sensors_of_one_name_are_distinguished_by_their_chassis() -> None:
     assert found["bmc.report.temperature/B:GPU_0_Temp_0.value"] == 26
 
 
-@pytest.mark.parametrize("sensor", ["CPU_0_TempLimit_0", "GPU_0_Energy_0", "CPU_0_EnforcedEDPp_0", "Temp_Sensor_9x"])
-def test_a_sensor_whose_name_ends_otherwise_has_no_kind_here(sensor: str) -> None:
-    found = reporting(entry("25", sensor))
-    assert {found[f"bmc.report.{word}"] for word in ("temperature", "power", "voltage")} == {()}
+@pytest.mark.parametrize("sensor", ["CPU_0_TempLimit_0", "GPU_0_Energy_0", "CPU_0_EnforcedEDPp_0", "x"])
+def test_the_name_of_a_sensor_does_not_decide_what_a_report_says(sensor: str) -> None:
+    place = f"{CHASSIS}/G/Sensors/{sensor}"
+    for body, word, value in (
+        ({"ReadingUnits": "Cel"}, "temperature", 25),
+        ({"ReadingUnits": "Cel", "ReadingBasis": "Headroom"}, "headroom", 25),
+        ({"ReadingUnits": "W"}, "power", 25),
+        ({"ReadingUnits": "kW.h"}, "energy", 25 * 3.6e6),
+    ):
+        found = reporting(entry("25", sensor), sensors={place: {"Id": "s", "Reading": 1, **body}})
+        assert {path: r for path, r in found.items() if path.endswith(f"{sensor}.value")} == {
+            f"bmc.report.{word}/{sensor}.value": value
+        }
+
+
+@pytest.mark.parametrize("lost", [LOST, Unknown(Reason.NOT_COLLECTED, "HTTP 404"), {"Id": "s", "Reading": 1}])
+def test_a_report_of_a_sensor_whose_meaning_is_unknown_gives_no_value(lost: Body | Unknown) -> None:
+    found = reporting(entry("25"), entry("26", "other"), sensors={f"{CHASSIS}/G/Sensors/other": lost})
+    assert not [path for path in found if path.endswith("/other.value")]
+    assert isinstance(found["bmc.report.temperature"], Unknown)
+    assert found["bmc.report.temperature/GPU_0_Temp_0.value"] == 25
 
 
 @pytest.mark.parametrize("values", [None, "x", {}, [None], [3], [{"MetricProperty": None}], [{"MetricProperty": 5}]])
@@ -243,7 +268,7 @@ def test_a_report_that_is_none_leaves_the_list_unknown(values: object) -> None:
     ("name", "sensors", "temperatures", "powers", "voltages"),
     [
         (DELL, 33, 6, 5, 8),
-        (GB200, 236, 40, 13, 12),
+        (GB200, 236, 38, 13, 12),
         (NVSWITCH, 5, 3, 2, 0),
         (BLUEFIELD, 20, 4, 0, 16),
         (HPE_INTEL, 86, None, None, None),
