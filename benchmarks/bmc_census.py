@@ -94,6 +94,9 @@ AMOUNT = re.compile(r"(Speed|Capacity|Cores|Threads|Size|Width|Lanes|Watts|Volta
 NONE = frozenset(
     {"", "-", "n/a", "na", "null", "none", "undefined", "unknown", "nil", "not available", "not specified"}
 )
+JOULES = 3.6e6
+"""Joules in a kilowatt-hour; facts of energy are in J."""
+
 SCALES = {"CapacityBytes": 1e9, "CapacityMiB": 1024.0, "CurrentLinkSpeedMbps": 1000.0}
 """Properties that a fact has in a larger unit, with the divisor."""
 
@@ -243,6 +246,8 @@ def _same(name: str, value: Any, reading: Any) -> bool:
     if isinstance(reading, (int, float)):
         gen = re.fullmatch(r"Gen([0-9])", str(value))
         number = float(gen[1]) if gen else float(value)
+        if name == "Reading" and reading == number * JOULES:  # a sensor in kWh
+            return True
         return abs(number / SCALES.get(name, 1.0) - reading) <= 1e-9 * max(1.0, abs(reading)) or reading == float("inf")
     word = str(value).strip()
     if isinstance(value, (int, float)):

@@ -19,7 +19,7 @@ from rackcheck.profile import editor, editor_help, editor_words
 from rackcheck.profile.schema import profile
 
 COMMITTED = ROOT / "schemas" / "profile.schema.json"
-LARGEST = 470_000
+LARGEST = 520_000
 """Bytes of a schema that an editor still reads at once."""
 
 PROFILES = sorted(path for path in (ROOT / "profiles").glob("*.yaml") if path.stem != "sources")

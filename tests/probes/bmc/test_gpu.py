@@ -123,8 +123,9 @@ def test_the_pcie_device_supplies_what_the_processor_lacks() -> None:
 def test_the_pcie_device_does_not_replace_empty_values_of_the_processor() -> None:
     place = "/redfish/v1/Systems/1/Processors/GPU1"
     found = of(LENOVO, **{place: {**body(LENOVO, place), "Status": None, "SerialNumber": "N/A"}})
-    for leaf in ("state", "serial", "health"):
+    for leaf in ("state", "health"):
         assert unknown(found[f"bmc.gpu/GPU1.{leaf}"])
+    assert found["bmc.gpu/GPU1.serial"] == Absent("the BMC returns the placeholder 'N/A'")
     assert unknown(found["bmc.gpu.count"])
 
 

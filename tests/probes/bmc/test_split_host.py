@@ -66,7 +66,7 @@ def test_a_baseboard_with_a_link_to_a_bios_is_no_host_since_none_of_its_processo
     board = {place: changed(DGX, place, Bios={"@odata.id": f"{place}/Bios"}, BiosVersion="1.0")}
     assert boot(DGX, board)["bmc.boot.first"] == "Boot0026"
     assert memory(DGX, board)["bmc.memory.total"] == 2048
-    assert ask(PROBES["bmc_identity"], DGX, board)["firmware.bios"] == "1.1.3"
+    assert ask(PROBES["bmc_running"], DGX, board)["firmware.bios"] == "1.1.3"
 
 
 def test_a_card_with_a_boot_order_of_its_own_is_no_host() -> None:
