@@ -42,7 +42,8 @@ def kind(docs: Documents) -> Sourced | Reading:
         return Sourced("dpu", card.source)
     enclosure = next((each for each in types if each.reading == "Enclosure"), None)
     blades = [place for place, each in zip(chassis, types, strict=True) if each.reading in BLADES]
-    if enclosure is not None and (len(blades) > 1 or (not hosts and not _equipment(docs))):
+    alone = not hosts and not _equipment(docs) and not any(map(_holds_systems, chassis))
+    if enclosure is not None and (len(blades) > 1 or alone):
         return Sourced("enclosure", enclosure.source)
     read = _by_parts(docs, hosts, types, lost)
     blade = next((each for each in blades if any(_in(system, each) for system in hosts)), None)
@@ -57,6 +58,12 @@ def _in(system: Resource, chassis: Resource) -> bool:
     held = links.get("Chassis") if isinstance(links, Mapping) else None
     uris = [each.get("@odata.id") for each in held if isinstance(each, Mapping)] if isinstance(held, list) else []
     return any(isinstance(uri, str) and same_place(uri) == chassis.uri for uri in uris)
+
+
+def _holds_systems(chassis: Resource) -> bool:
+    """Return whether a chassis links to a system, which the BMC then has even if it lists none."""
+    links = chassis.body.get("Links")
+    return isinstance(links, Mapping) and _any(links.get("ComputerSystems"))
 
 
 def _equipment(docs: Documents) -> dict[str, str]:

@@ -19,12 +19,15 @@ Marks = Callable[[Resource], str]
 def with_older(docs: Documents, found: Sequence[Resource], form: LinkForm) -> list[Resource]:
     """Return the parts, each with the same part of the older resource `form` of its chassis beside it, if there is one.
 
-    No part is added: the older resource may name the parts otherwise, and list other parts than the newer one. Parts
-    that were read from the older resource, or whose older resource this probe does not fetch, are returned as they are.
+    Parts that only the older resource lists are added if each part of the newer one is found in the older one, because
+    the two then name parts alike. Otherwise the older resource may name the same parts differently, and adds none; nor
+    does it add a part whose state is Absent. Parts that were read from the older resource, or whose older resource this
+    probe does not fetch, are returned as they are.
     """
     link, name = form
     places = {each.owner.uri: each.owner for each in found if each.owner is not None and "#" not in each.uri}
     kept = {each.uri: each for each in found}
+    added: list[Resource] = []
     for uri, chassis in places.items():
         try:
             holders, _ = gather(docs.at(link, chassis))
@@ -32,8 +35,16 @@ def with_older(docs: Documents, found: Sequence[Resource], form: LinkForm) -> li
         except Missing:
             continue
         newer = [each for each in found if each.owner is not None and each.owner.uri == uri and "#" not in each.uri]
-        kept |= {each.uri: replace(each, beside=other) for each, other in _pairs(newer, older)}
-    return [kept[each.uri] for each in found]
+        pairs = _pairs(newer, older)
+        kept |= {each.uri: replace(each, beside=other) for each, other in pairs}
+        if len(pairs) == len(newer):
+            paired = {other.uri for _, other in pairs}
+            added += [each for each in older if each.uri not in paired and _installed(each)]
+    return [*(kept[each.uri] for each in found), *added]
+
+
+def _installed(part: Resource) -> bool:
+    return part.unread is None and part.read("Status.State").reading != "Absent"
 
 
 def either(resource: Resource, read: Callable[[Resource], Sourced]) -> Sourced:

@@ -1,5 +1,6 @@
 """What a sensor measures: from its unit, type and ReadingBasis, the direction of its thresholds and its context."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -83,6 +84,9 @@ TYPES: Mapping[str, tuple[str, float]] = {
 """The kind of a sensor that reports no unit, by its ReadingType, whose unit the schema Sensor fixes."""
 
 BASES: Mapping[str, str] = {"Zero": "zero", "Delta": "delta", "Headroom": "headroom"}
+
+DISTANCE = re.compile(r"margin|headroom|t[_ -]?limit", re.IGNORECASE)
+"""Matches names of sensors that may report a distance from a limit."""
 
 SILICON = frozenset({"CPU", "GPU", "Accelerator", "FPGA", "ASIC"})
 """Values of PhysicalContext of parts that limit themselves by their temperature, and so may report a headroom."""
@@ -187,7 +191,15 @@ def _by_thresholds(sensor: Resource, source: str, *, null: bool, thermal: bool) 
         return _undecided("ReadingBasis is null", source)
     if thermal and is_silicon(sensor) and _below_zero(sensor):
         return _undecided("the reading of a chip is below zero", sensor.uri)
+    if thermal and (name := _distance(sensor)):
+        return _undecided(f"its name is {clean(repr(name), 60)}", sensor.uri)
     return Sourced("zero", place)
+
+
+def _distance(sensor: Resource) -> str | None:
+    """Return the name of a sensor whose name denotes a distance from a limit; names only raise a doubt."""
+    names = (sensor.body.get(name) for name in ("Name", "DeviceName", "Id", "MemberId"))
+    return next((name for name in names if isinstance(name, str) and DISTANCE.search(name)), None)
 
 
 def _undecided(why: str, source: str) -> Sourced:

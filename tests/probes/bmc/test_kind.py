@@ -104,6 +104,9 @@ def test_a_server_in_a_blade_s_chassis_is_a_blade() -> None:
 def test_an_enclosure_holds_several_blades_or_has_no_system() -> None:
     assert kind(machine(placed(2, 1), placed(2, 2), chassis=("Enclosure", "Blade", "Blade"))) == "enclosure"
     assert kind(machine(chassis=("Enclosure",))) == "enclosure"
+    unlisted = machine(chassis=("Enclosure",))
+    own = {"ChassisType": "Enclosure", "Links": {"ComputerSystems": [link(f"{ROOT}/Systems/1")]}}
+    assert isinstance(kind({**unlisted, f"{ROOT}/Chassis/0": own}), Unknown)
     assert kind(machine(counting(2), chassis=("RackMount", "Enclosure"))) == "server"  # a drive enclosure in a server
 
 

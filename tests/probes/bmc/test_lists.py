@@ -236,6 +236,18 @@ def test_a_supply_with_another_serial_number_or_name_is_not_the_same() -> None:
     assert isinstance(both({}, other, twice)["psu/A.firmware"], Unknown)
 
 
+def test_a_supply_that_only_the_older_resource_lists_is_added_if_the_two_name_the_others_alike() -> None:
+    second: dict[str, object] = {"MemberId": "1", "Name": "PS2 Status", "SerialNumber": "B7", "Model": "Old"}
+    on: dict[str, object] = {"Status": {"State": "Enabled", "Health": "Critical"}}
+    found = both({"SerialNumber": "A5"}, {"SerialNumber": "A5"}, second | on)
+    assert found["psu"] == ("1", "A")
+    assert (found["psu/1.serial"], found["psu/1.health"]) == ("B7", "Critical")
+    assert both({"SerialNumber": "A5"}, {"SerialNumber": "C9"}, second | on)["psu"] == ("A",)
+    assert both({"SerialNumber": "A5"}, {"SerialNumber": "A5"}, second | {"Status": {"State": "Absent"}})["psu"] == (
+        "A",
+    )
+
+
 @pytest.mark.parametrize("name", [DGX, GB200, LENOVO, HPE_INTEL])
 def test_supplies_and_fans_that_two_schemas_list_count_once(name: str) -> None:
     for probe, fact in (("bmc_power", "psu"), ("bmc_cooling", "fan")):

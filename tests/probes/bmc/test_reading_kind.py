@@ -120,6 +120,10 @@ HOT = limits(UpperCaution=80, UpperCritical=90, UpperFatal=95)
         ({"Thresholds": "x", "PhysicalContext": "GPU"}, None),
         ({"Reading": -51, "PhysicalContext": "CPU"}, None),
         ({"Reading": -5, "PhysicalContext": "Intake"}, "temperature"),
+        ({"Name": "CPU 1 Thermal Margin"}, None),
+        ({"Name": "GPU TLIMIT", "PhysicalContext": "GPU"}, None),
+        ({"Name": "CPU 1 Thermal Margin", "ReadingBasis": "Headroom"}, "headroom"),
+        ({"Name": "Marginal Road Inlet Limit", "Thresholds": HOT}, "temperature"),
     ],
 )
 def test_reading_basis_or_else_the_direction_of_thresholds_decides(body: dict[str, Any], word: str | None) -> None:
