@@ -22,7 +22,8 @@ def drives(docs: Documents) -> Gathered:
     the list in Storage is complete, because the same drives may be in both lists. If neither Storage nor Chassis lists
     any drive, the devices in SimpleStorage are used. If a BMC lists no drive at all, the drives are unknown.
     """
-    stored, trouble = _listed(docs, STORAGE)
+    listed, trouble = _listed(docs, STORAGE)
+    stored = _each_once(listed)
     placed, unread = _listed(docs, CHASSIS)
     found, doubt = _merged(stored, placed) if trouble is None else (stored, None)
     trouble = trouble or unread
@@ -34,6 +35,16 @@ def drives(docs: Documents) -> Gathered:
 
 def _listed(docs: Documents, link: str) -> Gathered:
     return read_ones(*gather(docs.at(link)))
+
+
+def _each_once(drives: list[Resource]) -> list[Resource]:
+    """Return the drives without those that another storage controller lists before: same serial number, same model."""
+    found: dict[tuple[object, ...], Resource] = {}
+    for drive in drives:
+        number, model = _number(drive), drive.read("Model").reading
+        alike = (number, model) if number is not None and isinstance(model, str) else (drive.uri,)
+        found.setdefault(alike, drive)
+    return list(found.values())
 
 
 def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:

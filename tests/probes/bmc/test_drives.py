@@ -139,3 +139,21 @@ def test_a_drive_that_only_the_chassis_lists_is_added() -> None:
     less = {**storage, "Drives": drives, "Drives@odata.count": len(drives)}
     items = ask(bmc_drives, GB200, {f"{ROOT}/Systems/System_0/Storage/1": less})["bmc.drive"]
     assert items == ("200", "201", "202", "203", "204", "205", "206", "207", "210")
+
+
+@pytest.mark.parametrize("changed", [{}, {"SerialNumber": "S1"}, {"Model": "another"}])
+def test_a_drive_that_two_controllers_list_is_one(changed: Mapping[str, object]) -> None:
+    held = bodies(bmc_drives, HPE_INTEL)
+    place = f"{ROOT}/Systems/1/Storage"
+    storage, drive = held[place], held[f"{place}/DE010000/Drives/1"]
+    assert isinstance(storage, Mapping)
+    assert isinstance(drive, Mapping)
+    again = f"{place}/VROC/Drives/7"
+    more = {
+        place: {**storage, "Members": [*storage["Members"], {"@odata.id": f"{place}/VROC"}]},
+        f"{place}/VROC": {"Id": "VROC", "Drives": [{"@odata.id": again}]},
+        again: {**drive, "@odata.id": again, "Id": "7", **changed},
+    }
+    items = ask(bmc_drives, HPE_INTEL, more)["bmc.drive"]
+    assert isinstance(items, tuple)
+    assert len(items) == (7 if changed else 6)
