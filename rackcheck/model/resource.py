@@ -76,13 +76,15 @@ class Resource:
     def read(self, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
         """Read one property with one reader; null and missing are unknown, never absent.
 
-        If it is unknown here, and known in the resource `beside` this one, that value and its source are returned.
+        If it is null or missing here, and known in the resource `beside` this one, that value and its source are
+        returned; an invalid value stays unknown.
         """
         source = inside(self.uri, *name.split("."))
         try:
             return Sourced(reader(self.value(name)), source)
         except Unreadable as error:
-            other = self.beside.read(name, reader) if self.beside is not None else None
+            silent = error.reason is Reason.NOT_COLLECTED
+            other = self.beside.read(name, reader) if silent and self.beside is not None else None
             if other is not None and not isinstance(other.reading, Unknown):
                 return other
             return Sourced(Unknown(error.reason, f"{name} {error}"), source)

@@ -34,8 +34,11 @@ _HARMLESS = frozenset(
 _SWITCH = frozenset({"enabled", "disabled", "enable", "disable", "true", "false"})
 """The words of `_HARMLESS` that can never be a password themselves (`DeleteUnusedEncryptionKeys: Disabled`)."""
 
-_VALUES = frozenset(
-    {*("currentvalue", "currentsetting", "current", "value", "defaultvalue", "pendingvalue", "pending", "futurevalue")}
+VALUES = frozenset(
+    {
+        *("currentvalue", "currentsetting", "current", "value", "defaultvalue", "defaultsetting", "default"),
+        *("pendingvalue", "pendingsetting", "pending", "futurevalue"),
+    }
 )
 """Names of properties, without case and signs, whose value is that of the attribute which the same object names."""
 
@@ -64,8 +67,11 @@ Other texts are always searched, because a few letters outside ASCII match ASCII
 _OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
 
 
-def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
-    """Return the same JSON with its secrets replaced; links, booleans and nulls are unchanged."""
+def scrub(body: object, depth: int = 0, *, held: bool = False, owner: str = "") -> object:
+    """Return the same JSON with its secrets replaced; links, booleans and nulls are unchanged.
+
+    `owner` is the name of the property that holds the JSON: the values in an object are those of its property.
+    """
     if isinstance(body, str):
         return DROPPED if held and body and not body.startswith("/redfish/") else _plain(body)
     if held and isinstance(body, (int, float)) and not isinstance(body, bool):
@@ -73,12 +79,12 @@ def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
     if isinstance(body, Mapping):
         if depth >= DEPTH:
             return DROPPED
-        named = is_secret(str(body.get("AttributeName") or body.get("Name") or ""), None)
+        names = (owner, str(body.get("AttributeName") or body.get("Name") or ""))
         kept: dict[str, object] = {}
         for key, value in body.items():
             name = _plain(str(key))
-            secret = (held or (named and _is_value(str(key)))) and key[:1] != "@"
-            kept[name] = scrub(value, depth + 1, held=secret or is_secret(name, value))
+            secret = (held or (_is_value(str(key)) and any(_dropped(each, value) for each in names))) and key[:1] != "@"
+            kept[name] = scrub(value, depth + 1, held=secret or is_secret(name, value), owner=name)
         return kept
     if isinstance(body, list):
         return DROPPED if depth >= DEPTH else [scrub(item, depth + 1, held=held) for item in body]
@@ -87,7 +93,11 @@ def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
 
 def _is_value(key: str) -> bool:
     """Whether a property holds the value of the object that has it: `CurrentValue`, `current_value`, `Value`."""
-    return re.sub(r"[^a-z]", "", key[:LONGEST].casefold()) in _VALUES
+    return re.sub(r"[^a-z]", "", key[:LONGEST].casefold()) in VALUES
+
+
+def _dropped(name: str, value: object) -> bool:
+    return is_secret(name, None) or is_secret(name, value)
 
 
 def is_secret(name: str, value: object) -> bool:

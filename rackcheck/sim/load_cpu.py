@@ -39,6 +39,9 @@ class Cpus:
 
     def records(self) -> Iterator[CpuRecord]:
         """Yield all records in order of time."""
+        return iter(sorted(self._records(), key=lambda record: float(record["t"])))
+
+    def _records(self) -> Iterator[CpuRecord]:
         t = 0.5
         for slot in self.slots:
             while t < slot[2]:
@@ -76,8 +79,10 @@ class Cpus:
                 bad = of in wrong and stage != "fma"
                 if bad:
                     yield self._disagrees(until, of, stage)
-                yield from self._core(slot, of, 1 if bad else 0)
-                if stage == "fma":
+                matrix = stage == "fma" and bool(self.parts.amx)
+                own = (stage, slot[1], until - (until - slot[1]) / 3) if matrix else slot
+                yield from self._core(own, of, 1 if bad else 0)
+                if matrix:
                     yield from self._amx(slot, of)
 
     def _core(self, slot: CpuSlot, of: str, wrong: int) -> Iterator[CpuRecord]:

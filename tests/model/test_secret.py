@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trees import DELL, tree
 
-from rackcheck.model.secret import DEPTH, DROPPED, scrub, scrub_text
+from rackcheck.model.secret import DEPTH, DROPPED, VALUES, scrub, scrub_text
+from rackcheck.parse.bmc.bios_value import CURRENT, PENDING
 
 IDRAC = "/redfish/v1/Managers/iDRAC.Embedded.1/Oem/Dell/DellAttributes/iDRAC.Embedded.1"
 
@@ -175,3 +176,16 @@ def test_a_text_is_searched_in_the_same_way_whatever_stands_beside_it(head: str,
     text = f"{head}{blank}{value}"
     beside = "- \xe9 @ basic = :"  # with these, no search is left out
     assert scrub_text(f"{beside}\n{text}") == f"{beside}\n{scrub_text(text)}"
+
+
+@pytest.mark.parametrize("name", [*CURRENT, *PENDING])
+def test_each_name_of_a_value_that_the_bios_reader_knows_is_one_of_the_filter(name: str) -> None:
+    assert name in VALUES
+    body = {"Attributes": [{"AttributeName": "AdminPassword", name: "hunter2"}]}
+    assert "hunter2" not in json.dumps(scrub(body))
+
+
+@pytest.mark.parametrize("name", ["AdminPasswordHint", "LicenseKey", "SNMPCommunity"])
+def test_a_value_in_an_object_is_judged_by_the_name_of_its_property(name: str) -> None:
+    assert "Xk7abcdefgh" not in json.dumps(scrub({name: {"CurrentValue": "Xk7abcdefgh"}}))
+    assert "Enabled" in json.dumps(scrub({"PasswordHintShown": {"CurrentValue": "Enabled"}}))

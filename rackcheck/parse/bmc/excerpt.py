@@ -36,13 +36,22 @@ def source(docs: Documents, excerpt: Resource) -> Resource | Unknown | None:
     return sensor if part is sensor.body else Resource(f"{uri}#{pointer}", part, above=sensor)
 
 
+LONGEST = 8
+"""Number of digits at which an index in a JSON pointer is beyond any list."""
+
+
+def _index(step: str) -> int:
+    """Return a step of a JSON pointer as the index of a list; an index beyond any list if it is none."""
+    return int(step) if len(step) < LONGEST and step.isascii() and step.isdecimal() else 10**LONGEST
+
+
 def _part(body: object, pointer: str) -> object:
     """Follow a JSON pointer (`/Temperatures/3`) inside a body; None if there is nothing at this place."""
     for step in pointer.strip("/").split("/") if pointer.strip("/") else ():
         if isinstance(body, Mapping):
             body = body.get(step)
-        elif isinstance(body, list) and step.isascii() and step.isdecimal() and int(step) < len(body):
-            body = body[int(step)]
+        elif isinstance(body, list) and _index(step) < len(body):
+            body = body[_index(step)]
         else:
             return None
     return body

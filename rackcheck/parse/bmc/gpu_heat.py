@@ -99,7 +99,7 @@ class _Relations:
     def may_list(self, entry: Resource) -> bool:
         """Return whether an entry in the chassis' list of temperatures may be of the GPU's own chip."""
         context, link = entry.body.get("PhysicalContext"), entry.body.get("DataSourceUri")
-        if context not in CONTEXTS and not (self.alone and context is None):
+        if str(context) not in CONTEXTS and not (self.alone and context is None):
             return False
         return not (isinstance(link, str) and self._of_memory(link))
 
@@ -111,7 +111,7 @@ class _Relations:
     def has(self, sensor: Resource) -> bool:
         """Return whether a sensor belongs to the GPU's chip."""
         context, items = sensor.body.get("PhysicalContext"), related(sensor)
-        if self._of_memory(sensor.uri) or (context is not None and context not in CONTEXTS):
+        if self._of_memory(sensor.uri) or (context is not None and str(context) not in CONTEXTS):
             return False
         if items & self.own:
             return True

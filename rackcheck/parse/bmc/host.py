@@ -64,7 +64,7 @@ def machine(docs: Documents) -> Machine:
     systems, trouble = members(docs, "Systems")
     lost = [each.unread for each in systems if each.unread is not None]
     there = [each for each in systems if each.unread is None]
-    own = [each for each in there if each.body.get("SystemType") not in NO_HOST] or there
+    own = [each for each in there if str(each.body.get("SystemType")) not in NO_HOST] or there
     booting = [each for each in own if _may_boot(each)]
     if any(map(_evidence, booting)):
         trouble = None if trouble is not None and short(trouble) else trouble

@@ -277,8 +277,5 @@ def state_of(resource: Resource) -> Sourced:
     sourced = resource.read("Status.State")
     status = resource.body.get("Status", {})
     silent = isinstance(status, Mapping) and "State" not in status
-    return (
-        Sourced(Absent("the BMC reports no state for it"), sourced.source)
-        if silent and not resource.unread
-        else sourced
-    )
+    silent = silent and resource.unread is None and isinstance(sourced.reading, Unknown)
+    return Sourced(Absent("the BMC reports no state for it"), sourced.source) if silent else sourced

@@ -43,7 +43,8 @@ def kind(docs: Documents) -> Sourced | Reading:
     enclosure = next((each for each in types if each.reading == "Enclosure"), None)
     blades = [place for place, each in zip(chassis, types, strict=True) if each.reading in BLADES]
     alone = not hosts and not _equipment(docs) and not any(map(_holds_systems, chassis))
-    if enclosure is not None and (len(blades) > 1 or alone):
+    apart = sum(any(_in(system, each) for each in blades) for system in hosts)
+    if enclosure is not None and ((len(blades) > 1 and (apart > 1 or not hosts)) or alone):
         return Sourced("enclosure", enclosure.source)
     read = _by_parts(docs, hosts, types, lost)
     blade = next((each for each in blades if any(_in(system, each) for system in hosts)), None)

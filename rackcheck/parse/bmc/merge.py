@@ -66,7 +66,8 @@ def _without_health(part: Resource) -> Resource:
     status = part.body.get("Status")
     if not isinstance(status, Mapping):
         return part
-    return replace(part, body={**part.body, "Status": {"State": status.get("State")}})
+    kept = {"State": status["State"]} if "State" in status else {}
+    return replace(part, body={**part.body, "Status": {**kept, "Health": None}})
 
 
 def missing(trouble: Unknown) -> bool:

@@ -165,7 +165,7 @@ def basis(sensor: Resource, *, thermal: bool) -> Sourced:
         odd = Unknown(Reason.UNPARSABLE, f"ReadingBasis is {clean(repr(given), 60)}")
         return Sourced(odd if word is None else word, source)
     null = "ReadingBasis" in sensor.body
-    if not thermal and not null:
+    if not thermal:
         return Sourced("zero", sensor.uri)
     return _by_thresholds(sensor, source, null=null, thermal=thermal)
 
@@ -184,7 +184,7 @@ def _by_thresholds(sensor: Resource, source: str, *, null: bool, thermal: bool) 
         return _undecided("its upper thresholds are below zero", place)
     unset = bool(uppers) and not any(lowers)  # thresholds that are not set are 0 or null
     if lowers and thermal and not unset:
-        if not uppers and is_silicon(sensor):
+        if not uppers and is_silicon(sensor) and any(lowers):
             return Sourced("headroom", place)
         return _undecided("it has only lower thresholds", place)
     if null:

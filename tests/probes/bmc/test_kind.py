@@ -97,6 +97,7 @@ def placed(count: int, *chassis: int) -> dict[str, object]:
 def test_a_server_in_a_blade_s_chassis_is_a_blade() -> None:
     for word in ("Blade", "Sled"):
         assert kind(machine(placed(2, 0), chassis=(word, "Module"))) == "blade"
+        assert kind(machine(placed(2, 1), chassis=("Enclosure", word, word))) == "blade"  # a server in two sleds
         assert kind(machine(placed(2, 1), chassis=(word, "RackMount"))) == "server"  # it is in the other chassis
         assert kind(machine(placed(0, 0), chassis=(word,), Fabrics=link(f"{ROOT}/Fabrics"))) != "blade"
 

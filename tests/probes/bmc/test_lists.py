@@ -228,6 +228,13 @@ def test_the_older_resource_tells_what_the_newer_leaves_out_and_no_supply_counts
     assert found["psu/A.state"] == "Enabled"
 
 
+def test_the_older_resource_serves_for_a_state_and_not_for_an_invalid_health() -> None:
+    off: dict[str, object] = {"Status": {"State": "UnavailableOffline", "Health": "OK"}}
+    found = both({"Model": "New", "Status": {"Health": "OK"}}, off)
+    assert found["psu/A.state"] == "UnavailableOffline"
+    assert isinstance(both({"Model": "New", "Status": {"Health": "Failed"}}, off)["psu/A.health"], Unknown)
+
+
 def test_a_supply_with_another_serial_number_or_name_is_not_the_same() -> None:
     other: dict[str, object] = {"FirmwareVersion": "1.2", "SerialNumber": "B7"}
     assert isinstance(both({"SerialNumber": "A5"}, other)["psu/A.firmware"], Unknown)

@@ -156,6 +156,14 @@ def test_two_parts_that_nothing_tells_apart_leave_the_count_unknown_and_the_host
     assert found["bmc.cpu/CPU_0.cores"] == 72
 
 
+def test_the_health_of_a_cpu_that_only_the_baseboard_lists_beside_an_empty_list_is_unknown() -> None:
+    place = f"{BOARD}/Processors/CPU_0"
+    for status in ({"State": "Enabled", "Health": "OK"}, {"State": "Enabled", "Health": "Critical"}):
+        found = cpu(GB200, {f"{TRAY}/Processors": links(), place: changed(GB200, place, Status=status)})
+        assert unknown(found["bmc.cpu/CPU_0.health"])
+        assert found["bmc.cpu.count"] == 2
+
+
 def test_no_cpu_anywhere_is_said_only_if_no_system_has_one() -> None:
     empty = {f"{system}/Processors": links() for system in (TRAY, BOARD)}
     assert unknown(cpu(GB200, dict(empty))["bmc.cpu"], "lists no CPU")
