@@ -175,6 +175,10 @@ def test_arms_capacity_is_part_of_the_kind(tmp_path: Path) -> None:
         ({"proc/cpuinfo": "flags\t\t: fpu amx_tile\n"}, False),
         ({"proc/cpuinfo": "Features\t: asimd\n", "sys/class/dmi/id/sys_vendor": "QEMU\n"}, True),
         ({"proc/cpuinfo": "Features\t: asimd\n", "sys/class/dmi/id/sys_vendor": "Supermicro\n"}, False),
+        ({"proc/cpuinfo": "Features\t: asimd\n", "sys/class/dmi/id/product_name": "Virtual Machine\n"}, True),
+        ({"sys/class/dmi/id/sys_vendor": "Amazon EC2\n", "sys/class/dmi/id/product_name": "c7g.16xlarge\n"}, True),
+        ({"sys/class/dmi/id/sys_vendor": "Amazon EC2\n", "sys/class/dmi/id/product_name": "c7g.metal\n"}, False),
+        ({"proc/cpuinfo": "flags\t: fpu\n", "sys/class/dmi/id/sys_vendor": "Amazon EC2\n"}, False),
     ],
 )
 def test_a_virtual_machine_is_recognised(tmp_path: Path, files: Mapping[str, str], virtual: bool) -> None:

@@ -331,8 +331,11 @@ class _Gpu:
                 yield f"peer/{key}.of_nvlink", rate
             elif isinstance(most, int | float) and most > 0:
                 yield f"peer/{key}.of_nvlink", rate / most * 100
+            elif self.about.get("nvlinks"):
+                why = "the driver does not report the rate of this GPU's NVLinks"
+                yield f"peer/{key}.of_nvlink", Unknown(Reason.NOT_COLLECTED, why)
             else:
-                yield f"peer/{key}.of_nvlink", Absent("the driver reports no rate of this GPU's NVLinks")
+                yield f"peer/{key}.of_nvlink", Absent("the driver reports no NVLink of this GPU that is up")
 
     def _clock(self, work: list[Stage]) -> Reading:
         """Return the mean SM clock during `work`: the GPU kernel's measurement, or else the mean of the samples."""

@@ -31,7 +31,7 @@ def shortfall(total: Reading, reserved: Reading, gpus: Sequence[Reading]) -> Rea
     0 if the GPUs have more memory than the node: such a node has no such memory without huge pages either.
     """
     if not gpus:
-        return Absent("the node has no GPU")
+        return Absent("the node has no NVIDIA GPU")
     if reserved == 0:
         return 0.0
     for reading in (total, reserved, *gpus):

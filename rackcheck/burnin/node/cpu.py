@@ -102,17 +102,19 @@ class Cpu:
 
     def hello(self) -> Dict[str, Any]:
         """Return the fields of the `about` record for the processors: memory in bytes, load average of one minute."""
-        return {
+        hello = {
             "cpus": self.cpus,
             "cpu": cpu_model(),
             "variant": self.kernels.variant,
-            "amx": " ".join(cpu_amx_types(self.amx)),
             "virtual": cpu_virtual(self.root),
             "numa": dict(self.nodes, **{node: [] for node in self.far}),
             "memory": cpu_memory("MemTotal", root=self.root),
             "load": os.getloadavg()[0],
             "troubles": self.troubles,
         }
+        if self.kernels.variant != "stdlib":  # otherwise it is unknown what the matrix units would have done
+            hello["amx"] = " ".join(cpu_amx_types(self.amx))
+        return hello
 
     def run(self, stages: List[Dict[str, Any]]) -> None:
         """Run the stages one after the other, each from its `from` to its `until`; return when done or stopped.

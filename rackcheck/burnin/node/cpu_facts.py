@@ -90,15 +90,27 @@ def cpu_kinds(cpus: List[int], root: str = "") -> Dict[int, str]:
 
 def cpu_virtual(root: str = "") -> bool:
     """Return whether this is a virtual machine, whose CPUs may share a core of the host, or its memory channels."""
-    if "hypervisor" in cpu_text(root + "/proc/cpuinfo").partition("flags")[2].partition("\n")[0].split():
-        return True
+    flags = cpu_text(root + "/proc/cpuinfo").partition("flags")[2].partition("\n")[0].split()
+    if flags:
+        return "hypervisor" in flags
     paths = (root + "/sys/hypervisor/type", root + "/proc/device-tree/hypervisor/compatible")
-    maker = cpu_text(root + "/sys/class/dmi/id/sys_vendor").strip()
-    return any(cpu_text(path).strip() for path in paths) or maker in CPU_HOSTS
+    maker, product = (cpu_text(root + "/sys/class/dmi/id/" + name).strip() for name in ("sys_vendor", "product_name"))
+    named = maker in CPU_HOSTS or any(word in product.lower() for word in CPU_GUESTS)
+    return any(cpu_text(path).strip() for path in paths) or (named and not product.endswith("metal"))
 
 
-CPU_HOSTS = ("QEMU", "Amazon EC2", "Google", "Xen", "VMware, Inc.", "innotek GmbH")
-"""Makers that the firmware of virtual machines states; used where the processor has no flag for this (Arm)."""
+CPU_HOSTS = (
+    "QEMU",
+    "Amazon EC2",
+    "Google",
+    "Xen",
+    "VMware, Inc.",
+    "innotek GmbH",
+    "OpenStack Foundation",
+    "Alibaba Cloud",
+)
+CPU_GUESTS = ("virtual", "kvm", "openstack", "nutanix", "cloud ecs", "compute engine", "vserver")
+"""Makers and parts of product names that the firmware of virtual machines states; Arm processors have no flag."""
 
 
 def cpu_model() -> str:
@@ -110,8 +122,8 @@ def cpu_model() -> str:
 
 def cpu_memory(field: str, node: Optional[str] = None, root: str = "") -> int:
     """Return a field of meminfo in bytes, for the system or for one NUMA node; 0 if the field cannot be read."""
-    text = cpu_text("%s%snode%s/meminfo" % (root, CPU_NODES, node)) if node else ""
-    for line in (text or cpu_text(root + "/proc/meminfo")).splitlines():
+    path = "%s%snode%s/meminfo" % (root, CPU_NODES, node) if node else root + "/proc/meminfo"
+    for line in cpu_text(path).splitlines():
         words = line.split()
         if field + ":" in words:
             return int(words[words.index(field + ":") + 1]) * 1024

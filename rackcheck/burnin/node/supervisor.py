@@ -281,7 +281,9 @@ class Supervisor:
             self.refuse(int(name[4:]), why)
         for stage in self.stages("cpu") if name == "node" else []:
             self.emit("stage", of="node", stage=stage["stage"], test="", status="not tested", why=why)
-        self.emit("about", troubles=[{"of": "node", "why": f"{why}: the process of {name}"}])
+        # Without its samples, GPUs may be missing from the list.
+        of = "node" if name == "telemetry" else "cpu" if name == "node" else name
+        self.emit("about", troubles=[{"of": of, "why": f"{why}: the process of {name}"}])
 
     def unguarded(self, message: str) -> None:
         """Stop the load of the GPUs, because no process reads their temperatures any more."""

@@ -20,7 +20,7 @@ NONE = Absent("no GPU has memory of its own")
         (512.0, LOST, [80.0], LOST),
         (512.0, 16.0, [80.0, LOST], LOST),
         (512.0, 16.0, [NONE], NONE),
-        (512.0, LOST, [], Absent("the node has no GPU")),
+        (512.0, LOST, [], Absent("the node has no NVIDIA GPU")),
     ],
 )
 def test_the_memory_outside_of_huge_pages_is_compared_with_that_of_all_gpus(
