@@ -176,7 +176,7 @@ def test_on_any_machine_a_processor_without_amx_has_no_such_stage(variant: str) 
     if variant == "no library":
         one = cpu.Cpu(one.emit, one.clock, one.stop, None, 1)
     one.run([{**FMA, "until": 0.1}])
-    assert one.hello()["amx"] == ""
+    assert one.hello().get("amx") == (None if variant == "no library" else "")
     assert products(records) == []
     assert [each for each in records if each["k"] == "error"] == []
 
