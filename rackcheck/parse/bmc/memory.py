@@ -41,6 +41,7 @@ def modules(docs: Documents, machine: Machine) -> Gathered:
     others, cut = below(docs, boards, "Memory")
     others = [each for each in others if not _of_gpu(each)]
     typed = [each for each in others if not _untyped([each])]
+    cut = machine.unsure or cut
     if not kept and not complete(typed):
         cut = cut or _untyped(others)
     return has_some(*merged((kept, trouble), (typed, cut), complete), "memory")

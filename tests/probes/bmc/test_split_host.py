@@ -221,6 +221,126 @@ def test_one_machine_that_two_systems_describe_is_one_host() -> None:
     assert ask(PROBES["bmc_tpm"], LENOVO, same)["bmc.tpm"] == ("0",)
 
 
+def test_a_twin_that_lists_no_processor_is_still_a_host_whatever_its_bios_reports() -> None:
+    link = {"@odata.id": f"{SYSTEMS}/2/Bios"}
+    for processors in (None, {"@odata.id": f"{SYSTEMS}/2/Processors"}):
+        off = twins(PowerState="Off", BiosVersion=None, Bios=link, Processors=processors, ProcessorSummary=None)
+        found = cpu(LENOVO, {**off, f"{SYSTEMS}/2/Processors": links()})
+        assert unknown(found["bmc.cpu.count"], "manages 2 hosts")
+
+
+def with_serials(system: str, *serials: str) -> dict[str, Body | Unknown]:
+    places = [f"{system}/Processors/{n}" for n, _ in enumerate(serials, start=1)]
+    bodies = [
+        {**body(LENOVO, f"{SYSTEMS}/1/Processors/1"), "Id": str(n), "SerialNumber": each, "Socket": f"CPU {n}"}
+        for n, each in enumerate(serials, start=1)
+    ]
+    return {f"{system}/Processors": links(*places), **dict(zip(places, bodies, strict=True))}
+
+
+def test_two_systems_with_one_uuid_and_unlike_cpus_are_two_hosts() -> None:
+    same = twins(
+        UUID=body(LENOVO, f"{SYSTEMS}/1")["UUID"],
+        SerialNumber=None,
+        Processors={"@odata.id": f"{SYSTEMS}/2/Processors"},
+    )
+    first = with_serials(f"{SYSTEMS}/1", "PF3A91", "PF3A92")
+    other = with_serials(f"{SYSTEMS}/2", "PF3A93", "PF3A94")
+    assert unknown(cpu(LENOVO, {**same, **first, **other})["bmc.cpu.count"], "manages 2 hosts")
+    alike = with_serials(f"{SYSTEMS}/2", "PF3A91", "PF3A92")
+    assert cpu(LENOVO, {**same, **first, **alike})["bmc.cpu.count"] == 2
+
+
+def test_more_systems_than_can_be_compared_leave_every_part_unknown() -> None:
+    own = f"{SYSTEMS}/1"
+    many: dict[str, Body | Unknown] = {
+        f"{SYSTEMS}/{n}": {**changed(LENOVO, own), "Id": str(n), "SerialNumber": f"J1059{n}"} for n in range(2, 100)
+    }
+    changes = {SYSTEMS: links(own, *many), **many}
+    for probe, path in (("bmc_cpu", "bmc.cpu.count"), ("bmc_gpu", "bmc.gpu"), ("bmc_host", "bmc.host.serial")):
+        assert unknown(ask(PROBES[probe], LENOVO, changes)[path], "99 systems"), path
+
+
+# Just after a reset
+
+
+DGX_TRAY, DGX_BOARD = f"{SYSTEMS}/DGX", f"{SYSTEMS}/HGX_Baseboard_0"
+SILENT = ("Bios", "SecureBoot", "Boot", "TrustedModules")
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_baseboard_is_no_host_while_the_host_shows_no_boot_firmware(*, linked: bool) -> None:
+    tray = {key: value for key, value in changed(DGX, DGX_TRAY, BiosVersion="").items() if key not in SILENT}
+    link = {"Bios": {"@odata.id": f"{DGX_BOARD}/Bios"}} if linked else {}
+    reset: dict[str, Body | Unknown] = {DGX_TRAY: tray, DGX_BOARD: changed(DGX, DGX_BOARD, BiosVersion=None, **link)}
+    assert cpu(DGX, reset)["bmc.cpu.count"] == 2
+    assert memory(DGX, reset)["bmc.memory.total"] == 2048
+    assert ask(PROBES["bmc_host"], DGX, reset)["bmc.host.serial"] == "1662923610124"
+
+
+def test_a_host_without_boot_firmware_and_its_baseboard_that_lists_the_same_cpus_are_one() -> None:
+    tray = without(TRAY, *SILENT) | {"BiosVersion": ""}
+    for board in (changed(GB200, BOARD, BiosVersion=None), changed(GB200, BOARD, Bios={"@odata.id": f"{BOARD}/Bios"})):
+        reset: dict[str, Body | Unknown] = {TRAY: tray, BOARD: board}
+        assert cpu(GB200, reset)["bmc.cpu.count"] == 2
+        assert unknown(ask(PROBES["bmc_host"], GB200, reset)["bmc.host.serial"])  # the board's serial is not the host's
+
+
+# Cards in the host
+
+
+CARD, CARD_CHASSIS = f"{SYSTEMS}/Card", "/redfish/v1/Chassis/Card1"
+
+
+def with_card(chassis: Body | Unknown, name: str = LENOVO, *, arm: bool = True, **more: object) -> dict[str, Any]:
+    """A host beside a system of a card that lists one CPU and one memory module, and shows no boot firmware."""
+    place, slot = f"{CARD}/Processors/0", f"{CARD}/Memory/0"
+    core = {"Id": "0", "ProcessorType": "CPU", "SerialNumber": "MT24X91", "TotalCores": 16, "Socket": "SoC"}
+    core |= {"ProcessorArchitecture": "ARM", "InstructionSet": "ARM-A64"} if arm else {}
+    module = {
+        "Id": "0",
+        "CapacityMiB": 32768,
+        "MemoryDeviceType": "DDR5",
+        "SerialNumber": "A91B2",
+        "DeviceLocator": "S",
+    }
+    body_ = {"Id": "Card", "Processors": {"@odata.id": f"{CARD}/Processors"}, "Memory": {"@odata.id": f"{CARD}/Memory"}}
+    own = f"{SYSTEMS}/1" if name == LENOVO else TRAY
+    return {
+        SYSTEMS: links(own, CARD),
+        own: changed(name, own, ProcessorSummary=None, MemorySummary=None),
+        CARD: {**body_, "Links": {"Chassis": [{"@odata.id": CARD_CHASSIS}]}, **more},
+        f"{CARD}/Processors": links(place),
+        place: {**core, "Status": {"State": "Enabled", "Health": "OK"}},
+        f"{CARD}/Memory": links(slot),
+        slot: {**module, "Status": {"State": "Enabled", "Health": "OK"}},
+        CARD_CHASSIS: chassis,
+    }
+
+
+def test_parts_of_a_card_are_not_the_hosts() -> None:
+    card = with_card({"Id": "Card1", "ChassisType": "Card"}, GB200, arm=False)
+    assert cpu(GB200, card)["bmc.cpu.count"] == 2
+    assert memory(GB200, card)["bmc.memory.total"] == 960
+    gap = {**card, f"{TRAY}/Processors": links(), f"{TRAY}/Memory": links()}
+    assert unknown(cpu(GB200, gap)["bmc.cpu.count"], "lists no CPU")
+    assert unknown(memory(GB200, gap)["bmc.dimm"], "lists no memory")
+
+
+def test_a_system_with_cpus_of_another_architecture_is_a_card_whatever_its_chassis_is() -> None:
+    card = with_card({"Id": "Card1", "ChassisType": "Component"})
+    assert cpu(LENOVO, card)["bmc.cpu.count"] == 2
+    assert memory(LENOVO, card)["bmc.memory.total"] == 1024
+    assert unknown(memory(LENOVO, {**card, f"{SYSTEMS}/1/Memory": links()})["bmc.dimm"], "lists no memory")
+
+
+def test_a_system_whose_chassis_was_not_read_may_be_a_card() -> None:
+    card = with_card(LOST, GB200, arm=False)
+    assert cpu(GB200, card)["bmc.cpu.count"] == LOST
+    assert memory(GB200, card)["bmc.dimm"] == LOST
+    assert cpu(GB200, {**card, TRAY: body(GB200, TRAY)})["bmc.cpu.count"] == 2
+
+
 # Systems that are not there
 
 
