@@ -78,29 +78,37 @@ def missing(trouble: Unknown) -> bool:
 
 
 def _match(own: Sequence[Resource], others: Sequence[Resource]) -> _Matches:
-    serials = [Counter(map(_serial, own)), Counter(map(_serial, others))]
-    labels = [Counter(label for each in side for label in _labels(each)) for side in (own, others)]
-    found = list(own)
-    left: list[Resource] = []
-    by_label, known = False, True
-    for other in others:
-        number = _serial(other)
-        alone = bool(number) and all(side[number] <= 1 for side in serials)
-        names = {label for label in _labels(other) if all(side[label] <= 1 for side in labels)}
-        by_serial = [i for i, each in enumerate(own) if alone and _serial(each) == number]
+    marks, other_marks = list(map(_marks, own)), list(map(_marks, others))
+    serials = [Counter(number for number, _ in side) for side in (marks, other_marks)]
+    labels = [Counter(label for _, names in side for label in names) for side in (marks, other_marks)]
+    by_serial = {number: i for i, (number, _) in enumerate(marks)}
+    by_label = {label: i for i, (_, names) in enumerate(marks) for label in names}
+    pairs: dict[int, int] = {}  # of the others, the index of the own part
+
+    alone = [bool(number) and all(side[number] <= 1 for side in serials) for number, _ in other_marks]
+    for at, (number, _) in enumerate(other_marks):
+        if alone[at] and number in by_serial:
+            pairs[at] = by_serial[number]
+    taken = set(pairs.values())
+    claimed = False  # another part has the label of an own part that has its match
+    for at, (number, names) in enumerate(other_marks):
+        known = [label for label in names if label in by_label and all(side[label] == 1 for side in labels)]
         # Two serial numbers that differ are two parts, whatever the labels are.
-        named = [i for i, e in enumerate(own) if names & _labels(e) and not (_serial(e) and number)]
-        for index in (by_serial or named)[:1]:
-            found[index] = replace(found[index], beside=other)
-        by_label = by_label or bool(named)
-        if not by_serial and not named:
-            left.append(other)
-            known = known and alone and all(map(_serial, own))
-    return _Matches(found, left, known or by_label)
+        named = {by_label[e] for e in known if not (number and marks[by_label[e]][0])}
+        if at not in pairs and named - taken:
+            pairs[at] = min(named - taken)
+            taken.add(pairs[at])
+        claimed = claimed or (at not in pairs and bool(named))
+    found = list(own)
+    for at, index in pairs.items():
+        found[index] = replace(found[index], beside=others[at])
+    left = [at for at in range(len(others)) if at not in pairs]
+    numbered = all(number for number, _ in marks) and all(alone[at] for at in left)
+    return _Matches(found, [others[at] for at in left], numbered or (len(taken) == len(own) and not claimed))
 
 
-def _serial(part: Resource) -> str:
-    return mark(part, "SerialNumber", serial)
+def _marks(part: Resource) -> tuple[str, set[str]]:
+    return mark(part, "SerialNumber", serial), _labels(part)
 
 
 def _labels(part: Resource) -> set[str]:

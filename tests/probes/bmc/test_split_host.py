@@ -8,7 +8,8 @@ from one_probe import Found, altered, ask, bodies
 from trees import BLUEFIELD, DELL, DGX, GB200, LENOVO, bmc_probes
 
 from rackcheck.model.fact import Reason, Unknown
-from rackcheck.model.resource import Body
+from rackcheck.model.resource import Body, Resource
+from rackcheck.parse.bmc import merge
 
 SYSTEMS = "/redfish/v1/Systems"
 TRAY, BOARD = f"{SYSTEMS}/System_0", f"{SYSTEMS}/HGX_Baseboard_0"
@@ -156,6 +157,49 @@ def test_two_parts_that_nothing_tells_apart_leave_the_count_unknown_and_the_host
     assert found["bmc.cpu/CPU_0.cores"] == 72
 
 
+def labelled(tray: tuple[str, ...], board: tuple[str, ...]) -> dict[str, Body | Unknown]:
+    """The GB200 with CPUs that have labels, and no serial numbers, and without a summary."""
+    changes: dict[str, Body | Unknown] = {TRAY: changed(GB200, TRAY, ProcessorSummary=None)}
+    for system, names in ((TRAY, tray), (BOARD, board)):
+        places = [f"{system}/Processors/{n}" for n, _ in enumerate(names)]
+        changes[f"{system}/Processors"] = links(*places)
+        for place, name in zip(places, names, strict=True):
+            own = changed(GB200, f"{TRAY}/Processors/CPU_0", SerialNumber=None, Socket=name, Location=None)
+            changes[place] = {**own, "Id": place.rpartition("/")[2]}
+    return changes
+
+
+def test_one_label_in_common_does_not_tell_the_other_parts_apart() -> None:
+    assert unknown(cpu(GB200, labelled(("A1", "B1"), ("A1", "CPU_B1")))["bmc.cpu.count"], "whether")
+    assert cpu(GB200, labelled(("A1", "B1"), ("B1", "A1")))["bmc.cpu.count"] == 2
+    assert cpu(GB200, labelled(("A1",), ("A1", "CPU_B1")))["bmc.cpu.count"] == 2
+
+
+def test_two_other_parts_that_claim_one_part_leave_the_count_unknown() -> None:
+    changes = labelled(("A1",), ("X", "A1"))
+    for place in (f"{TRAY}/Processors/0", f"{BOARD}/Processors/0"):
+        changes[place] = {**changes[place], "SerialNumber": "PF3A91"}  # type: ignore[dict-item]
+    assert unknown(cpu(GB200, changes)["bmc.cpu.count"], "whether")
+
+
+def test_many_parts_that_two_systems_list_are_matched_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    spelt: list[str] = []
+
+    def spell(text: str) -> str:
+        spelt.append(text)
+        return text
+
+    monkeypatch.setattr(merge, "serial", spell)
+    own, other = (
+        [Resource(f"/{side}/{n}", {"Id": str(n), "SerialNumber": f"PF3A{n}", "Socket": f"CPU {n}"}) for n in range(300)]
+        for side in "ab"
+    )
+    found, trouble = merge.merged((own, None), (other, None), lambda _: False)
+    assert (len(found), trouble) == (300, None)
+    assert all(each.beside is not None and each.beside.id == each.id for each in found)
+    assert len(spelt) == 600
+
+
 def test_no_cpu_anywhere_is_said_only_if_no_system_has_one() -> None:
     empty = {f"{system}/Processors": links() for system in (TRAY, BOARD)}
     assert unknown(cpu(GB200, dict(empty))["bmc.cpu"], "lists no CPU")
@@ -271,7 +315,7 @@ SILENT = ("Bios", "SecureBoot", "Boot", "TrustedModules")
 @pytest.mark.parametrize("linked", [True, False])
 def test_a_baseboard_is_no_host_while_the_host_shows_no_boot_firmware(*, linked: bool) -> None:
     tray = {key: value for key, value in changed(DGX, DGX_TRAY, BiosVersion="").items() if key not in SILENT}
-    link = {"Bios": {"@odata.id": f"{DGX_BOARD}/Bios"}} if linked else {}
+    link: dict[str, object] = {"Bios": {"@odata.id": f"{DGX_BOARD}/Bios"}} if linked else {}
     reset: dict[str, Body | Unknown] = {DGX_TRAY: tray, DGX_BOARD: changed(DGX, DGX_BOARD, BiosVersion=None, **link)}
     assert cpu(DGX, reset)["bmc.cpu.count"] == 2
     assert memory(DGX, reset)["bmc.memory.total"] == 2048
