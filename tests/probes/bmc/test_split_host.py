@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 from one_probe import Found, altered, ask, bodies
-from trees import BLUEFIELD, DELL, DGX, GB200, LENOVO, bmc_probes
+from trees import BLUEFIELD, DELL, DGX, GB200, LENOVO, bmc_probes, completed
 
+from rackcheck.model.capture import BmcCapture
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import Body, Resource
 from rackcheck.parse.bmc import merge
+from rackcheck.probe.collect import collect
 
 SYSTEMS = "/redfish/v1/Systems"
 TRAY, BOARD = f"{SYSTEMS}/System_0", f"{SYSTEMS}/HGX_Baseboard_0"
@@ -222,6 +224,21 @@ def test_a_silent_summary_is_replaced_by_the_sum_and_the_worst_health_of_the_mod
     assert unknown(memory(DELL, {**silent, module: GONE})["bmc.memory.total"])
 
 
+def test_one_module_without_a_health_leaves_the_health_of_all_unknown_and_an_empty_slot_does_not() -> None:
+    place = f"{SYSTEMS}/System.Embedded.1"
+    module = f"{place}/Memory/DIMM.Socket.A1"
+    silent = {place: changed(DELL, place, MemorySummary=None)}
+    assert memory(DELL, dict(silent))["bmc.memory.health"] == "OK"
+    mute = changed(DELL, module, "bmc_memory", Status={"State": "Enabled"})
+    assert unknown(memory(DELL, {**silent, module: mute})["bmc.memory.health"])
+    empty = changed(DELL, module, "bmc_memory", Status={"State": "Absent"})
+    changes = {**silent, module: empty}
+    assert memory(DELL, changes)["bmc.memory.health"] == "OK"
+    held = completed(DELL, PROBES["bmc_memory"].ask.links, bodies(PROBES["bmc_memory"], DELL) | changes)
+    leaf = collect([PROBES["bmc_memory"]], BmcCapture(held), "2026-01-01T00:00:00Z")["bmc.memory.total"]
+    assert leaf.source == "the sum of 15 modules"
+
+
 # Two hosts
 
 
@@ -315,8 +332,10 @@ SILENT = ("Bios", "SecureBoot", "Boot", "TrustedModules")
 @pytest.mark.parametrize("linked", [True, False])
 def test_a_baseboard_is_no_host_while_the_host_shows_no_boot_firmware(*, linked: bool) -> None:
     tray = {key: value for key, value in changed(DGX, DGX_TRAY, BiosVersion="").items() if key not in SILENT}
-    link: dict[str, object] = {"Bios": {"@odata.id": f"{DGX_BOARD}/Bios"}} if linked else {}
-    reset: dict[str, Body | Unknown] = {DGX_TRAY: tray, DGX_BOARD: changed(DGX, DGX_BOARD, BiosVersion=None, **link)}
+    board = changed(DGX, DGX_BOARD, BiosVersion=None)
+    if linked:
+        board["Bios"] = {"@odata.id": f"{DGX_BOARD}/Bios"}
+    reset: dict[str, Body | Unknown] = {DGX_TRAY: tray, DGX_BOARD: board}
     assert cpu(DGX, reset)["bmc.cpu.count"] == 2
     assert memory(DGX, reset)["bmc.memory.total"] == 2048
     assert ask(PROBES["bmc_host"], DGX, reset)["bmc.host.serial"] == "1662923610124"
