@@ -9,12 +9,14 @@ from trees import BLUEFIELD, DELL, DGX, GB200, LENOVO, bmc_probes, completed
 
 from rackcheck.model.capture import BmcCapture
 from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.identity import uuid
 from rackcheck.model.resource import Body, Resource
 from rackcheck.parse.bmc import merge
 from rackcheck.probe.collect import collect
 
 SYSTEMS = "/redfish/v1/Systems"
 TRAY, BOARD = f"{SYSTEMS}/System_0", f"{SYSTEMS}/HGX_Baseboard_0"
+DGX_TRAY, DGX_BOARD = f"{SYSTEMS}/DGX", f"{SYSTEMS}/HGX_Baseboard_0"
 GONE = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
 LOST = Unknown(Reason.TIMEOUT, "no answer")
 PROBES = bmc_probes()
@@ -191,7 +193,7 @@ def test_many_parts_that_two_systems_list_are_matched_once_each(monkeypatch: pyt
         spelt.append(text)
         return text
 
-    monkeypatch.setattr(merge, "serial", spell)
+    monkeypatch.setattr(merge, "IDENTITIES", {"UUID": uuid, "SerialNumber": spell})
     own, other = (
         [Resource(f"/{side}/{n}", {"Id": str(n), "SerialNumber": f"PF3A{n}", "Socket": f"CPU {n}"}) for n in range(300)]
         for side in "ab"
@@ -237,6 +239,60 @@ def test_one_module_without_a_health_leaves_the_health_of_all_unknown_and_an_emp
     held = completed(DELL, PROBES["bmc_memory"].ask.links, bodies(PROBES["bmc_memory"], DELL) | changes)
     leaf = collect([PROBES["bmc_memory"]], BmcCapture(held), "2026-01-01T00:00:00Z")["bmc.memory.total"]
     assert leaf.source == "the sum of 15 modules"
+
+
+# GPUs that two systems list
+
+
+def gpu(**more: object) -> dict[str, Any]:
+    return {"ProcessorType": "GPU", "Status": {"State": "Enabled", "Health": "OK"}, **more}
+
+
+def with_gpus(*listed: dict[str, Any]) -> dict[str, Body | Unknown]:
+    """The DGX H100, of which the host's own system lists GPUs too."""
+    place = f"{DGX_TRAY}/Processors"
+    cpus = [f"{place}/DevType1_CPU{n}" for n in (0, 1)]
+    own: dict[str, Body | Unknown] = {f"{place}/G{n}": {"Id": f"G{n}", **each} for n, each in enumerate(listed)}
+    return {place: links(*cpus, *own), **own}
+
+
+def gpus(changes: Mapping[str, Body | Unknown]) -> Found:
+    return ask(PROBES["bmc_gpu"], DGX, changes)
+
+
+def test_gpus_that_two_systems_list_under_two_ids_count_once() -> None:
+    held = [body(DGX, f"{DGX_BOARD}/Processors/GPU_SXM_{n}", "bmc_gpu") for n in range(1, 9)]
+    for name in ("UUID", "SerialNumber"):
+        found = gpus(with_gpus(*(gpu(**{name: each[name], "Description": f"d{each[name]}"}) for each in held)))
+        assert found["bmc.gpu.count"] == 8
+        assert found["bmc.gpu"] == tuple(f"GPU_SXM_{n}" for n in range(1, 9))
+        assert found["bmc.gpu/GPU_SXM_1.memory"] == gpus({})["bmc.gpu/GPU_SXM_1.memory"]
+
+
+def test_a_gpu_that_only_the_hosts_system_lists_is_a_further_one() -> None:
+    new = "3f2c9a51-6b7e-4d08-9c11-8a7be2f4d650"
+    assert gpus(with_gpus(gpu(UUID=new)))["bmc.gpu.count"] == 9
+    module = body(DGX, f"{DGX_BOARD}/Processors/GPU_SXM_1", "bmc_gpu")["SerialNumber"]
+    assert gpus(with_gpus(gpu(UUID=new, SerialNumber=module)))["bmc.gpu.count"] == 9
+
+
+def test_gpus_of_more_systems_than_can_be_compared_leave_the_count_unknown() -> None:
+    many: dict[str, Body | Unknown] = {}
+    for n in range(20):
+        place = f"{SYSTEMS}/Board{n}"
+        many[place] = {"Id": f"Board{n}", "Processors": {"@odata.id": f"{place}/Processors"}}
+        many[f"{place}/Processors"] = links(f"{place}/Processors/G")
+        many[f"{place}/Processors/G"] = gpu(Id="G", SerialNumber=f"16529A{n}")
+    boards = [f"{SYSTEMS}/Board{n}" for n in range(20)]
+    assert unknown(gpus({**many, SYSTEMS: links(DGX_TRAY, DGX_BOARD, *boards)})["bmc.gpu.count"], "21 systems")
+    assert gpus({**many, SYSTEMS: links(DGX_TRAY, DGX_BOARD, *boards[:4])})["bmc.gpu.count"] == 12
+
+
+def test_gpus_of_two_systems_that_nothing_tells_apart_leave_the_count_unknown() -> None:
+    found = gpus(with_gpus(gpu(Model="H100")))
+    assert unknown(found["bmc.gpu.count"], "whether")
+    assert unknown(found["bmc.gpu"], "whether")
+    assert found["bmc.gpu/GPU_SXM_1.health"] == "OK"
 
 
 # Two hosts
@@ -325,7 +381,6 @@ def test_more_systems_than_can_be_compared_leave_every_part_unknown() -> None:
 # Just after a reset
 
 
-DGX_TRAY, DGX_BOARD = f"{SYSTEMS}/DGX", f"{SYSTEMS}/HGX_Baseboard_0"
 SILENT = ("Bios", "SecureBoot", "Boot", "TrustedModules")
 
 
