@@ -25,6 +25,12 @@ LISTS = ("Boot.BootOrder", "TrustedModules")
 ARCHITECTURE = ("ProcessorArchitecture", "InstructionSet")
 """Properties of a CPU that are the same for all CPUs of one machine."""
 
+COMPONENTS = frozenset({"Component", "Module", "Zone"})
+"""Values of ChassisType of parts of a machine."""
+
+LEVELS = 8
+"""Maximum number of chassis around a chassis that are read."""
+
 SYSTEMS = 64
 """Maximum number of systems behind one BMC that are compared; the BMC of a chassis manages far fewer machines."""
 
@@ -164,8 +170,13 @@ def _rivals(only: Resource, own: Sequence[Resource], cpus: Mapping[str, _Cpus]) 
 
 
 def _without_boards(docs: Documents, systems: Sequence[Resource], cpus: Mapping[str, _Cpus]) -> list[Resource]:
-    """Return the systems that are not boards or cards of another one; all of them if none is left."""
+    """Return the systems that are not boards or cards of another one; all of them if none is left.
+
+    A system that lists no processor is a board if its chassis is inside that of a system with CPUs.
+    """
     kept = [each for each in systems if not cpus[each.uri].none] or list(systems)
+    outer = [_chassis(docs, each) for each in kept if cpus[each.uri].found]
+    kept = [each for each in kept if cpus[each.uri].found or not _is_inside(docs, each, outer)]
     cards = {each.uri for each in kept if len(kept) > 1 and _is_card(docs, each) is True}
     return [each for each in kept if each.uri not in cards] or kept
 
@@ -217,6 +228,35 @@ def _is_card(docs: Documents, system: Resource) -> bool | Unknown:
     if any(each.body.get("ChassisType") != "Card" for each in there):
         return False
     return why if why is not None else bool(there)
+
+
+def _chassis(docs: Documents, system: Resource) -> dict[str, Resource]:
+    """Return the chassis of a system by URI; none if one of them was not read."""
+    found, trouble = gather(docs.at("Links/Chassis/*", system))
+    return {} if trouble or any(each.unread for each in found) else {each.uri: each for each in found}
+
+
+def _is_inside(docs: Documents, system: Resource, outer: Sequence[Mapping[str, Resource]]) -> bool:
+    """Return whether each chassis of a system is a component inside all chassis of another one (`outer`).
+
+    Machines in one enclosure are no components, and may link to the enclosure, or to one chassis.
+    """
+    inner = _chassis(docs, system)
+    if not inner or not outer or any(each.body.get("ChassisType") not in COMPONENTS for each in inner.values()):
+        return False
+    above = [_above(docs, each) for each in inner.values()]
+    return any(around and all(around.keys() <= uris for uris in above) for around in outer)
+
+
+def _above(docs: Documents, chassis: Resource) -> set[str]:
+    """Return the chassis that contain a chassis."""
+    found: dict[str, Resource] = {}
+    at: Resource | None = chassis
+    while at is not None and len(found) < LEVELS:
+        at = next((e for e in gather(docs.at("Links/ContainedBy", at))[0] if e.uri not in found), None)
+        if at is not None:
+            found[at.uri] = at
+    return set(found) - {chassis.uri}
 
 
 @dataclass

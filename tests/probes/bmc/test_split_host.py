@@ -346,6 +346,20 @@ def test_a_twin_that_lists_no_processor_is_still_a_host_whatever_its_bios_report
         assert unknown(found["bmc.cpu.count"], "manages 2 hosts")
 
 
+def test_a_board_that_lists_no_processor_is_found_by_its_chassis_inside_the_hosts() -> None:
+    chassis, host = "/redfish/v1/Chassis/Board", "/redfish/v1/Chassis/1"
+    board: dict[str, Any] = {"Id": "2", "BiosVersion": None, "Links": {"Chassis": [{"@odata.id": chassis}]}}
+    inside = {"Id": "Board", "ChassisType": "Component", "Links": {"ContainedBy": {"@odata.id": host}}}
+    changes: dict[str, Body | Unknown] = {SYSTEMS: links(f"{SYSTEMS}/1", f"{SYSTEMS}/2"), f"{SYSTEMS}/2": board}
+    assert cpu(LENOVO, {**changes, chassis: inside})["bmc.cpu.count"] == 2
+    for other in ({**inside, "Links": {}}, {**inside, "ChassisType": "Blade"}, LOST):
+        assert unknown(cpu(LENOVO, {**changes, chassis: other})["bmc.cpu.count"], "manages 2 hosts")
+    shared = {**board, "Links": {"Chassis": [{"@odata.id": host}]}}
+    assert unknown(cpu(LENOVO, {**changes, f"{SYSTEMS}/2": shared})["bmc.cpu.count"], "manages 2 hosts")
+    loop = {**inside, "Links": {"ContainedBy": {"@odata.id": chassis}}}
+    assert unknown(cpu(LENOVO, {**changes, chassis: loop})["bmc.cpu.count"], "manages 2 hosts")
+
+
 def with_serials(system: str, *serials: str) -> dict[str, Body | Unknown]:
     places = [f"{system}/Processors/{n}" for n, _ in enumerate(serials, start=1)]
     bodies = [
