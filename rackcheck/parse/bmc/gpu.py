@@ -1,7 +1,7 @@
 """GPUs as a BMC lists them: processors of type GPU, else PCIe devices named as GPUs."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
@@ -9,8 +9,9 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Value
 from rackcheck.model.redfish_value import health, text_of, truth
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.host import machine
+from rackcheck.parse.bmc.host import Gathered, machine
 from rackcheck.parse.bmc.item import gather, health_of, in_chassis, keyed, members, reported, state_of
+from rackcheck.parse.bmc.merge import merged
 from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.processors import of_type
 from rackcheck.parse.bmc.systems import gibibytes, has_some, some
@@ -20,6 +21,9 @@ UNLIMITED = 65535
 
 CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII)
 """Matches a PCIe device's Id or Name that denotes a GPU (GPU1, GPU_SXM_3), but not a riser for GPUs."""
+
+SIDES = 16
+"""Maximum number of systems of one machine whose GPUs are compared."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Gpu:
 
 
 def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
-    """Return the GPUs of all systems, each with a unique name, and why the list may be incomplete.
+    """Return the GPUs of all systems, each once and with a unique name, and why the list may be incomplete.
 
     An empty list counts as incomplete, because most BMCs list no GPU even if the machine has GPUs. If the BMC manages
     several hosts, no GPU is returned, because it is unknown which of them belong to this node.
@@ -85,12 +89,31 @@ def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
         return [], several
     systems, trouble = members(docs, "Systems")
     found, cut = of_type(docs, ([s for s in systems if "Processors" in s.body or s.unread], None), "GPU")
-    trouble = trouble or cut
+    found, doubt = _once(found)
+    trouble = trouble or cut or doubt
     if found or trouble is not None:
         return [(key, Gpu(each, _device(docs, each))) for key, each in keyed(found)], trouble
     devices, trouble = in_chassis(docs, ("PCIeDevices", "*"))
     found, trouble = has_some([each for each in devices if _called(each)], trouble, "GPU")
     return [(key, Gpu(each)) for key, each in keyed(found)], trouble
+
+
+def _once(found: Sequence[Resource]) -> Gathered:
+    """Return the GPUs without those that another system lists too, and why one may be counted twice.
+
+    Of a GPU that two systems list, the resource of the system that reports more about its GPUs is returned.
+    """
+    sides: dict[str, list[Resource]] = {}
+    for each in found:
+        sides.setdefault(each.owner.uri if each.owner is not None else "", []).append(each)
+    order = sorted(sides.values(), key=lambda side: -sum(len(each.body) for each in side))
+    if len(order) > SIDES:
+        return order[0], Unknown(Reason.NOT_READ_FURTHER, f"{len(order)} systems list GPUs; at most {SIDES} are read")
+    own: Gathered = (order[0] if order else [], None)
+    for side in order[1:]:
+        more, doubt = merged((own[0], None), (side, None), lambda _: False)
+        own = more, own[1] or doubt
+    return own
 
 
 def walked(docs: Documents) -> None:

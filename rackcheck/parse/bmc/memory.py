@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rackcheck.model.documents import Documents
-from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
@@ -41,6 +41,7 @@ def modules(docs: Documents, machine: Machine) -> Gathered:
     others, cut = below(docs, boards, "Memory")
     others = [each for each in others if not _of_gpu(each)]
     typed = [each for each in others if not _untyped([each])]
+    cut = machine.unsure or cut
     if not kept and not complete(typed):
         cut = cut or _untyped(others)
     return has_some(*merged((kept, trouble), (typed, cut), complete), "memory")
@@ -60,16 +61,19 @@ def total(machine: Machine, found: Gathered) -> Sourced | Unknown:
     sourced = agreed((list(machine.hosts), machine.trouble), "MemorySummary.TotalSystemMemoryGiB", some)
     silent = isinstance(sourced, Sourced) and isinstance(sourced.reading, Unknown)
     size = _sum(found[0]) if silent and machine.doubt is None and found[1] is None else None
-    return sourced if size is None else Sourced(size, f"the sum of {len(found[0])} modules")
+    return sourced if size is None else Sourced(size, f"the sum of {len(_installed(found[0]))} modules")
 
 
 def health_of_all(machine: Machine, found: Gathered) -> Sourced | Unknown:
-    """Return the health of all memory together, as the system reports it, or else the worst health of its modules."""
+    """Return the health of all memory together, as the system reports it, or else the worst health of its modules.
+
+    It is unknown if a module reports no health; an empty slot has none.
+    """
     sourced = agreed((list(machine.hosts), machine.trouble), "MemorySummary.Status.HealthRollup", health)
     silent = isinstance(sourced, Sourced) and isinstance(sourced.reading, Unknown)
     if not silent or machine.doubt is not None or found[1] is not None:
         return sourced
-    rows = [row for row in map(health_of, found[0]) if not isinstance(row.reading, Absent)]
+    rows = [health_of(each) for each in _installed(found[0])]
     if not rows or any(row.reading not in HEALTH for row in rows):
         return sourced
     return max(rows, key=lambda row: HEALTH.index(str(row.reading)))
@@ -79,10 +83,13 @@ def _total(system: Resource) -> Reading:
     return system.read("MemorySummary.TotalSystemMemoryGiB", some).reading
 
 
+def _installed(found: Sequence[Resource]) -> list[Resource]:
+    return [each for each in found if each.read("Status.State").reading != "Absent"]
+
+
 def _sum(found: Sequence[Resource]) -> float | None:
     """Return the size of all modules that are not absent, in GiB; None if one is unknown, or if there is none."""
-    installed = [each for each in found if each.read("Status.State").reading != "Absent"]
-    sizes = [each.read("CapacityMiB", gibibytes).reading for each in installed]
+    sizes = [each.read("CapacityMiB", gibibytes).reading for each in _installed(found)]
     known = [size for size in sizes if isinstance(size, float)]
     return sum(known) if known and len(known) == len(sizes) else None
 

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackcheck.model.fact import Reason, Unknown
-from rackcheck.model.identity import serial
+from rackcheck.model.identity import serial, uuid
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.host import Gathered, mark
 from rackcheck.parse.bmc.item import not_there
 
 LABELS = ("Socket", "DeviceLocator", "Location.PartLocation.ServiceLabel")
 """Properties with the name that the board gives to the position of a part."""
+
+IDENTITIES = {"UUID": uuid, "SerialNumber": serial}
+"""Properties that identify a part, each with the function that spells it."""
 
 _NO_LINK = re.compile(r" has no \w+\Z")
 
@@ -78,30 +81,59 @@ def missing(trouble: Unknown) -> bool:
     return not_there(trouble) or (trouble.reason is Reason.NOT_COLLECTED and bool(_NO_LINK.search(trouble.detail)))
 
 
+@dataclass(frozen=True)
+class _Marks:
+    """The identities of a part by the names of their properties, and its labels."""
+
+    identities: dict[str, str]
+    labels: set[str]
+
+    def differ(self, other: "_Marks", names: Sequence[str] = tuple(IDENTITIES)) -> bool:
+        return any(e in other.identities and word != other.identities[e] for e, word in self._of(names))
+
+    def _of(self, names: Sequence[str]) -> list[tuple[str, str]]:
+        return [(name, word) for name, word in self.identities.items() if name in names]
+
+
 def _match(own: Sequence[Resource], others: Sequence[Resource]) -> _Matches:
-    serials = [Counter(map(_serial, own)), Counter(map(_serial, others))]
-    labels = [Counter(label for each in side for label in _labels(each)) for side in (own, others)]
-    found = list(own)
-    left: list[Resource] = []
-    by_label, known = False, True
-    for other in others:
-        number = _serial(other)
-        alone = bool(number) and all(side[number] <= 1 for side in serials)
-        names = {label for label in _labels(other) if all(side[label] <= 1 for side in labels)}
-        by_serial = [i for i, each in enumerate(own) if alone and _serial(each) == number]
+    marks, other_marks = list(map(_marks, own)), list(map(_marks, others))
+    sides = (marks, other_marks)
+    counts = [Counter(item for each in side for item in each.identities.items()) for side in sides]
+    labels = [Counter(label for each in side for label in each.labels) for side in sides]
+    alone = [{item for item in e.identities.items() if all(side[item] <= 1 for side in counts)} for e in other_marks]
+    by_identity = {item: i for i, each in enumerate(marks) for item in each.identities.items()}
+    by_label = {label: i for i, each in enumerate(marks) for label in each.labels}
+    pairs: dict[int, int] = {}  # of the others, the index of the own part
+    taken: set[int] = set()
+    for name in IDENTITIES:
+        for at, each in enumerate(other_marks):
+            item = (name, each.identities.get(name, ""))
+            index = by_identity.get(item, -1) if item in alone[at] and at not in pairs else -1
+            # The GPUs of one module may report the module's serial number.
+            if index >= 0 and index not in taken and not each.differ(marks[index], ("UUID",)):
+                pairs[at] = index
+                taken.add(index)
+    claimed = False  # another part has the label of an own part that has its match
+    for at, each in enumerate(other_marks):
+        known = [label for label in each.labels if label in by_label and all(side[label] == 1 for side in labels)]
         # Two serial numbers that differ are two parts, whatever the labels are.
-        named = [i for i, e in enumerate(own) if names & _labels(e) and not (_serial(e) and number)]
-        for index in (by_serial or named)[:1]:
-            found[index] = replace(found[index], beside=other)
-        by_label = by_label or bool(named)
-        if not by_serial and not named:
-            left.append(other)
-            known = known and alone and all(map(_serial, own))
-    return _Matches(found, left, known or by_label)
+        named = {by_label[label] for label in known if not each.differ(marks[by_label[label]])}
+        if at not in pairs and named - taken:
+            pairs[at] = min(named - taken)
+            taken.add(pairs[at])
+        claimed = claimed or (at not in pairs and bool(named))
+    found = list(own)
+    for at, index in pairs.items():
+        found[index] = replace(found[index], beside=others[at])
+    left = [at for at in range(len(others)) if at not in pairs]
+    everywhere = {name for name in IDENTITIES if all(name in each.identities for each in marks)}
+    numbered = all(any(e[0] in everywhere and e not in by_identity for e in alone[at]) for at in left)
+    return _Matches(found, [others[at] for at in left], numbered or (len(taken) == len(own) and not claimed))
 
 
-def _serial(part: Resource) -> str:
-    return mark(part, "SerialNumber", serial)
+def _marks(part: Resource) -> _Marks:
+    words = {name: mark(part, name, spell) for name, spell in IDENTITIES.items()}
+    return _Marks({name: word for name, word in words.items() if word}, _labels(part))
 
 
 def _labels(part: Resource) -> set[str]:

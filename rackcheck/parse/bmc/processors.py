@@ -6,7 +6,7 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reading, Unknown, clean
 from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.host import Gathered, Machine
+from rackcheck.parse.bmc.host import Gathered, Machine, alike
 from rackcheck.parse.bmc.merge import merged
 from rackcheck.parse.bmc.systems import below, has_some
 
@@ -40,7 +40,8 @@ def cpus(docs: Documents, machine: Machine) -> Gathered:
 
     boards = [each for each in machine.others if "Processors" in each.body]
     own = of_type(docs, (list(machine.own), None), "CPU")
-    return has_some(*merged(own, of_type(docs, (boards, None), "CPU"), complete), "CPU")
+    extra, cut = of_type(docs, (boards, machine.unsure), "CPU")
+    return has_some(*merged(own, ([each for each in extra if alike(each, own[0])], cut), complete), "CPU")
 
 
 def _counted(system: Resource) -> Reading:

@@ -5,13 +5,18 @@ from typing import Any
 
 import pytest
 from one_probe import Found, altered, ask, bodies
-from trees import BLUEFIELD, DELL, DGX, GB200, LENOVO, bmc_probes
+from trees import BLUEFIELD, DELL, DGX, GB200, LENOVO, bmc_probes, completed
 
+from rackcheck.model.capture import BmcCapture
 from rackcheck.model.fact import Reason, Unknown
-from rackcheck.model.resource import Body
+from rackcheck.model.identity import uuid
+from rackcheck.model.resource import Body, Resource
+from rackcheck.parse.bmc import merge
+from rackcheck.probe.collect import collect
 
 SYSTEMS = "/redfish/v1/Systems"
 TRAY, BOARD = f"{SYSTEMS}/System_0", f"{SYSTEMS}/HGX_Baseboard_0"
+DGX_TRAY, DGX_BOARD = f"{SYSTEMS}/DGX", f"{SYSTEMS}/HGX_Baseboard_0"
 GONE = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
 LOST = Unknown(Reason.TIMEOUT, "no answer")
 PROBES = bmc_probes()
@@ -164,6 +169,49 @@ def test_the_health_of_a_cpu_that_only_the_baseboard_lists_beside_an_empty_list_
         assert found["bmc.cpu.count"] == 2
 
 
+def labelled(tray: tuple[str, ...], board: tuple[str, ...]) -> dict[str, Body | Unknown]:
+    """The GB200 with CPUs that have labels, and no serial numbers, and without a summary."""
+    changes: dict[str, Body | Unknown] = {TRAY: changed(GB200, TRAY, ProcessorSummary=None)}
+    for system, names in ((TRAY, tray), (BOARD, board)):
+        places = [f"{system}/Processors/{n}" for n, _ in enumerate(names)]
+        changes[f"{system}/Processors"] = links(*places)
+        for place, name in zip(places, names, strict=True):
+            own = changed(GB200, f"{TRAY}/Processors/CPU_0", SerialNumber=None, Socket=name, Location=None)
+            changes[place] = {**own, "Id": place.rpartition("/")[2]}
+    return changes
+
+
+def test_one_label_in_common_does_not_tell_the_other_parts_apart() -> None:
+    assert unknown(cpu(GB200, labelled(("A1", "B1"), ("A1", "CPU_B1")))["bmc.cpu.count"], "whether")
+    assert cpu(GB200, labelled(("A1", "B1"), ("B1", "A1")))["bmc.cpu.count"] == 2
+    assert cpu(GB200, labelled(("A1",), ("A1", "CPU_B1")))["bmc.cpu.count"] == 2
+
+
+def test_two_other_parts_that_claim_one_part_leave_the_count_unknown() -> None:
+    changes = labelled(("A1",), ("X", "A1"))
+    for place in (f"{TRAY}/Processors/0", f"{BOARD}/Processors/0"):
+        changes[place] = {**changes[place], "SerialNumber": "PF3A91"}  # type: ignore[dict-item]
+    assert unknown(cpu(GB200, changes)["bmc.cpu.count"], "whether")
+
+
+def test_many_parts_that_two_systems_list_are_matched_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    spelt: list[str] = []
+
+    def spell(text: str) -> str:
+        spelt.append(text)
+        return text
+
+    monkeypatch.setattr(merge, "IDENTITIES", {"UUID": uuid, "SerialNumber": spell})
+    own, other = (
+        [Resource(f"/{side}/{n}", {"Id": str(n), "SerialNumber": f"PF3A{n}", "Socket": f"CPU {n}"}) for n in range(300)]
+        for side in "ab"
+    )
+    found, trouble = merge.merged((own, None), (other, None), lambda _: False)
+    assert (len(found), trouble) == (300, None)
+    assert all(each.beside is not None and each.beside.id == each.id for each in found)
+    assert len(spelt) == 600
+
+
 def test_no_cpu_anywhere_is_said_only_if_no_system_has_one() -> None:
     empty = {f"{system}/Processors": links() for system in (TRAY, BOARD)}
     assert unknown(cpu(GB200, dict(empty))["bmc.cpu"], "lists no CPU")
@@ -184,6 +232,75 @@ def test_a_silent_summary_is_replaced_by_the_sum_and_the_worst_health_of_the_mod
     ill = changed(DELL, module, "bmc_memory", Status={"State": "Enabled", "Health": "Warning"})
     assert memory(DELL, {**silent, module: ill})["bmc.memory.health"] == "Warning"
     assert unknown(memory(DELL, {**silent, module: GONE})["bmc.memory.total"])
+
+
+def test_one_module_without_a_health_leaves_the_health_of_all_unknown_and_an_empty_slot_does_not() -> None:
+    place = f"{SYSTEMS}/System.Embedded.1"
+    module = f"{place}/Memory/DIMM.Socket.A1"
+    silent = {place: changed(DELL, place, MemorySummary=None)}
+    assert memory(DELL, dict(silent))["bmc.memory.health"] == "OK"
+    mute = changed(DELL, module, "bmc_memory", Status={"State": "Enabled"})
+    assert unknown(memory(DELL, {**silent, module: mute})["bmc.memory.health"])
+    empty = changed(DELL, module, "bmc_memory", Status={"State": "Absent"})
+    changes = {**silent, module: empty}
+    assert memory(DELL, changes)["bmc.memory.health"] == "OK"
+    held = completed(DELL, PROBES["bmc_memory"].ask.links, bodies(PROBES["bmc_memory"], DELL) | changes)
+    leaf = collect([PROBES["bmc_memory"]], BmcCapture(held), "2026-01-01T00:00:00Z")["bmc.memory.total"]
+    assert leaf.source == "the sum of 15 modules"
+
+
+# GPUs that two systems list
+
+
+def gpu(**more: object) -> dict[str, Any]:
+    return {"ProcessorType": "GPU", "Status": {"State": "Enabled", "Health": "OK"}, **more}
+
+
+def with_gpus(*listed: dict[str, Any]) -> dict[str, Body | Unknown]:
+    """The DGX H100, of which the host's own system lists GPUs too."""
+    place = f"{DGX_TRAY}/Processors"
+    cpus = [f"{place}/DevType1_CPU{n}" for n in (0, 1)]
+    own: dict[str, Body | Unknown] = {f"{place}/G{n}": {"Id": f"G{n}", **each} for n, each in enumerate(listed)}
+    return {place: links(*cpus, *own), **own}
+
+
+def gpus(changes: Mapping[str, Body | Unknown]) -> Found:
+    return ask(PROBES["bmc_gpu"], DGX, changes)
+
+
+def test_gpus_that_two_systems_list_under_two_ids_count_once() -> None:
+    held = [body(DGX, f"{DGX_BOARD}/Processors/GPU_SXM_{n}", "bmc_gpu") for n in range(1, 9)]
+    for name in ("UUID", "SerialNumber"):
+        found = gpus(with_gpus(*(gpu(**{name: each[name], "Description": f"d{each[name]}"}) for each in held)))
+        assert found["bmc.gpu.count"] == 8
+        assert found["bmc.gpu"] == tuple(f"GPU_SXM_{n}" for n in range(1, 9))
+        assert found["bmc.gpu/GPU_SXM_1.memory"] == gpus({})["bmc.gpu/GPU_SXM_1.memory"]
+
+
+def test_a_gpu_that_only_the_hosts_system_lists_is_a_further_one() -> None:
+    new = "3f2c9a51-6b7e-4d08-9c11-8a7be2f4d650"
+    assert gpus(with_gpus(gpu(UUID=new)))["bmc.gpu.count"] == 9
+    module = body(DGX, f"{DGX_BOARD}/Processors/GPU_SXM_1", "bmc_gpu")["SerialNumber"]
+    assert gpus(with_gpus(gpu(UUID=new, SerialNumber=module)))["bmc.gpu.count"] == 9
+
+
+def test_gpus_of_more_systems_than_can_be_compared_leave_the_count_unknown() -> None:
+    many: dict[str, Body | Unknown] = {}
+    for n in range(20):
+        place = f"{SYSTEMS}/Board{n}"
+        many[place] = {"Id": f"Board{n}", "Processors": {"@odata.id": f"{place}/Processors"}}
+        many[f"{place}/Processors"] = links(f"{place}/Processors/G")
+        many[f"{place}/Processors/G"] = gpu(Id="G", SerialNumber=f"16529A{n}")
+    boards = [f"{SYSTEMS}/Board{n}" for n in range(20)]
+    assert unknown(gpus({**many, SYSTEMS: links(DGX_TRAY, DGX_BOARD, *boards)})["bmc.gpu.count"], "21 systems")
+    assert gpus({**many, SYSTEMS: links(DGX_TRAY, DGX_BOARD, *boards[:4])})["bmc.gpu.count"] == 12
+
+
+def test_gpus_of_two_systems_that_nothing_tells_apart_leave_the_count_unknown() -> None:
+    found = gpus(with_gpus(gpu(Model="H100")))
+    assert unknown(found["bmc.gpu.count"], "whether")
+    assert unknown(found["bmc.gpu"], "whether")
+    assert found["bmc.gpu/GPU_SXM_1.health"] == "OK"
 
 
 # Two hosts
@@ -227,6 +344,141 @@ def test_one_machine_that_two_systems_describe_is_one_host() -> None:
     same = twins(UUID=body(LENOVO, f"{SYSTEMS}/1")["UUID"], SerialNumber="J105958B")
     assert cpu(LENOVO, same)["bmc.cpu.count"] == 2
     assert ask(PROBES["bmc_tpm"], LENOVO, same)["bmc.tpm"] == ("0",)
+
+
+def test_a_twin_that_lists_no_processor_is_still_a_host_whatever_its_bios_reports() -> None:
+    link = {"@odata.id": f"{SYSTEMS}/2/Bios"}
+    for processors in (None, {"@odata.id": f"{SYSTEMS}/2/Processors"}):
+        off = twins(PowerState="Off", BiosVersion=None, Bios=link, Processors=processors, ProcessorSummary=None)
+        found = cpu(LENOVO, {**off, f"{SYSTEMS}/2/Processors": links()})
+        assert unknown(found["bmc.cpu.count"], "manages 2 hosts")
+
+
+def test_a_board_that_lists_no_processor_is_found_by_its_chassis_inside_the_hosts() -> None:
+    chassis, host = "/redfish/v1/Chassis/Board", "/redfish/v1/Chassis/1"
+    board: dict[str, Any] = {"Id": "2", "BiosVersion": None, "Links": {"Chassis": [{"@odata.id": chassis}]}}
+    inside = {"Id": "Board", "ChassisType": "Component", "Links": {"ContainedBy": {"@odata.id": host}}}
+    changes: dict[str, Body | Unknown] = {SYSTEMS: links(f"{SYSTEMS}/1", f"{SYSTEMS}/2"), f"{SYSTEMS}/2": board}
+    assert cpu(LENOVO, {**changes, chassis: inside})["bmc.cpu.count"] == 2
+    for other in ({**inside, "Links": {}}, {**inside, "ChassisType": "Blade"}, LOST):
+        assert unknown(cpu(LENOVO, {**changes, chassis: other})["bmc.cpu.count"], "manages 2 hosts")
+    shared = {**board, "Links": {"Chassis": [{"@odata.id": host}]}}
+    assert unknown(cpu(LENOVO, {**changes, f"{SYSTEMS}/2": shared})["bmc.cpu.count"], "manages 2 hosts")
+    loop = {**inside, "Links": {"ContainedBy": {"@odata.id": chassis}}}
+    assert unknown(cpu(LENOVO, {**changes, chassis: loop})["bmc.cpu.count"], "manages 2 hosts")
+
+
+def with_serials(system: str, *serials: str) -> dict[str, Body | Unknown]:
+    places = [f"{system}/Processors/{n}" for n, _ in enumerate(serials, start=1)]
+    bodies = [
+        {**body(LENOVO, f"{SYSTEMS}/1/Processors/1"), "Id": str(n), "SerialNumber": each, "Socket": f"CPU {n}"}
+        for n, each in enumerate(serials, start=1)
+    ]
+    return {f"{system}/Processors": links(*places), **dict(zip(places, bodies, strict=True))}
+
+
+def test_two_systems_with_one_uuid_and_unlike_cpus_are_two_hosts() -> None:
+    same = twins(
+        UUID=body(LENOVO, f"{SYSTEMS}/1")["UUID"],
+        SerialNumber=None,
+        Processors={"@odata.id": f"{SYSTEMS}/2/Processors"},
+    )
+    first = with_serials(f"{SYSTEMS}/1", "PF3A91", "PF3A92")
+    other = with_serials(f"{SYSTEMS}/2", "PF3A93", "PF3A94")
+    assert unknown(cpu(LENOVO, {**same, **first, **other})["bmc.cpu.count"], "manages 2 hosts")
+    alike = with_serials(f"{SYSTEMS}/2", "PF3A91", "PF3A92")
+    assert cpu(LENOVO, {**same, **first, **alike})["bmc.cpu.count"] == 2
+
+
+def test_more_systems_than_can_be_compared_leave_every_part_unknown() -> None:
+    own = f"{SYSTEMS}/1"
+    many: dict[str, Body | Unknown] = {
+        f"{SYSTEMS}/{n}": {**changed(LENOVO, own), "Id": str(n), "SerialNumber": f"J1059{n}"} for n in range(2, 100)
+    }
+    changes = {SYSTEMS: links(own, *many), **many}
+    for probe, path in (("bmc_cpu", "bmc.cpu.count"), ("bmc_gpu", "bmc.gpu"), ("bmc_host", "bmc.host.serial")):
+        assert unknown(ask(PROBES[probe], LENOVO, changes)[path], "99 systems"), path
+
+
+# Just after a reset
+
+
+SILENT = ("Bios", "SecureBoot", "Boot", "TrustedModules")
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_baseboard_is_no_host_while_the_host_shows_no_boot_firmware(*, linked: bool) -> None:
+    tray = {key: value for key, value in changed(DGX, DGX_TRAY, BiosVersion="").items() if key not in SILENT}
+    board = changed(DGX, DGX_BOARD, BiosVersion=None)
+    if linked:
+        board["Bios"] = {"@odata.id": f"{DGX_BOARD}/Bios"}
+    reset: dict[str, Body | Unknown] = {DGX_TRAY: tray, DGX_BOARD: board}
+    assert cpu(DGX, reset)["bmc.cpu.count"] == 2
+    assert memory(DGX, reset)["bmc.memory.total"] == 2048
+    assert ask(PROBES["bmc_host"], DGX, reset)["bmc.host.serial"] == "1662923610124"
+
+
+def test_a_host_without_boot_firmware_and_its_baseboard_that_lists_the_same_cpus_are_one() -> None:
+    tray = without(TRAY, *SILENT) | {"BiosVersion": ""}
+    for board in (changed(GB200, BOARD, BiosVersion=None), changed(GB200, BOARD, Bios={"@odata.id": f"{BOARD}/Bios"})):
+        reset: dict[str, Body | Unknown] = {TRAY: tray, BOARD: board}
+        assert cpu(GB200, reset)["bmc.cpu.count"] == 2
+        assert unknown(ask(PROBES["bmc_host"], GB200, reset)["bmc.host.serial"])  # the board's serial is not the host's
+
+
+# Cards in the host
+
+
+CARD, CARD_CHASSIS = f"{SYSTEMS}/Card", "/redfish/v1/Chassis/Card1"
+
+
+def with_card(chassis: Body | Unknown, name: str = LENOVO, *, arm: bool = True, **more: object) -> dict[str, Any]:
+    """A host beside a system of a card that lists one CPU and one memory module, and shows no boot firmware."""
+    place, slot = f"{CARD}/Processors/0", f"{CARD}/Memory/0"
+    core = {"Id": "0", "ProcessorType": "CPU", "SerialNumber": "MT24X91", "TotalCores": 16, "Socket": "SoC"}
+    core |= {"ProcessorArchitecture": "ARM", "InstructionSet": "ARM-A64"} if arm else {}
+    module = {
+        "Id": "0",
+        "CapacityMiB": 32768,
+        "MemoryDeviceType": "DDR5",
+        "SerialNumber": "A91B2",
+        "DeviceLocator": "S",
+    }
+    body_ = {"Id": "Card", "Processors": {"@odata.id": f"{CARD}/Processors"}, "Memory": {"@odata.id": f"{CARD}/Memory"}}
+    own = f"{SYSTEMS}/1" if name == LENOVO else TRAY
+    return {
+        SYSTEMS: links(own, CARD),
+        own: changed(name, own, ProcessorSummary=None, MemorySummary=None),
+        CARD: {**body_, "Links": {"Chassis": [{"@odata.id": CARD_CHASSIS}]}, **more},
+        f"{CARD}/Processors": links(place),
+        place: {**core, "Status": {"State": "Enabled", "Health": "OK"}},
+        f"{CARD}/Memory": links(slot),
+        slot: {**module, "Status": {"State": "Enabled", "Health": "OK"}},
+        CARD_CHASSIS: chassis,
+    }
+
+
+def test_parts_of_a_card_are_not_the_hosts() -> None:
+    card = with_card({"Id": "Card1", "ChassisType": "Card"}, GB200, arm=False)
+    assert cpu(GB200, card)["bmc.cpu.count"] == 2
+    assert memory(GB200, card)["bmc.memory.total"] == 960
+    gap = {**card, f"{TRAY}/Processors": links(), f"{TRAY}/Memory": links()}
+    assert unknown(cpu(GB200, gap)["bmc.cpu.count"], "lists no CPU")
+    assert unknown(memory(GB200, gap)["bmc.dimm"], "lists no memory")
+
+
+def test_a_system_with_cpus_of_another_architecture_is_a_card_whatever_its_chassis_is() -> None:
+    card = with_card({"Id": "Card1", "ChassisType": "Component"})
+    assert cpu(LENOVO, card)["bmc.cpu.count"] == 2
+    assert memory(LENOVO, card)["bmc.memory.total"] == 1024
+    assert unknown(memory(LENOVO, {**card, f"{SYSTEMS}/1/Memory": links()})["bmc.dimm"], "lists no memory")
+
+
+def test_a_system_whose_chassis_was_not_read_may_be_a_card() -> None:
+    card = with_card(LOST, GB200, arm=False)
+    assert cpu(GB200, card)["bmc.cpu.count"] == LOST
+    assert memory(GB200, card)["bmc.dimm"] == LOST
+    assert cpu(GB200, {**card, TRAY: body(GB200, TRAY)})["bmc.cpu.count"] == 2
 
 
 # Systems that are not there
