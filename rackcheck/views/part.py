@@ -141,11 +141,15 @@ class LoadedPart:
         """Add a record about work on the part: either the work was done, or it was not tested."""
         # A host has a piece of work for each processor; only the newest is shown.
         key = stage.stage, stage.test, stage.of if self.of != HOST or not stage.done else ""
-        if key in self.works or len(self.works) < WORKS:
+        # The rate of all NUMA nodes together is shown, not that of each.
+        is_share = (
+            self.of == HOST and stage.done and (stage.stage, stage.test) == TELLING["host"] and stage.of != "node"
+        )
+        if not is_share and (key in self.works or len(self.works) < WORKS):
             self.works[key] = stage
         if not stage.done:
             self.untested = self.untested or stage
-        measures = self.work is None or stage.word("unit") in UNITS
+        measures = not is_share and (self.work is None or stage.word("unit") in UNITS)
         if stage.number("rate") is not None and stage.done and measures:
             self.work = stage
         begin = stage.number("from")
