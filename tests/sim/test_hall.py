@@ -25,7 +25,7 @@ def run(*words: str, folder: Path) -> "tuple[subprocess.CompletedProcess[str], f
 
 @pytest.mark.slow
 def test_an_audit_of_a_hall_distinguishes_dead_nodes_within_its_deadline_and_on_one_screen(tmp_path: Path) -> None:
-    deadline = 120
+    deadline = 240
     words = ("audit", "--rack", "sim:hall", "-p", "h100-dgx", "-o", str(tmp_path / "run"), "--timeout", str(deadline))
     done, seconds = run(*words, folder=tmp_path)
     assert done.returncode == 3, done.stderr
