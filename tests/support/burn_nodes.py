@@ -41,7 +41,7 @@ class Node:
     gpus: int = 2
     numbers: tuple[int, ...] = ()
 
-    def burn(self, cuda: str = "", nvml: str = "", seconds: float = 0.8, **more: Any) -> Running:
+    def burn(self, cuda: str = "", nvml: str = "", seconds: float = 1.6, **more: Any) -> Running:
         """Start a payload on it; `cuda` and `nvml` are lines of the fakes' state."""
         marks = {"proc/driver/nvidia/version": "NVRM version\n", "dev/nvidiactl": "", "proc/loadavg": "0.1 0.1 0.1\n"}
         for name, text in marks.items():
