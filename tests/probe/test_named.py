@@ -22,15 +22,15 @@ def names(*words: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_facts_of_the_trusted_modules_take_fewer_than_15_gets(name: str) -> None:
+def test_the_facts_of_the_trusted_modules_take_few_gets(name: str) -> None:
     with Mockup(tree(name), ignore_case=name in ANY_CASE) as server:
         _, trouble = redfish.read(client(server), plan("bmc.tpm").links, redfish.Limits(expand=False))
     assert trouble is None
-    assert 1 <= sum(server.gets.values()) < 15
+    assert 1 <= sum(server.gets.values()) < 20
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_facts_of_the_bios_take_fewer_than_15_gets(name: str) -> None:
+def test_the_facts_of_the_bios_take_few_gets(name: str) -> None:
     with Mockup(tree(name), ignore_case=name in ANY_CASE) as server:
         _, trouble = redfish.read(client(server), plan("bios").links, redfish.Limits(expand=False))
     assert trouble is None
