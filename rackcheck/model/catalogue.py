@@ -128,6 +128,10 @@ FAMILY = ".**"
 """Suffix of a pattern for all paths with the same beginning: `sysctl.**` matches `sysctl.vm.swappiness`."""
 
 
+KNOWN = 8192
+"""Maximum number of paths that a catalogue keeps with their kinds."""
+
+
 class Clash(ValueError):
     """Raised if two probes provide the same fact."""
 
@@ -137,6 +141,7 @@ class Catalogue:
     """The catalogue entries of all facts, by path pattern."""
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
+    _known: dict[str, tuple[Path, Kind] | None] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> "Catalogue":
@@ -159,6 +164,22 @@ class Catalogue:
             if family is not None:
                 return family
         return None
+
+    def declared(self, text: str) -> tuple[Path, Kind] | None:
+        """Return the path with this spelling and the kind of its fact; None for a pattern, and for an undeclared path.
+
+        Raises BadPath for an invalid path. Results are cached, since the nodes of a run have mostly the same paths.
+        """
+        try:
+            return self._known[text]
+        except KeyError:
+            pass
+        path = paths.parse(text)
+        entry = None if path.starred else self.find(path)
+        if len(self._known) >= KNOWN:
+            self._known.clear()
+        found = self._known[text] = None if entry is None else (path, entry.kind)
+        return found
 
     def near(self, path: str, *, within: str = "") -> list[str]:
         """Return up to three existing paths with a similar spelling, filled with the keys of the given path.

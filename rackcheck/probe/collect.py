@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from rackcheck.model import path as paths
 from rackcheck.model import unit
@@ -16,6 +16,7 @@ from rackcheck.model.refusal import refusal
 from rackcheck.model.text import Sourced, natural
 from rackcheck.model.tree import Leaf
 from rackcheck.probe.contract import AnyProbe
+from rackcheck.probe.kept_readings import kept_readings
 
 FACTS = 20_000
 """Maximum number of facts of one probe on one node."""
@@ -32,8 +33,29 @@ def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Ite
     names = tuple(wanted)
     for probe in probes:
         if probe.plane is PLANES[type(capture)]:
-            leaves.update(_Reading(probe, time).of(capture, names))
+            leaves.update(_leaves(probe, capture, time, names))
     return leaves
+
+
+def _leaves(probe: AnyProbe, capture: Capture, time: str, wanted: tuple[Path, ...]) -> Mapping[str, Leaf]:
+    """Return the facts of one probe; those from an answer of the OS plane are kept for the next equal answer."""
+    ask = probe.ask.asking(wanted)
+    if isinstance(ask, Shell) and isinstance(capture, NodeCapture):
+        output = capture.output(ask)
+        size = len(output.out) + len(output.err) if isinstance(output, Output) else 0
+        answer: Hashable = output
+    elif isinstance(ask, Read) and isinstance(probe.ask, Read) and isinstance(capture, NodeCapture):
+        files, trouble = capture.files_of(ask)
+        size = sum(map(len, files.contents)) + sum(map(len, files.contents.values()))
+        answer = (
+            tuple(files.contents.items()),
+            tuple(files.refused.items()),
+            trouble,
+            wanted if probe.ask.family else (),
+        )
+    else:
+        return _Reading(probe, time).of(capture, wanted)
+    return kept_readings.leaves(probe, answer, size, time, lambda: _Reading(probe, time).of(capture, wanted))
 
 
 class _Reading:
@@ -89,25 +111,32 @@ class _Reading:
         return None
 
     def _keep(self, facts: Facts) -> None:
+        leaves, declared, plane, time = self.leaves, self.catalogue.declared, self.plane, self.time
         for text, value in facts:
-            if len(self.leaves) >= FACTS:
+            if len(leaves) >= FACTS:
                 raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
             reading, source = (value.reading, value.source) if isinstance(value, Sourced) else (value, self.source)
             if len(text) > PATH:
                 raise Unreadable(
                     f"a fact path of {len(text)} characters; the maximum is {PATH}: {clean(text, 60)}", Reason.TOO_LARGE
                 )
-            path = paths.parse(text)
-            if path.starred:
-                raise Unreadable(f"an item with the name {EVERY}: {text}")
-            entry = self.catalogue.find(path)
-            if entry is None:
-                raise Unreadable(f"probe {self.probe.name} returns {text}, which it does not declare")
-            self._put(path, typed(reading, entry.kind), entry.kind, source)
+            known = declared(text)
+            if known is None:
+                raise self._undeclared(text)
+            path, kind = known
+            leaves[text] = Leaf(typed(reading, kind), kind, plane, source, time)
+            self._list(path.items)
+
+    def _undeclared(self, text: str) -> Unreadable:
+        if paths.parse(text).starred:
+            return Unreadable(f"an item with the name {EVERY}: {text}")
+        return Unreadable(f"probe {self.probe.name} returns {text}, which it does not declare")
 
     def _put(self, path: Path, reading: Reading, kind: Kind, source: str) -> None:
         self.leaves[path.text] = Leaf(reading, kind, self.plane, source, self.time)
-        items = path.items
+        self._list(path.items)
+
+    def _list(self, items: tuple[tuple[str, str], ...]) -> None:
         if items not in self._listed:  # an item has many facts
             self._listed.add(items)
             for collection, key in items:

@@ -1,0 +1,75 @@
+"""Keeps the facts that a probe read from an answer, so that equal answers of many nodes are parsed once.
+
+Nodes of a rack differ in few answers: most files and most outputs of tools are the same on all of them. The facts are
+kept by the whole answer, not by a digest, so that an equal answer has exactly these facts.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.contract import AnyProbe
+
+BUDGET = 64 << 20
+"""Maximum size of all kept answers and facts in bytes; the answers and facts of a node with eight GPUs take 8 MB."""
+
+LEAF = 250
+"""Size of a fact with its path and source in bytes, about."""
+
+LARGEST = 8
+"""One answer may take at most this part of the budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    probe: AnyProbe  # kept alive, since its identity is in the key
+    leaves: Mapping[str, Leaf]
+    time: str
+    size: int
+
+
+class KeptReadings:
+    """The facts by probe and answer, the least recently used first; safe for use by several threads."""
+
+    def __init__(self, budget: int = BUDGET) -> None:
+        self._budget, self._size = budget, 0
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def leaves(
+        self, probe: AnyProbe, answer: Hashable, size: int, time: str, read: Callable[[], Mapping[str, Leaf]]
+    ) -> Mapping[str, Leaf]:
+        """Return the facts of a probe from an answer, read at `time`; `read` parses an answer that is not kept.
+
+        `answer` is everything that the facts depend on except the time, `size` its size in bytes.
+        """
+        key = id(probe), answer
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+        if kept is None:
+            leaves = read()
+            self._keep(key, _Kept(probe, leaves, time, size + LEAF * len(leaves)))
+            return leaves
+        if kept.time == time:
+            return kept.leaves
+        return {
+            path: Leaf(leaf.reading, leaf.kind, leaf.plane, leaf.source, time) for path, leaf in kept.leaves.items()
+        }
+
+    def _keep(self, key: Hashable, new: _Kept) -> None:
+        if new.size > self._budget // LARGEST:
+            return
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._kept[key] = new
+            self._size += new.size - (before.size if before is not None else 0)
+            while self._size > self._budget:
+                self._size -= self._kept.popitem(last=False)[1].size
+
+
+kept_readings = KeptReadings()
+"""The facts read by this process."""

@@ -1,0 +1,133 @@
+"""Equal answers of several nodes are parsed once, and every node has exactly the facts of its own answer."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from rackcheck.model.capture import NodeCapture, Output
+from rackcheck.model.catalogue import collection, integer, setting, text
+from rackcheck.model.fact import Absent, Facts, Reason, Unknown, Unreadable
+from rackcheck.model.path import parse
+from rackcheck.model.question import Read, Shell
+from rackcheck.model.text import Files
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.collect import collect
+from rackcheck.probe.contract import Probe, probe
+from rackcheck.probe.kept_readings import LARGEST, KeptReadings
+
+GIVES = {"host.name": text("the name"), "host.line": collection("lines"), "host.line/*.length": integer("its length")}
+
+
+def counted() -> tuple[Probe[Shell], list[str]]:
+    """A probe of a command, and the answers that its parser read."""
+    read: list[str] = []
+
+    def lines(answer: str) -> Facts:
+        read.append(answer)
+        if not answer:
+            raise Unreadable("no lines")
+        yield "host.name", answer.split("\n", maxsplit=1)[0]
+        for line in answer.split():
+            yield f"host.line/{line}.length", len(line)
+
+    return probe(Shell("lines"), gives=GIVES)(lines), read
+
+
+def printed(out: str, status: int = 0, err: str = "") -> NodeCapture:
+    return NodeCapture({"lines": Output(status, out, err)})
+
+
+def test_an_equal_answer_is_parsed_once_and_has_the_time_of_its_own_node() -> None:
+    lines, read = counted()
+    first = collect([lines], printed("a\nbc"), "T1")
+    again = collect([lines], printed("a\nbc"), "T2")
+    assert len(read) == 1
+    assert {path: leaf.reading for path, leaf in first.items()} == {path: leaf.reading for path, leaf in again.items()}
+    assert {leaf.time for leaf in first.values()} == {"T1"}
+    assert {leaf.time for leaf in again.values()} == {"T2"}
+    assert again == dict(collect([counted()[0]], printed("a\nbc"), "T2")), "as if nothing had been kept"
+
+
+@pytest.mark.parametrize(
+    "other", [printed("a\nbd"), printed("a\nbc", 1), printed("a\nbc", 1, "no permission"), printed(""), NodeCapture()]
+)
+def test_any_other_answer_is_read_on_its_own(other: NodeCapture) -> None:
+    lines, _ = counted()
+    collect([lines], printed("a\nbc"), "T")
+    assert dict(collect([lines], other, "T")) == dict(collect([counted()[0]], other, "T"))
+
+
+def test_two_probes_of_one_name_and_question_do_not_share_facts() -> None:
+    lines, _ = counted()
+    collect([lines], printed("a\nbc"), "T")
+
+    def reads_nothing(_: str) -> Iterator[tuple[str, Unknown]]:
+        yield "host.name", Unknown(Reason.NOT_COLLECTED, "not read by this probe")
+
+    other = Probe(lines.name, lines.ask, lines.gives, reads_nothing, lines.help)
+    assert other == lines
+    assert isinstance(collect([other], printed("a\nbc"), "T")["host.name"].reading, Unknown)
+
+
+def test_files_are_an_equal_answer_only_with_the_same_refusals_and_completeness() -> None:
+    read: list[Files] = []
+
+    def files(found: Files) -> Facts:
+        read.append(found)
+        yield "host.name", found.read("/etc/hostname")
+
+    named = probe(Read("/etc/hostname"), gives={"host.name": text("the name")})(files)
+    there: dict[str, Unknown | None] = {"/etc/hostname": None}
+    denied = Unknown(Reason.DENIED, "Permission denied")
+    captures = [
+        NodeCapture(globs=there, files={"/etc/hostname": "n1\n"}),
+        NodeCapture(globs=there, files={"/etc/hostname": "n2\n"}),
+        NodeCapture(globs=there, refused={"/etc/hostname": denied}),
+        NodeCapture(globs=there),
+        NodeCapture(globs={"/etc/hostname": Unknown(Reason.TIMEOUT, "5 s")}),
+    ]
+    readings = [collect([named], capture, "T")["host.name"].reading for capture in [*captures, *captures]]
+    assert readings[:2] == ["n1", "n2"]
+    assert isinstance(readings[2], Unknown)
+    assert isinstance(readings[3], Absent)
+    assert isinstance(readings[4], Unknown)
+    assert readings[5:] == readings[:5]
+    assert len(read) == 4, "a list that could not be read is not parsed; each other answer is parsed once"
+
+
+def test_requested_facts_of_a_family_are_part_of_the_question() -> None:
+    settings = probe(
+        Read("/proc/sys/vm/swappiness", family=("sysctl", "/proc/sys")),
+        gives={"sysctl.vm.swappiness": setting("swapping"), "sysctl.**": setting("any other")},
+    )(lambda found: iter([("sysctl.vm.swappiness", found.read("/proc/sys/vm/swappiness"))]))
+    capture = NodeCapture(
+        globs={"/proc/sys/vm/swappiness": None, "/proc/sys/vm/none": None}, files={"/proc/sys/vm/swappiness": "60\n"}
+    )
+    assert "sysctl.vm.none" not in collect([settings], capture, "T")
+    assert isinstance(collect([settings], capture, "T", [parse("sysctl.vm.none")])["sysctl.vm.none"].reading, Absent)
+    assert "sysctl.vm.none" not in collect([settings], capture, "T")
+
+
+def test_the_kept_answers_stay_within_the_budget_and_the_least_recently_used_goes_first() -> None:
+    lines, _ = counted()
+    kept, made = KeptReadings(budget=80 * LARGEST), list[str]()
+
+    def asked(answer: str, size: int = 80) -> None:
+        def read() -> dict[str, Leaf]:
+            made.append(answer)
+            return {}
+
+        kept.leaves(lines, answer, size, "T", read)
+
+    for number in range(LARGEST):
+        asked(str(number))
+    asked("0")
+    asked("one more")
+    assert made == [*map(str, range(LARGEST)), "one more"]
+    asked("0")
+    assert made[-1] == "one more", "0 was used later than 1, and is still kept"
+    asked("1")
+    assert made[-1] == "1", "1 was dropped for the one more"
+    asked("large", 81)
+    asked("large", 81)
+    assert made[-2:] == ["large", "large"], "an answer larger than its part of the budget is not kept"
