@@ -73,5 +73,9 @@ def _why(judged: Judged) -> dict[str, Any]:
 
 def text(doc: object) -> str:
     """Serialize a JSON document; the text contains no terminal control characters, and invalid bytes are escaped."""
-    written = json.dumps(doc, indent=2, ensure_ascii=False)
-    return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written)
+    lines = json.dumps(doc, indent=2, ensure_ascii=False).split("\n")
+    return "\n".join(line if line.isprintable() else _printable(line) for line in lines)
+
+
+def _printable(line: str) -> str:
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
