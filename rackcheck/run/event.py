@@ -127,14 +127,12 @@ def facts_json(tree: Tree) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in tree:
         leaf = tree.leaves[path]
-        unit = {"unit": leaf.kind.unit} if leaf.kind.unit else {}
-        place = {
-            "plane": leaf.plane.value,
-            "class": leaf.kind.cls.value,
-            "source": leaf.source,
-            "time": leaf.time,
-        }
-        found[path] = reading_json(leaf.reading) | unit | place
+        found[path] = doc = reading_json(leaf.reading)
+        if leaf.kind.unit:
+            doc["unit"] = leaf.kind.unit
+        # `str` of these words is much cheaper than `value`, and there are 20,000 facts of a node.
+        doc["plane"], doc["class"] = str(leaf.plane), str(leaf.kind.cls)
+        doc["source"], doc["time"] = leaf.source, leaf.time
     return found
 
 
