@@ -151,13 +151,12 @@ def _narrow(splits: Mapping[str, _Split], metrics: Mapping[str, PeerMetric]) -> 
             if metric.evidence and (metrics[name].placed or not metric.placed)
         ]
         known = [each for each in pool if each is not None]
-        exact = metrics[name].exact
-        if len(splits[name].left) < (tails.ENOUGH_EXACT if exact else tails.ENOUGH):
+        if len(splits[name].left) < tails.ENOUGH:
             found[name] = False
         elif value is None or len(known) < len(pool):
             found[name] = None
         else:
-            most = tails.UNLIKELY if exact else -tails.UNLIKELY
+            most = 0.0 if metrics[name].exact else -tails.UNLIKELY
             found[name] = math.fsum(known) <= most and value <= tails.ODDS
     return found
 
