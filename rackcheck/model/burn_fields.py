@@ -61,7 +61,7 @@ def _code(value: Any) -> float | str:
 
 
 _FIELDS: Mapping[Callable[[Any], float | str], str] = {
-    _number: "temp memory_temp inlet below",
+    _number: "temp memory_temp inlet below memory_below",
     _amount: "t from until seconds limit load work rate clock memory_clock roof core_seconds share coverage power "
     "power_instant energy busy slowest waited measured least",
     _count: "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width xids mce "
