@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.cpu import CPU_FULL, CPU_PIECE, Cpu, CpuTimes
+    from rackcheck.burnin.node.cpu import CPU_FULL, CPU_PIECE, CPU_SHARED, Cpu, CpuTimes
     from rackcheck.burnin.node.cpu_answers import cpu_vote
     from rackcheck.burnin.node.cpu_rates import CPU_ADDS
     from rackcheck.burnin.node.cpu_tasks import cpu_task_times, cpu_tasks
@@ -75,4 +75,6 @@ def _cpu_amx_type(burn: "Cpu", stage: Dict[str, Any], name: str, until: float) -
     lost = cpu_vote(burn, "amx", {cpu: [first] for cpu, (_, _, first) in results.items()})
     for cpu, (times, clock, first) in sorted(results.items()):
         fields = {"unit": unit, "hash": "%016x" % first, "seed": burn.seed, "clock": clock, "roof": clock * cycle}
-        burn.done(stage, "cpu/%d" % cpu, name, times, False, mismatches=int(times["found"]) + lost[cpu], **fields)
+        burn.done(
+            stage, "cpu/%d" % cpu, name, times, False, CPU_SHARED, mismatches=int(times["found"]) + lost[cpu], **fields
+        )
