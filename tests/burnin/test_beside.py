@@ -75,10 +75,11 @@ def test_with_a_gpu_without_a_measurement_nothing_is_compared() -> None:
 
 
 def test_the_message_states_the_unit() -> None:
+    values: list[dict[str, Reading]] = [{**dict.fromkeys(FACTS, rate), "model": "H100"} for rate in (50.0, 100.0)]
     leaves = {
-        f"burnin.gpu/{n}.{fact}": Leaf(rate, KINDS[f"burnin.gpu/*.{fact}"].kind, Plane.BURNIN, "", "")
-        for n in range(2)
-        for fact, rate in {**dict.fromkeys(FACTS, 50.0 * (n + 1)), "model": "H100"}.items()
+        f"burnin.gpu/{n}.{fact}": Leaf(reading, KINDS[f"burnin.gpu/*.{fact}"].kind, Plane.BURNIN, "", "")
+        for n, own in enumerate(values)
+        for fact, reading in own.items()
     }
     leaves["burnin.gpu"] = Leaf(("0", "1"), KINDS["burnin.gpu"].kind, Plane.BURNIN, "", "")
     units = {"tensor.rate": "TFLOP/s", "tensor.power": "W"}
