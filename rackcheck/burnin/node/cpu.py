@@ -36,8 +36,9 @@ CPU_PIECE = 0.04
 CPU_OBTAINED = 0.9
 """Minimum share of a core's time that a kernel must obtain; below it, other work used the core."""
 CPU_SHARED = 0.3
-"""As CPU_OBTAINED, for kernels that use registers only: their rate is per second of processor time, and other work does
-not change it. A core that two busy threads of the GPUs' processes share with the kernel gives it a third. A choice.
+"""As CPU_OBTAINED, for the stage `fma`: its kernel uses registers only, and its rate is per second of processor time.
+
+A core that two busy threads of the GPUs' processes share with the kernel gives it a third. A choice.
 """
 CPU_AGAIN, CPU_ROUND, CPU_COOL = 3, 0.5, 8.0
 """Number of runs of a failed stage while hot, and again after cooling; seconds of each run; seconds of cooling."""
