@@ -82,6 +82,7 @@ full all durations: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
 
 # The compilers of the burn-in's kernels, in pinned versions: every build has the same bytes.
 $(COMPILERS)/.there: $(VENV)/.dev .ci/compilers.txt
+	@rm -rf $(COMPILERS) # pip leaves a folder that exists as it is, so a new wheel would add nothing to it
 	@$(PIP) --no-deps --require-hashes --target $(COMPILERS) -r .ci/compilers.txt 2>&1 | { grep -v '^WARNING' || true; }
 	@touch $@
 

@@ -95,8 +95,9 @@ def pynvml() -> str:
 
 def burn(keep: Callable[[dict[str, Any]], None], options: argparse.Namespace) -> dict[str, Any]:
     """Measure all items, and pass the results so far to `keep` after each."""
-    given = {"gpu": options.gpu, "scale": options.scale, "side": options.side, "cublas": options.cublas or None,
-             "nvml": pynvml(), "root": options.root, "pci": "", "memory": 0}  # fmt: skip
+    given = {"gpu": options.gpu, "scale": options.scale, "hang": options.hang, "side": options.side,
+             "cublas": options.cublas or None, "nvml": pynvml(), "root": options.root, "pci": "",
+             "memory": 0}  # fmt: skip
     began = time.monotonic()
     about = run("about", given, 60.0)
     kept: dict[str, Any] = {
@@ -148,6 +149,9 @@ def options_into(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("--gpu", type=int, default=0, help="number of the GPU, in the order of the PCI bus")
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full time; less than 1 is a trial")
+    parser.add_argument(
+        "--hang", type=float, default=5.0, help="seconds after which a launch on the GPU counts as hanging"
+    )
     parser.add_argument("--side", type=int, default=8192, help="rows of cuBLASLt's matrices")
     parser.add_argument("--cublas", action="append", default=[], help="a folder with libcublasLt, instead of a search")
     parser.add_argument("--root", default="", help="the folder of proc, dev and sys")

@@ -25,12 +25,22 @@ def figure(measured: dict[str, Any], item: str, *names: str) -> Any:
     return found
 
 
+WANTED = (
+    "memory.verify", "memory.march", "memory.march down", "tensor.mma", "scalar.fp64", "scalar.fp32", "scalar.int32",
+    "scalar.sfu", "links.h2d", "links.d2h", "together.mma",
+)  # fmt: skip
+"""The tests that a clean run must complete."""
+
+
+def undone(stages: dict[str, Any]) -> list[str]:
+    """Return the tests of WANTED that were not completed."""
+    return [name for name in WANTED if stages.get(name, {}).get("status") != "done"]
+
+
 def _healthy(measured: dict[str, Any]) -> int:
     """Count the faults of a clean run: findings, wrong results, incomplete stages."""
     stages = figure(measured, "clean", "stages")
-    wanted = ("memory.verify", "memory.march", "memory.march down", "tensor.mma", "scalar.fp64", "scalar.fp32",
-              "scalar.int32", "scalar.sfu", "links.h2d", "links.d2h", "together.mma")  # fmt: skip
-    lacking = [name for name in wanted if stages.get(name, {}).get("status") != "done"]
+    lacking = undone(stages)
     if lacking and not measured["clean"]["errors"]:
         raise Missing(f"not done: {', '.join(lacking)}")
     return int(

@@ -43,7 +43,7 @@ def whole_plan(given: dict[str, Any], *stages: tuple[str, float, float], deadlin
     return {
         "wire": 1, "tier": "smoke", "seed": SEED, "start": 0.0, "stages": slots, "tools": [], "step": 0.0,
         "ready": 8.0, "deadline": deadline, "line": "stdin", "pulse": 120.0, "root": given["root"],
-        "hang": 5.0 if given["scale"] >= 1 else 1.0,
+        "hang": given["hang"],
     }  # fmt: skip
 
 

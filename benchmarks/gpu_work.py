@@ -70,7 +70,7 @@ class Work:
         self.given, self.gpu, self.scale = given, int(given["gpu"]), float(given["scale"])
         self.node, self.stop, self.began = node(), threading.Event(), time.monotonic()
         self._warm: Any = None
-        self.hang = 5.0 if self.scale >= 1 else 1.0
+        self.hang = float(given["hang"])
         # A burn-in repeats what was wrong, hot and cold: that takes long, and no goal needs it.
         self.node.GPU_AGAIN, self.node.GPU_COOL = 0, 0.0
         self.turns = max(3, round(TURNS * min(1.0, self.scale * 10)))

@@ -61,12 +61,13 @@ def _code(value: Any) -> float | str:
 
 
 _FIELDS: Mapping[Callable[[Any], float | str], str] = {
-    _number: "temp memory_temp inlet below",
+    _number: "temp memory_temp inlet below memory_below",
     _amount: "t from until seconds limit load work rate clock memory_clock roof core_seconds share coverage power "
     "power_instant energy busy slowest waited measured least",
     _count: "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width xids mce "
     "nvlink_errors throttles edac_corrected edac_uncorrected bits count sm cpu seed xid up symbol_error link_downed "
-    "xmit_wait tested total free seeds pieces rounds array sms slowest_sm length found row column pstate threads",
+    "xmit_wait tested total free seeds pieces rounds array sms slowest_sm length found row column pstate threads "
+    "unlisted",
     _flag: "blame direct held more",
     text: "of stage test status why unit hash theirs name pattern said line want got core",
     _place: "address other",

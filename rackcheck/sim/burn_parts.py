@@ -21,6 +21,9 @@ DESIGN: Mapping[str, Mapping[str, Any]] = {
 AMX = ("bf16", "int8")
 """The types of operands that a matrix unit (AMX) may have."""
 
+MEMORY_LIMITS = (("temperature_memory_max", "temperature_memory"), ("margin_memory_max", "temperature_margin"))
+"""The limits of a GPU's memory, each with the value that is compared with it."""
+
 _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 
 
@@ -150,7 +153,9 @@ def _gpu(index: str, one: Mapping[str, Any], driver: object) -> GpuParts:
         "limit_max": scaled("power_max", 1e-3), "clock_max": scaled("sm_max", 1e6),
         "memory_clock_max": scaled("memory_max", 1e6), "link_gen_max": _value(one, "link_max_generation"),
         "link_width_max": _value(one, "link_max_width"), "nvlinks": len(links),
-        "memory_limit": any(scaled(name, 1.0) is not None for name in ("temperature_memory_max", "margin_memory_max")),
+        "memory_limit": any(
+            None not in (scaled(limit, 1.0), scaled(measured, 1.0)) for limit, measured in MEMORY_LIMITS
+        ),
         "nvlink_rate": sum(speeds) * 1e6 if speeds else None, "driver": driver, **DESIGN.get(_value(one, "name"), {}),
     }  # fmt: skip
     temperature = scaled("temperature", 1.0) or 30.0

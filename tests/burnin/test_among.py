@@ -72,9 +72,21 @@ def test_a_gpu_whose_default_power_limit_is_not_known_is_neither_slow_nor_fine()
     assert isinstance(seen.fact("n01", "burnin.gpu/2.among.work"), Unknown)
 
 
-def test_where_no_gpu_has_a_default_power_limit_the_model_alone_decides() -> None:
-    seen = judged(rack(with_limit(capture(1, 7), range(8), None)))
-    assert seen.fact("n01", "burnin.gpu/2.among.work") == "fine"
+@pytest.mark.parametrize("ill", [(), ("gpu-slow",)])
+def test_where_no_gpu_has_a_default_power_limit_none_is_slow_or_fine_and_the_reason_is_stated(
+    ill: Sequence[str],
+) -> None:
+    found = capture(1, 7, ills("gpu-slow", gpu="2", percent="20") if ill else ())
+    seen = judged(rack(with_limit(found, range(8), None)))
+    for name in (*JUDGED, "rate"):
+        facts = [seen.fact("n01", f"burnin.gpu/{gpu}.among.{name}") for gpu in range(8)]
+        assert {type(fact) for fact in facts} == {Unknown}
+        assert all("default power limit" in getattr(fact, "detail", "") for fact in facts)
+
+
+def test_the_only_gpu_of_a_model_has_no_peers_although_its_default_power_limit_is_not_known() -> None:
+    seen = judged(rack(with_limit(only(capture(1, 7), 1), [0], None)))
+    assert isinstance(seen.fact("n01", "burnin.gpu/0.among.work"), Absent)
 
 
 @pytest.mark.parametrize("silent", [0, 1])

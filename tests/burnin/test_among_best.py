@@ -169,8 +169,8 @@ def test_the_message_states_rate_limit_peers_and_how_many_copies_are_direct() ->
     trees = {seat.name: Tree(_leaves(facts)) for seat, facts in zip(seats, nodes, strict=True)}
     source = compared(COMPARISONS, seats, trees, "t")["n1"]["burnin.gpu/3.among.peer"].source
     assert source == (
-        "burn-in: median rate of copies to and from other GPUs over NVLink: 36 GB/s, -90.0 % against 360 of the upper "
-        "quartile of 16 GPUs of its kind on 2 nodes, limit -30 %; 0 of 14 copies direct"
+        "burn-in: median rate of copies to and from other GPUs over NVLink: 36 GB/s, -90.0 % against 360 GB/s of the "
+        "upper quartile of 16 GPUs of its kind on 2 nodes, limit -30 %; 0 of 14 copies direct"
     )
 
 
@@ -202,6 +202,33 @@ def test_a_gpu_of_an_unknown_kind_is_unknown_and_may_be_a_peer_of_all(fact: str)
     assert kinds(value, 0, "link.h2d") == {Unknown}
     assert kinds(value, 1, "link.h2d") == {Unknown}
     assert "hang" in getattr(of(value, 0, "link.h2d"), "detail", "")
+
+
+@pytest.mark.parametrize("reading", [LOST, Absent("rackcheck cannot compute this limit")])
+def test_gpus_whose_slots_could_not_be_read_are_not_of_one_kind(reading: Reading) -> None:
+    """One node has slots of half the rate: nobody knows which, so it must not be found, and the other must not pass."""
+    nodes = [Machine().facts(), Machine(rates={"link.h2d": 0.5}).facts()]
+    for facts in nodes:
+        facts |= {f"burnin.gpu/{gpu}.light.link.h2d.limit": reading for gpu in range(8)}
+    value = found(nodes)
+    assert {type(of(value, node, "link.h2d", gpu)) for node in (0, 1) for gpu in range(8)} == {Unknown}
+    assert kinds(value, 0, "link.d2h") == {"fine"}
+
+
+def test_the_only_gpu_of_a_node_has_no_copies_to_other_gpus_also_if_its_slot_could_not_be_read() -> None:
+    nodes = [Machine(gpus=1).facts() for _ in range(2)]
+    nodes[0] |= {f"burnin.gpu/0.link.{leaf}": LOST for leaf in ("max_generation", "max_width")}
+    assert {type(of(found(nodes), node, "peer")) for node in (0, 1)} == {Absent}
+    pair = [Machine(gpus=2).facts() for _ in range(2)]
+    pair[0] |= {f"burnin.gpu/0.link.{leaf}": LOST for leaf in ("max_generation", "max_width")}
+    assert kinds(found(pair), 0, "peer") == {Unknown}
+
+
+def test_without_a_default_power_limit_of_any_gpu_no_gpu_is_compared() -> None:
+    nodes = [Machine().facts(), Machine(rates=dict.fromkeys(MEASURED, 0.5)).facts()]
+    for facts in nodes:
+        facts |= {f"burnin.gpu/{gpu}.limit_default": LOST for gpu in range(8)}
+    assert {type(reading) for reading in found(nodes).values()} == {Unknown}
 
 
 def test_gpus_that_are_all_at_zero_do_not_pass() -> None:

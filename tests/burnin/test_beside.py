@@ -20,7 +20,11 @@ Pairs = Mapping[tuple[int, int], Reading]
 
 
 def found(
-    copies: Sequence[Reading], pairs: Pairs | None = None, models: Sequence[str] = (), of_nvlink: Reading | None = None
+    copies: Sequence[Reading],
+    pairs: Pairs | None = None,
+    models: Sequence[str] = (),
+    of_nvlink: Reading | None = None,
+    lanes: Reading = 16,
 ) -> Mapping[str, Reading]:
     """The comparisons of GPUs with these rates of copies within memory, and these rates between each other."""
     given_of: dict[str, Reading] = {"burnin.gpu": tuple(str(n) for n in range(len(copies)))}
@@ -28,7 +32,7 @@ def found(
         at = f"burnin.gpu/{n}"
         given_of |= {f"{at}.{fact}": 100.0 for fact in FACTS} | {f"{at}.memory.copy": copy}
         given_of |= {f"{at}.model": models[n] if models else "H100"}
-        given_of |= {f"{at}.link.max_generation": 5, f"{at}.link.max_width": 16}
+        given_of |= {f"{at}.link.max_generation": 5, f"{at}.link.max_width": lanes}
         mine = {other: rate for (one, other), rate in (pairs or {}).items() if one == n}
         given_of[f"{at}.peer"] = tuple(str(other) for other in mine)
         given_of |= {f"{at}.peer/{other}.rate": rate for other, rate in mine.items()}
@@ -68,6 +72,28 @@ def test_with_a_gpu_without_a_measurement_nothing_is_compared() -> None:
     assert isinstance(values[2], Unknown)
     assert "hang" in values[2].detail
     assert copies_of([100.0, LOST, 50.0, 100.0], ("H100", "L4", "H100", "H100"))[2] == pytest.approx(-50.0)
+
+
+def test_the_message_states_the_unit() -> None:
+    values: list[dict[str, Reading]] = [{**dict.fromkeys(FACTS, rate), "model": "H100"} for rate in (50.0, 100.0)]
+    leaves = {
+        f"burnin.gpu/{n}.{fact}": Leaf(reading, KINDS[f"burnin.gpu/*.{fact}"].kind, Plane.BURNIN, "", "")
+        for n, own in enumerate(values)
+        for fact, reading in own.items()
+    }
+    leaves["burnin.gpu"] = Leaf(("0", "1"), KINDS["burnin.gpu"].kind, Plane.BURNIN, "", "")
+    units = {"tensor.rate": "TFLOP/s", "tensor.power": "W"}
+    for fact in FACTS:
+        unit, source = units.get(fact, "GB/s"), derive(JOINS, Tree(leaves), "t")[f"burnin.gpu/0.beside.{fact}"].source
+        assert source == f"burn-in: 50 {unit}, compared with 100 {unit} of the other GPU"
+        assert unit == getattr(KINDS[f"burnin.gpu/*.{fact}"].kind, "unit", None)
+
+
+@pytest.mark.parametrize("lanes", [16, LOST])
+def test_the_only_gpu_of_a_node_has_no_copies_to_compare_also_if_its_slot_could_not_be_read(lanes: Reading) -> None:
+    assert isinstance(found([100.0], lanes=lanes)["burnin.gpu/0.beside.peer"], Absent)
+    two = found([100.0] * 2, {(0, 1): 400.0, (1, 0): 400.0}, lanes=lanes)
+    assert isinstance(two["burnin.gpu/0.beside.peer"], Unknown) is (lanes is LOST)
 
 
 NVLINK = 400.0

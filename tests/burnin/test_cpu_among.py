@@ -1,6 +1,8 @@
 """Slow cores and NUMA nodes are found beside those of their kind; unusual but sound machines raise no alarm."""
 
 import platform
+import re
+import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -106,6 +108,41 @@ def test_a_core_that_other_work_uses_is_unknown_and_no_finding_and_hides_no_slow
     assert reading(slow, "burnin.core/1.among.rate") == "slow"
 
 
+def test_the_message_states_rates_with_their_unit_and_the_bound() -> None:
+    for path, records, unit, share in (
+        ("burnin.core/1.among.rate", edited("cpu/1", "fma", 0.5), "GFLOP/s", "60%"),
+        ("burnin.memory/1.among.rate", edited("numa/1", "triad", 0.5), "GB/s", "90%"),
+    ):
+        source = tree(1, 1, BurnCapture(tuple(records))).leaves[path].source
+        numbers = rf"burn-in: [\d.]+ {unit}, the median of \d other .* is [\d.]+ {unit}; "
+        assert re.fullmatch(numbers + rf"at least {share} of it, [\d.]+ {unit}, is required", source), source
+
+
+def test_a_numa_node_that_shares_its_cpus_with_unseen_work_is_neither_judged_nor_a_peer() -> None:
+    """Its memory is slow because of work on the CPUs that the burn-in may not use, such as those of another cpuset."""
+    records = edited("numa/1", "triad", 0.5, unlisted=16)
+    for node in "01":
+        assert isinstance(reading(records, f"burnin.memory/{node}.among.rate"), Absent)
+    assert "16 CPUs" in getattr(reading(records, "burnin.memory/1.among.rate"), "detail", "")
+    assert isinstance(reading(records, "burnin.memory/1.rate"), float)
+    assert verdicts(records)["burnin.memory_rate"] is Status.NA
+    assert verdicts(edited("numa/1", "triad", 0.5, unlisted=0))["burnin.memory_rate"] is Status.WARN
+
+
+@pytest.mark.parametrize(("share", "rated"), [(0.95, True), (0.5, True), (0.31, True), (0.29, False)])
+def test_a_core_that_feeds_gpus_has_a_rate_per_second_of_its_own_time(share: float, rated: bool) -> None:
+    """Work on registers does not depend on other work: the rate is the same, and is unknown if too little was left."""
+    rows: list[dict[str, Any]] = []
+    worker = cpu.Cpu(lambda kind, **fields: rows.append({"k": kind, **fields}), lambda: 0.0, threading.Event(), None, 7)
+    times = {"from": 0.0, "wall": 3.0, "cpu": 3.0 * share, "work": 3.0 * share * 1e11, "found": 0.0, "rounds": 1.0}
+    worker.done({"stage": "fma"}, "cpu/0", "fma", times, True, cpu.CPU_SHARED, unit="FLOP", core="2 threads")
+    worker.done({"stage": "triad"}, "node", "triad", times, True, unit="B")
+    fma, triad = rows
+    assert fma.get("rate") == (pytest.approx(1e11) if rated else None)
+    assert fma["status"] == ("done" if rated else "not tested")
+    assert ("rate" in triad) is (share > 0.9), "the bandwidth of memory depends on other work"
+
+
 def test_where_most_cores_are_contended_the_others_cannot_be_judged() -> None:
     lost = contended("cpu/", "fma")
     records = [old if old.get("of") == "cpu/1" else new for old, new in zip(CLEAN, lost, strict=True)]
@@ -183,3 +220,36 @@ def test_arms_capacity_is_part_of_the_kind(tmp_path: Path) -> None:
 )
 def test_a_virtual_machine_is_recognised(tmp_path: Path, files: Mapping[str, str], virtual: bool) -> None:
     assert cpu.cpu_virtual(machine(tmp_path, {}, **files)) is virtual
+
+
+def smbios(second: int, length: int = 0x18) -> bytes:
+    """A table of the firmware, with an OEM structure before that of the BIOS, by DMTF DSP0134."""
+    bios = bytes([0, length, 0, 0]) + bytes(14) + bytes([3, second, 1, 2, 3, 4])
+    return bytes([200, 5, 1, 0, 9]) + b"text\0\0" + bios[:length] + b"Maker\0v1\0\0" + bytes([127, 4, 2, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("table", "virtual"),
+    [
+        (smbios(0x14), True), (smbios(0x1C), True), (smbios(0x0D), False), (smbios(0xEF), False), (b"", False),
+        (smbios(0x14, 0x12), False), (smbios(0x14)[:25], False), (smbios(0x14)[11:], True), (bytes(64), False),
+        (bytes([200, 5, 1, 0, 9]) + b"endless", False),
+    ],
+)  # fmt: skip
+def test_the_firmwares_bit_shows_a_virtual_machine_that_no_name_and_no_flag_shows(
+    tmp_path: Path, table: bytes, virtual: bool
+) -> None:
+    for number, info in enumerate(("flags\t: fpu\n", "Features\t: asimd\n")):
+        root = machine(tmp_path / str(number), {}, **{"proc/cpuinfo": info, "sys/class/dmi/id/sys_vendor": "Acme\n"})
+        assert cpu.cpu_virtual(root) is False, "the table is read by root only"
+        tables = Path(root) / "sys/firmware/dmi/tables"
+        tables.mkdir(parents=True)
+        (tables / "DMI").write_bytes(table)
+        assert cpu.cpu_virtual(root) is virtual
+
+
+def test_a_bit_that_is_0_does_not_make_a_virtual_machine_a_physical_one(tmp_path: Path) -> None:
+    root = machine(tmp_path, {}, **{"proc/cpuinfo": "flags\t: fpu hypervisor\n"})
+    (tmp_path / "sys/firmware/dmi/tables").mkdir(parents=True)
+    (tmp_path / "sys/firmware/dmi/tables/DMI").write_bytes(smbios(0))
+    assert cpu.cpu_virtual(root) is True

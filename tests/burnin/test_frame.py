@@ -27,7 +27,21 @@ from rackcheck.burnin import pack
 from rackcheck.burnin.node_stream import LONGEST, TURN, Talk
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.fact import Reason
-from rackcheck.parse.burnin.plan import AGAIN, CLOSEST, HOLD, PEERS, RAMP, START, WIDEST, Tier, document, slots, starts
+from rackcheck.parse.burnin.plan import (
+    AGAIN,
+    CLOSEST,
+    HOLD,
+    PEERS,
+    QUIET,
+    QUIET_REPEATED,
+    RAMP,
+    START,
+    WIDEST,
+    Tier,
+    document,
+    slots,
+    starts,
+)
 from rackcheck.transport import local
 from rackcheck.transport.wire import ShellLimits
 
@@ -413,6 +427,9 @@ def test_only_a_soak_keeps_patterns_in_memory_and_its_deadline_leaves_time_to_re
         assert len(held) == (10 if tier is Tier.SOAK else 0)
         assert all((stage["of"], stage["stage"], stage["hold"]) == ("gpu", "memory", HOLD) for stage in held)
         assert all(stage["until"] - stage["from"] > 2 * stage["hold"] for stage in held)
-        copies = PEERS * sum(stage["stage"] == "links" for stage in given["stages"])
-        assert given["deadline"] - tier.seconds - START - 5.0 - AGAIN - copies == (12 * HOLD if held else 0.0)
+        copies = [stage["until"] - stage["from"] for stage in given["stages"] if stage["stage"] == "links"]
+        loads = [stage["until"] - stage["from"] for stage in given["stages"] if stage["stage"] in QUIET_REPEATED]
+        assert (len(copies), len(loads)) == ((10, 20) if held else (1, 2))
+        links = sum(PEERS + max(QUIET, length + max(loads)) for length in copies)
+        assert given["deadline"] - tier.seconds - START - 5.0 - AGAIN - links == (12 * HOLD if held else 0.0)
     assert document(Tier.SOAK, seed=1, gpus=False)["deadline"] == Tier.SOAK.seconds + START + 5.0 + AGAIN

@@ -10,11 +10,31 @@ from zlib import compress
 import pytest
 
 from rackcheck.burnin.kernels import build_gpu
-from rackcheck.burnin.kernels.build_gpu import SOURCE, TARGETS, assembled, compiled, refused, sections, unpacked
+from rackcheck.burnin.kernels.build_gpu import (
+    NEWER,
+    SOURCE,
+    TARGETS,
+    TWICE,
+    assembled,
+    compiled,
+    crowded,
+    refused,
+    sections,
+    unpacked,
+)
 from rackcheck.burnin.node.gpu_bench import GPU_KERNELS
 
 LARGEST = 60 << 10
 """Largest share of the payload's text for the kernels, in bytes."""
+
+_SUMS = range(160)
+GREEDY = "\n".join([
+    ".param .u64 at)", ".maxntid 256, 1, 1", ".minnctapersm 2", "{", f".reg .b32 %r<{len(_SUMS)}>;", ".reg .b64 %a<3>;",
+    "ld.param.u64 %a1, [at];", "cvta.to.global.u64 %a2, %a1;",
+    *(f"ld.volatile.global.u32 %r{n}, [%a2+{4 * n}];" for n in _SUMS), "bar.sync 0;",
+    *(f"st.volatile.global.u32 [%a2+{4 * n}], %r{n};" for n in _SUMS), "ret;", "}", "",
+]).encode()  # fmt: skip
+"""The rest of a kernel after the bracket of its parameters, which keeps more values than half of the registers hold."""
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -58,7 +78,7 @@ def test_the_kernels_leave_the_payload_its_room() -> None:
 
 @pytest.fixture(scope="module")
 def compiler() -> Path:
-    """Where the wheels of NVRTC 12.0.140 and ptxas 12.2.140 are installed."""
+    """Where the wheels of NVRTC 12.0.140 and of ptxas 12.2.140 and 13.0.88 are installed."""
     text = os.environ.get("RACKCHECK_CUDA_WHEELS")
     if not text:
         pytest.skip("RACKCHECK_CUDA_WHEELS is no folder of the compiler's wheels: the kernels are not rebuilt")
@@ -74,10 +94,39 @@ def test_the_source_still_compiles_to_the_bytes_that_are_shipped(compiler: Path,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89", "sm_90"])
-def test_an_old_assembler_takes_the_ptx_without_a_spill(compiler: Path, chip: str) -> None:
+@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89", "sm_90", *NEWER])
+def test_an_assembler_takes_the_ptx_without_a_spill_and_two_blocks_fit_on_an_sm(compiler: Path, chip: str) -> None:
     text = assembled(compiler, unpacked("ptx"), chip)
     assert set(re.findall(r"(\d+) bytes spill", text)) == {"0"}
+    assert set(re.findall(r"entry function '(\w+)'", text)) == set(GPU_KERNELS)
+    assert crowded(text) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chip", ["sm_100", "sm_120"])
+def test_a_kernel_with_too_many_registers_is_found_and_the_bound_prevents_it(compiler: Path, chip: str) -> None:
+    """Without the bound, a compiler gives a block more than the half of an SM's registers if the kernel can use them."""
+    ptx = re.sub(rb"(?s)(?<=\.entry tensor\().*?(?=\.visible|\Z)", GREEDY, unpacked("ptx"))
+    free = ptx.replace(b".minnctapersm 2\n", b"")
+    assert crowded(assembled(compiler, free, chip)) == ["tensor"]
+    assert crowded(assembled(compiler, ptx, chip)) == []
+
+
+def test_two_blocks_of_the_tensor_kernel_are_demanded_of_every_compiler() -> None:
+    head = re.search(r"\.entry tensor\([^)]*\)([^{]*)\{", unpacked("ptx").decode())
+    assert head is not None
+    assert head[1].split() == [".maxntid", "256,", "1,", "1", ".minnctapersm", "2"]
+
+
+@pytest.mark.parametrize(("registers", "found"), [(128, []), (129, ["tensor"]), (255, ["tensor"])])
+def test_of_a_kernel_with_more_than_128_registers_only_one_block_fits(registers: int, found: list[str]) -> None:
+    lines = "".join(
+        f"ptxas info    : Compiling entry function '{name}' for 'sm_100'\n    0 bytes stack frame\n"
+        f"ptxas info    : Used {registers if name == 'tensor' else 74} registers, used 1 barriers\n"
+        for name in TWICE
+    )
+    assert crowded(lines) == found
+    assert crowded("") == list(TWICE), "a kernel of which nothing is known does not pass"
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -312,13 +313,24 @@ def supervised(root: Path, seconds: float) -> tuple[Records, dict[str, int], dic
 @pytest.mark.slow
 @pytest.mark.parametrize("cpus", CPUS)
 def test_the_supervisor_turns_twenty_times_a_second_and_once_for_each_record(tmp_path: Path, cpus: int) -> None:
-    """The bound: one thread, 20 turns a second and one for each record; each CPU has three records in these stages."""
+    """The bound: one thread, 20 turns a second and one for each record.
+
+    Each CPU has three records in these stages, and one for each type of operands of its matrix unit (AMX), if it has
+    one that the kernel grants.
+    """
     records, calls, threads = supervised(large_node(tmp_path, cpus), 1.0)
     assert records[-1]["k"] == "verdict"
     assert records[-1]["status"] == "whole", records[-1]
     mine = [one for one in records if str(one.get("of", "")).startswith("cpu/")]
     assert [one for one in mine if one["k"] != "stage" or one["mismatches"]] == []
-    assert len(mine) == 3 * cpus
+    amx = cpu.CpuKernels(LIBRARY.read_bytes()).amx()
+    types = [] if cpu.cpu_amx_refused(amx) else cpu.cpu_amx_types(amx)
+    (about,) = [one for one in records if one["k"] == "about" and "cpus" in one]
+    assert about["amx"] == " ".join(cpu.cpu_amx_types(amx))
+    wanted = {("fingerprint", "golden"), ("fingerprint", "verify"), ("fma", "fma"), *(("amx", name) for name in types)}
+    assert Counter((one["of"], one["stage"], one["test"]) for one in mine) == Counter(
+        (f"cpu/{number}", *work) for number in range(cpus) for work in wanted
+    )
     assert calls["select"] <= records[-1]["t"] / WAIT + len(records) + 10
     assert calls["read"] <= calls["select"] + len(records) + 10
     assert calls["write"] <= 2 * len(records) + calls["select"]

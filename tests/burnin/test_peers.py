@@ -497,6 +497,29 @@ def test_a_gpu_that_gets_too_hot_after_its_last_copy_stops_no_other() -> None:
     assert before.turns.leave_out(0, "stopped: the GPU is too hot") is False  # nothing was ordered
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_gpu_whose_copies_were_not_quiet_is_in_no_pair_of_this_stage_and_in_all_of_the_next(late: bool) -> None:
+    turns, why = Turns(3, stages=2), "contended: the load on the host's memory did not end before the copies"
+    if not late:
+        turns.turns.received({"skip": 2, "why": why})
+        turns.waits(2)
+    turns.waits(0, 1)
+    turns.now = 10.1
+    assert turns.step()["copy"]["rounds"] == [[(0, 1)]]
+    missed = why if not late else "under-loaded: gpu/2 was not ready for copies in time"
+    assert turns.untested() == dict.fromkeys(["peer/0-2", "peer/2-0", "peer/1-2", "peer/2-1"], missed)
+    turns.copied((0, 1))
+    assert turns.step() == {"go": [0, 1] if late else [0, 1, 2]}
+    if late:  # its report belongs to the stage that the others have ended
+        turns.turns.received({"skip": 2, "why": why})
+        turns.waits(2)
+        assert turns.step() == {"go": [2]}
+    turns.rows.clear()
+    turns.waits(0, 1, 2, until=63.0)
+    assert sorted(pair for pairs in turns.step()["copy"]["rounds"] for pair in pairs) == [(0, 1), (0, 2), (1, 2)]
+    assert turns.rows == []
+
+
 def test_a_pair_that_failed_is_not_tried_again_in_a_later_stage() -> None:
     turns = Turns(3, stages=2)
     turns.waits(0, 1, 2)

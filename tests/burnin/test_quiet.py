@@ -18,6 +18,7 @@ from joined import CPU, NODE, joined, source
 
 from rackcheck.model.burn_record import Burn, Stage
 from rackcheck.model.capture import BurnCapture
+from rackcheck.parse.burnin.plan import QUIET, QUIET_REPEATED
 from rackcheck.parse.burnin.readings import span
 
 Record = dict[str, Any]
@@ -155,28 +156,46 @@ def test_copies_that_could_not_wait_for_the_end_of_the_load_are_not_tested(
 
 
 @pytest.mark.parametrize(
-    ("orders", "free", "left_out"),
-    [([{"quiet": True}, {}], True, []), ([{}, {"quiet": True}, {}], False, [LOUD]), ([None, None], True, [])],
+    ("orders", "free", "skipped"),
+    [
+        ([{"quiet": 1}, {}], [True], []),
+        ([{}, {"quiet": 1}, {}], [False], [LOUD]),
+        ([None, None], [True], []),
+        ([{}, {"quiet": 1}, {}, {"quiet": 2}, {}], [False, True], [LOUD]),
+        ([{}, {}, {"quiet": 1}, {}, {}], [False, False], [LOUD, LOUD]),
+    ],
 )
-def test_a_gpu_without_an_answer_in_time_is_in_no_pair_and_a_late_answer_lets_no_gpu_go_on(
-    orders: list[Record | None], free: bool, left_out: list[str]
+def test_a_gpu_takes_no_late_answer_for_the_present_one_and_misses_only_the_turn_without_an_answer(
+    orders: list[Record | None], free: list[bool], skipped: list[str]
 ) -> None:
-    side, asked, left = joined("gpu_quiet", "gpu_work"), list[Record](), list(orders)
+    side, asked, left, now = joined("gpu_quiet", "gpu_work"), list[Record](), list(orders), [0.0]
+
+    def following(seconds: float = 0.0) -> Record | None:
+        order = left.pop(0)
+        now[0] += seconds if order == {} else 0.0
+        return order
+
     line = SimpleNamespace(
-        ask=lambda **words: asked.append(words), orders=SimpleNamespace(next=lambda *_: left.pop(0)),
-        clock=lambda: 0.0, emit=None,
-    )  # fmt: skip
+        ask=lambda **words: asked.append(words), orders=SimpleNamespace(next=following), clock=lambda: now[0], emit=None
+    )
     given: list[bool] = []
 
     def child(*_: Any, turn: Any, **__: Any) -> None:
-        given.append(turn(turn="quiet"))
-        turn(turn="links", until=1.0)
+        for _number in free:
+            given.append(turn(turn="quiet"))
+            turn(turn="links", until=1.0)
 
     side.gpu_child = child
     side.gpu_work(side.GpuLoad({"stages": []}, 0.0, {}, {}), 3)(line, None)
-    assert given == [free]
-    assert [words["why"] for words in asked if words.get("out") == 3] == left_out
+    assert given == free
+    assert [words["why"] for words in asked if words.get("skip") == 3] == skipped
+    assert not [words for words in asked if "out" in words]
     assert left == []
+
+
+def test_the_gpu_waits_for_as_long_as_the_deadline_of_the_plan_allows() -> None:
+    assert gpu_side.GPU_QUIET == QUIET
+    assert cpu_side.CPU_HEAVY == QUIET_REPEATED
 
 
 # -- the two sides alone ----------------------------------------------------------------------------------------------
@@ -184,31 +203,35 @@ def test_a_gpu_without_an_answer_in_time_is_in_no_pair_and_a_late_answer_lets_no
 gpu_side, cpu_side = joined("gpu_quiet"), joined(*CPU)
 
 
+def request(index: int, number: int) -> Record:
+    return {"turn": "quiet", "index": index, "request": number}
+
+
 def test_a_gpu_copies_only_after_the_answer_to_the_last_request() -> None:
     quiet, both = gpu_side.GpuQuiet(), {0, 1}
     assert quiet.step(both, True) == []
-    assert quiet.received({"turn": "quiet", "index": 0})
+    assert quiet.received(request(0, 1))
     assert quiet.step(both, True) == [("quiet", 1)]
     assert quiet.step(both, True) == []
     assert quiet.received({"quiet": 1})
-    assert quiet.step(both, True) == [("copy", [0])]
-    assert quiet.received({"turn": "quiet", "index": 1})
-    assert quiet.step(both, True) == [("copy", [1])]  # it is quiet already
+    assert quiet.step(both, True) == [("copy", {0: 1})]
+    assert quiet.received(request(1, 1))
+    assert quiet.step(both, True) == [("copy", {1: 1})]  # it is quiet already
     assert quiet.received({"turn": "loud", "index": 0})
     assert quiet.step(both, True) == []
     assert quiet.step({0}, True) == [("quiet", 0)]  # the other GPU's process has ended
-    assert quiet.received({"turn": "quiet", "index": 0})
+    assert quiet.received(request(0, 2))
     assert quiet.step(both, True) == [("quiet", 2)]
     assert quiet.received({"quiet": 1})  # the answer to the first request
     assert quiet.step(both, True) == []
     assert quiet.received({"quiet": 2})
-    assert quiet.step(both, True) == [("copy", [0])]
+    assert quiet.step(both, True) == [("copy", {0: 2})]
 
 
 def test_without_a_process_of_the_cpu_a_gpu_does_not_wait_and_other_messages_are_left_alone() -> None:
     quiet = gpu_side.GpuQuiet()
-    quiet.received({"turn": "quiet", "index": 3})
-    assert quiet.step({3}, False) == [("quiet", 1), ("copy", [3])]
+    quiet.received(request(3, 1))
+    assert quiet.step({3}, False) == [("quiet", 1), ("copy", {3: 1})]
     assert not quiet.received({"turn": "links", "index": 3, "until": 1.0})
     assert not quiet.received({"pair": [0, 1]})
 

@@ -328,21 +328,57 @@ def test_a_gpu_whose_memory_is_hot_ends_its_load_although_the_chip_is_cool(node:
     assert node.errors("hot") == [{"of": "gpu/0", "name": "hot", "temp": 93, "limit": 93, "said": said}]
 
 
-@pytest.mark.parametrize(("limit", "hot", "known"), [("0", 0, True), ("4", 4, True), ("", 0, False)])
-def test_a_limit_of_the_memory_that_is_a_margin_ends_the_load_and_a_missing_one_is_reported(
-    limit: str, hot: int, known: bool, node: Node
+ONLY_MARGIN = numbered(1).replace("*.temperature_slowdown=89\n", "*.margin_slowdown=-2\n")
+
+
+@pytest.mark.parametrize(
+    ("limit", "hot", "what"),
+    [("0", 2, "the limit of the memory"), ("4", 6, "the limit of the memory"), ("-9", 0, None), ("", 0, None)],
+)
+def test_a_limit_of_the_memory_that_is_a_margin_ends_the_load_two_degrees_below_it(
+    limit: str, hot: int, what: str | None, node: Node
 ) -> None:
     """The slowdown lies at a margin of -2 C, so without a limit of the memory the load ends at 0 C."""
-    state = numbered(1).replace("*.temperature_slowdown=89\n", "*.margin_slowdown=-2\n")
-    state += f"*.margin_memory_max={limit}\n" if limit else ""
+    state = ONLY_MARGIN + (f"*.margin_memory_max={limit}\n" if limit else "")
     sampler = node.sampler(
         f"{state}0.temperature_margin={hot + 1}\n@0.2\n0.temperature_margin={hot}\n0.temperature=85\n"
     )
     node.play(sampler, 2)
     assert node.errors("hot") == []
     node.play(sampler, 4)
-    assert [one["temp"] for one in node.errors("hot")] == [85]
-    assert sampler.gpus.hello()["0"]["memory_limit"] is known
+    said = {"said": what} if what else {}
+    assert node.errors("hot") == [{"of": "gpu/0", "name": "hot", "temp": 85, "limit": 85, **said}]
+    assert sampler.gpus.hello()["0"]["memory_limit"] is bool(limit)
+    margins = {row["below"] for row in node.samples("gpu/0")}
+    assert margins == {hot + 3, hot + 2}, "the margin to the slowdown is not that to the limit of the memory"
+
+
+def test_a_limit_of_the_memory_that_is_a_margin_which_cannot_be_read_guards_nothing(node: Node) -> None:
+    state = ONLY_MARGIN + "*.temperature_memory=60\n*.margin_memory_max=0\n"
+    assert node.sampler(state).gpus.hello()["0"]["memory_limit"] is False
+    assert node.sampler(state + "*.temperature_margin=50\n").gpus.hello()["0"]["memory_limit"] is True
+
+
+def test_a_highest_temperature_of_the_memory_without_a_sensor_guards_only_by_the_margin(node: Node) -> None:
+    unread = re.sub(r"(?m)^\*\.temperature_memory=.*\n", "", numbered(1)) + "*.temperature_memory_max=95\n"
+    assert node.sampler(unread).gpus.hello()["0"]["memory_limit"] is False
+    by_margin = unread + "*.margin_memory_max=0\n*.temperature_margin=50\n"
+    assert node.sampler(by_margin).gpus.hello()["0"]["memory_limit"] is True
+
+
+def test_a_memory_with_its_own_limit_is_not_also_stopped_by_the_margin_of_the_chip(node: Node) -> None:
+    """An H100 reports both: the margin of 0 C is the highest operating temperature of the chip, 2 C below its slowdown."""
+    state = ONLY_MARGIN + "*.margin_memory_max=0\n*.temperature_memory_max=95\n*.temperature_memory=80\n"
+    node.play(node.sampler(state + "*.temperature_margin=1\n"), 3)
+    assert node.errors("hot") == []
+
+
+def test_a_margin_of_0_to_the_slowdown_is_read_and_one_that_is_not_reported_is_not(node: Node) -> None:
+    state = numbered(1) + "0.temperature_margin=2\n"  # the chip is far below its slowdown temperature
+    node.play(node.sampler(state), 2)
+    assert node.errors("hot") == []
+    node.play(node.sampler(state + "*.margin_slowdown=0\n"), 2)
+    assert [one["of"] for one in node.errors("hot")] == ["gpu/0"]
 
 
 @pytest.mark.parametrize(("beyond", "hot"), [("", 2), ("*.margin_slowdown=-2\n", 0)])

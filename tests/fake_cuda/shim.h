@@ -10,6 +10,7 @@ typedef unsigned long long u64;
 typedef struct { u64 lo, hi; } __attribute__((aligned(16))) vec;
 
 #define KERNEL(name) static void kernel_##name
+#define KERNEL_TWICE KERNEL
 #define DEVICE static inline
 #define APART static
 #define UNROLL

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -147,6 +147,8 @@ class Burnt:
         short = [
             "--scale",
             "0.04",
+            "--hang",  # a launch of this GPU runs on the CPU, which other work may use
+            "30",
             "--side",
             "48",
             "--cublas",
@@ -159,9 +161,9 @@ class Burnt:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 
-    def burn(self, *only: str, **how: Any) -> tuple[int, str, dict[str, Any]]:
+    def burn(self, *only: str, words: Sequence[str] = (), **how: Any) -> tuple[int, str, dict[str, Any]]:
         skip = [word for item in ITEMS if only and item not in only for word in ("--skip", item)]
-        process = self.start(*skip, **how)
+        process = self.start(*skip, *words, **how)
         output, _ = process.communicate(timeout=120)
         assert (self.folder / "out.json").exists(), output
         return process.returncode, output, json.loads((self.folder / "out.json").read_text())
@@ -256,7 +258,8 @@ def test_a_gpu_that_is_wrong_does_not_meet_the_goal_of_a_clean_run(machine: Burn
     ("hang=0:3", "hang"), ("sticky=0:3:719", "cuda"), ("lost=0:3:999", "lost"), ("context=0:46", "foreign process"),
 ])  # fmt: skip
 def test_an_item_that_fails_states_why_and_loses_no_other(machine: Burnt, fault: str, text: str) -> None:
-    process = machine.start(*(word for item in ITEMS[8:] for word in ("--skip", item)), cuda=fault)
+    skipped = [word for item in ITEMS[8:] for word in ("--skip", item)]
+    process = machine.start(*skipped, *(["--hang", "1"] if text == "hang" else []), cuda=fault)
     out, _ = process.communicate(timeout=120)
     kept = json.loads((machine.folder / "out.json").read_text())
     assert set(kept["goals"]) == GOALS
@@ -354,6 +357,16 @@ def test_an_older_python_holds_the_burn_in_alone_against_its_goals(machine: Burn
     status, output, kept = machine.burn("clean", "rates", program=CHECK, python=str(OLD))
     assert "python3 >= 3.11 is needed" in output
     assert (met(kept)["clean"], met(kept)["golden"]) == (True, True), (status, output)
+
+
+@pytest.mark.parametrize(("fault", "clean"), [("", True), ("wrong=0:1:mma:8", False), ("stuck=0:0x2460:0x1", False)])
+def test_a_trial_too_short_for_each_test_takes_longer_and_a_fault_is_found_all_the_same(
+    machine: Burnt, fault: str, clean: bool
+) -> None:
+    """A busy machine makes the stages of a trial as good as empty; here they last for a millisecond."""
+    _, output, kept = machine.burn("clean", words=["--scale", "0.0003"], cuda=fault)
+    assert met(kept)["clean"] is clean, output
+    assert kept["measured"]["clean"]["seconds"] > 0.0009 or fault
 
 
 def test_the_comparison_and_the_burn_in_lie_in_one_file(machine: Burnt) -> None:

@@ -23,6 +23,8 @@ NEEDS = ("model", "limit_default", "tensor.rate", "tensor.clock", "tensor.rise",
 APART = 0.05
 """Maximum share by which a GPU's work per clock may be below the upper quartile of the GPUs of its model."""
 
+NO_LIMIT = "its default power limit is not reported, so it is not known with which GPUs it can be compared"
+
 GpuKey = tuple[str, str]
 """Identifies a GPU: the name of its node, and the GPU's index on this node."""
 
@@ -97,25 +99,22 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
             continue
         yield from _results(gpus, facts, alone=len(gpus) < 2 and not silent)
         yield from _best(gpus, len(holes), facts)
-        for alike, more in _bins(gpus, facts):
-            yield from _rates(alike, [*holes, *more], facts)
-            yield from _family(alike, [*holes, *more], facts)
+        bins, unknown = _bins(gpus, facts) if len(gpus) > 1 or holes else ([gpus], [])
+        for alike in bins:
+            yield from _rates(alike, [*holes, *unknown], facts)
+            yield from _family(alike, [*holes, *unknown], facts)
+        yield from _nothing(unknown, Unknown(Reason.NOT_TESTED, NO_LIMIT))
 
 
-def _bins(gpus: Sequence[GpuKey], facts: GpuFacts) -> list[tuple[list[GpuKey], list[GpuKey]]]:
-    """Split the GPUs of a model into bins by default power limit; a bin also has the GPUs that may belong to it.
+def _bins(gpus: Sequence[GpuKey], facts: GpuFacts) -> tuple[list[list[GpuKey]], list[GpuKey]]:
+    """Split the GPUs of a model into bins by default power limit; return also the GPUs whose limit is not known.
 
-    A GPU that only may belong to a bin is not judged there, but counts as a GPU without a value. If no GPU reports its
-    default limit, all are in one bin. If only some report it, the others could belong to any bin: they are judged in a
-    bin of their own, in which all GPUs with a limit count as GPUs without a value.
+    These could belong to any bin, so they are not judged, and count as GPUs without a value in each bin.
     """
     limits = {gpu: _number(facts[gpu]["limit_default"]) for gpu in gpus}
     known = sorted({limit for limit in limits.values() if limit is not None})
     unknown = [gpu for gpu in gpus if limits[gpu] is None]
-    if not known:
-        return [([*gpus], [])]
-    bins = [([gpu for gpu in gpus if limits[gpu] == limit], unknown) for limit in known]
-    return [*bins, (unknown, [gpu for gpu in gpus if limits[gpu] is not None])] if unknown else bins
+    return [[gpu for gpu in gpus if limits[gpu] == limit] for limit in known], unknown
 
 
 def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
@@ -222,6 +221,7 @@ def _best(gpus: Sequence[GpuKey], holes: int, facts: GpuFacts) -> ItemFacts:
             yield _fact(gpu, "work_best", why)
         elif value < least * (1 - APART):
             message = f"work per clock: {(1 - value / least) * 100:.1f} % below the upper quartile of {len(gpus)} GPUs"
+            message += f", limit {APART * 100:.0f} %"
             yield _fact(gpu, "work_best", Sourced("slow", message))
         elif value >= most * (1 - APART):
             yield _fact(gpu, "work_best", "fine")

@@ -23,6 +23,7 @@ beyond it in any of the metrics, and 3 of 2,000 fleets of 128 GPUs (`benchmarks/
 
 DIRECT = "burnin.gpu/*.peer/*.direct"
 PROCESSOR, GPUS = "burnin.cpu.model", "the number of GPUs of the node"
+ONLY = Absent("the only GPU of its node")
 FEW = Absent("all GPUs of this kind are in one node")
 NOT_OVER_NVLINK = Absent("most copies between the node's GPUs do not run over NVLink")
 UNEQUAL = "compared with the better GPUs of its kind on all nodes"
@@ -31,7 +32,7 @@ GpuKey = tuple[str, str]
 """Identifies a GPU: the name of its node, and the GPU's index on this node."""
 
 Kind = tuple[Reading, ...]
-"""The values in which the GPUs that are compared must be equal; one that is unknown may have any value."""
+"""The values in which the GPUs that are compared must be equal; one that is unknown or absent may have any value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def burnin_among_best(members: Sequence[Member]) -> ItemFacts:
         if why is not None:
             silent.append(member.seat.name)
         most = max(most, len(names))
-        peers, words = _peers(member, names)
+        peers, words = _peers(member, names, sure=why is None)
         tables = {leaf: member.facts.table("burnin.gpu", leaf) for leaf in OWN}
         whole = {PROCESSOR: member.reading(PROCESSOR), GPUS: len(names) if why is None else why}
         for name in names:
@@ -99,12 +100,14 @@ def burnin_among_best(members: Sequence[Member]) -> ItemFacts:
         yield from _compared(metric, facts, holes, notes if metric.leaf == "peer" else {})
 
 
-def _peers(member: Member, names: Sequence[str]) -> tuple[Mapping[str, Reading], Mapping[str, str]]:
+def _peers(member: Member, names: Sequence[str], *, sure: bool) -> tuple[Mapping[str, Reading], Mapping[str, str]]:
     """Return the median rate of each GPU's copies over NVLink, and how many of these copies are direct.
 
     If no copy is faster than PCIe although the GPUs have NVLinks, the GPUs are compared too: those of other nodes show
-    whether this is slow.
+    whether this is slow. A GPU that is `sure` to be the only one of its node has no such copies, whatever its slot is.
     """
+    if sure and len(names) == 1:
+        return dict.fromkeys(names, ONLY), {}
     copies = peer_copies(member.facts)
     why = _not_compared(copies)
     if why is not None:
@@ -140,10 +143,10 @@ def _compared(
             yield _fact(gpu, metric, own[metric.leaf])
             continue
         kind = tuple(own[leaf] for leaf in (*ALWAYS, *metric.alike))
-        lost = next((part for part in kind if isinstance(part, Unknown)), None)
+        lost = next((part for part in kind if not _known(part)), None)
         (bins if lost is None else undecided)[kind].append(gpu)
         if lost is not None:
-            detail = f"it is not known with which GPUs it can be compared: {lost.detail or lost.reason.value}"
+            detail = f"it is not known with which GPUs it can be compared: {_detail(lost)}"
             why = own[metric.leaf] if isinstance(own[metric.leaf], Unknown) else Unknown(Reason.NOT_TESTED, detail)
             yield _fact(gpu, metric, why)
     for kind, gpus in bins.items():
@@ -152,8 +155,20 @@ def _compared(
         yield from _judged(metric, values, more, holes, notes)
 
 
+def _known(part: Reading) -> bool:
+    """Return whether a part of a kind is known; the limit of a slot that could not be read is absent."""
+    return not isinstance(part, Unknown | Absent)
+
+
+def _detail(part: Reading) -> str:
+    """Return why a part of a kind is not known."""
+    if isinstance(part, Unknown):
+        return part.detail or part.reason.value
+    return part.detail if isinstance(part, Absent) else ""
+
+
 def _fits(kind: Kind, other: Kind) -> bool:
-    return all(isinstance(part, Unknown) or part == wanted for part, wanted in zip(kind, other, strict=True))
+    return all(not _known(part) or part == wanted for part, wanted in zip(kind, other, strict=True))
 
 
 def _judged(
@@ -186,7 +201,7 @@ def _judged(
         elif slow or fine:
             line = usual.low if slow else usual.high
             source = f"burn-in: {metric.what}: {value:.4g} {metric.unit}, {(value / line - 1) * 100:+.1f} % against "
-            source += f"{line:.4g} of {peers}, limit {-APART * 100:+.0f} %{notes.get(gpu, '')}"
+            source += f"{line:.4g} {metric.unit} of {peers}, limit {-APART * 100:+.0f} %{notes.get(gpu, '')}"
             yield _fact(gpu, metric, Sourced("slow" if slow else "fine", source))
         else:
             yield _fact(gpu, metric, missing)

@@ -18,8 +18,12 @@ RATES = {
 }
 """The facts that are compared, and what they measure."""
 
+UNITS = {"tensor.rate": "TFLOP/s", "tensor.power": "W"}
+"""The units of the facts that are not in GB/s."""
+
 OTHERS = "compared with the upper quartile of the node's other GPUs of this model."
 ALONE = Absent("the only GPU of its model in the node")
+ONLY = Absent("the only GPU of the node")
 NOT_OVER_NVLINK = Absent("most copies between the node's GPUs do not run over NVLink")
 SLOW = Unknown(Reason.NOT_TESTED, "no copy between GPUs is faster than PCIe, although the GPUs have NVLinks")
 
@@ -60,10 +64,13 @@ def _compared(leaf: str, models: Values, values: Values) -> Facts:
         known = [other for other in values if other != gpu and not isinstance(models[other], Unknown)]
         others = [values[other] for other in known if models[other] == models[gpu]]
         doubtful = [models[other] for other in values if isinstance(models[other], Unknown)]
-        yield f"burnin.gpu/{spell_key(gpu)}.beside.{leaf}", _beside(own, others, missing([*doubtful, *others]))
+        yield (
+            f"burnin.gpu/{spell_key(gpu)}.beside.{leaf}",
+            _beside(own, others, missing([*doubtful, *others]), UNITS.get(leaf, "GB/s")),
+        )
 
 
-def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None) -> Reading | Sourced:
+def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None, unit: str) -> Reading | Sourced:
     value = rate_of(own)
     if value is None:
         return own
@@ -76,7 +83,8 @@ def _beside(own: Reading, others: Sequence[Reading], lost: Unknown | None) -> Re
     if usual <= 0:
         return Unknown(Reason.NOT_TESTED, "the other GPUs' value is 0")
     peers = f"the other {len(numbers)} GPUs of its model in the node" if len(numbers) > 1 else "the other GPU"
-    return Sourced((value / usual - 1) * 100, f"burn-in: {value:.4g}, compared with {usual:.4g} of {peers}")
+    source = f"burn-in: {value:.4g} {unit}, compared with {usual:.4g} {unit} of {peers}"
+    return Sourced((value / usual - 1) * 100, source)
 
 
 def _peers(inputs: Inputs, models: Values) -> Facts:
@@ -84,6 +92,9 @@ def _peers(inputs: Inputs, models: Values) -> Facts:
 
     A pair that is slow because one of its GPUs is slow in every pair does not stand out among that GPU's pairs.
     """
+    if len(models) == 1:
+        yield from ((f"burnin.gpu/{spell_key(gpu)}.beside.peer", ONLY) for gpu in models)
+        return
     copies = peer_copies(inputs)
     why: Reading | None = copies.lost
     if why is None and not copies.fast:

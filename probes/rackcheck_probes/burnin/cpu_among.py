@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import median
 
 from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, probe, quantity, text
@@ -26,6 +27,19 @@ Some processors divide their cores unevenly: 43, 43 and 42, for example.
 
 VIRTUAL = Absent("a virtual machine, whose CPUs may share a core of the host, and its memory channels")
 WORDS = ("fine", "slow")
+
+
+@dataclass(frozen=True, slots=True)
+class _Peers:
+    """The least share of the median of the others, their name, and the unit in which a rate of 1e9 is 1."""
+
+    least: float
+    name: str
+    unit: str
+
+
+CORES = _Peers(CORE, "cores of its kind", "GFLOP/s")
+NODES = _Peers(MEMORY, "NUMA nodes", "GB/s")
 
 
 @probe(
@@ -55,13 +69,19 @@ def burnin_cpu_among(burn: Burn) -> Facts:
         elif not kind:
             odd = Absent("other work may run on a thread of this core that the burn-in may not use")
         yield f"burnin.core/{key}.kind", odd or str(kind)
-        yield f"burnin.core/{key}.among.rate", _judged(burn, cores[key], others, CORE, "cores of its kind", odd)
+        yield f"burnin.core/{key}.among.rate", _judged(burn, cores[key], others, CORES, odd)
     nodes, threads = _nodes(burn)
+    shared = _shared(burn)
     for key in burn.things("numa"):
         rate = nodes.get(key, Absent("the machine has one NUMA node, or this one has no CPUs or no memory"))
         yield f"burnin.memory/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
-        others = {name: each for name, each in nodes.items() if name != key and _similar(threads, key, name)}
-        yield f"burnin.memory/{key}.among.rate", _judged(burn, rate, others, MEMORY, "NUMA nodes")
+        others = {
+            name: each
+            for name, each in nodes.items()
+            if name != key and name not in shared and _similar(threads, key, name)
+        }
+        odd = Absent(f"other work may run on {shared[key]:.0f} CPUs of this NUMA node") if key in shared else None
+        yield f"burnin.memory/{key}.among.rate", _judged(burn, rate, others, NODES, odd)
 
 
 def _cores(burn: Burn) -> tuple[dict[str, Reading], dict[str, str]]:
@@ -82,6 +102,16 @@ def _nodes(burn: Burn) -> tuple[dict[str, Reading], dict[str, float]]:
     return {key: figure(burn, stages, "rate") for key, stages in work.items() if stages}, threads
 
 
+def _shared(burn: Burn) -> dict[str, float]:
+    """Return how many CPUs of a NUMA node the burn-in may not use, for each node that has such CPUs."""
+    work = [
+        (key, stage.number("unlisted"))
+        for key in burn.things("numa")
+        for stage in burn.of_stage("triad", f"numa/{key}")
+    ]
+    return {key: count for key, count in work if count}
+
+
 def _similar(threads: Mapping[str, float], one: str, other: str) -> bool:
     """Return whether two NUMA nodes have about as many CPUs; they may have if it is not known."""
     pair = sorted((threads.get(one, math.nan), threads.get(other, math.nan)))
@@ -89,7 +119,7 @@ def _similar(threads: Mapping[str, float], one: str, other: str) -> bool:
 
 
 def _judged(
-    burn: Burn, own: Reading, others: Mapping[str, Reading], least: float, peers: str, odd: Reading | None = None
+    burn: Burn, own: Reading, others: Mapping[str, Reading], peers: _Peers, odd: Reading | None = None
 ) -> Reading | Sourced:
     """Return whether a rate is slow, compared with the median of the others, of which some may not be known."""
     if not isinstance(burn.hello.get("virtual"), int):
@@ -101,12 +131,13 @@ def _judged(
     if not isinstance(own, float):
         return own
     if not others:
-        return Absent(f"no other {peers} to compare with")
+        return Absent(f"no other {peers.name} to compare with")
     known = [rate for rate in others.values() if isinstance(rate, float)]
     low, high = (median([*known, *[edge] * (len(others) - len(known))]) for edge in (0.0, math.inf))
-    source = f"burn-in: {own / 1e9:.4g}, compared with the median of {len(known)} other {peers}"
-    if own < least * low:
-        return Sourced("slow", f"{source}, {low / 1e9:.4g}")
-    if own >= least * high:
-        return Sourced("fine", f"{source}, {high / 1e9:.4g}")
-    return Unknown(Reason.NOT_TESTED, f"too many rates of other {peers} are missing")
+    slow, fine = own < peers.least * low, own >= peers.least * high
+    if not slow and not fine:
+        return Unknown(Reason.NOT_TESTED, f"too many rates of other {peers.name} are missing")
+    usual = low if slow else high
+    value, middle, bound = (f"{each / 1e9:.4g} {peers.unit}" for each in (own, usual, peers.least * usual))
+    source = f"burn-in: {value}, the median of {len(known)} other {peers.name} is {middle}"
+    return Sourced("slow" if slow else "fine", f"{source}; at least {peers.least:.0%} of it, {bound}, is required")

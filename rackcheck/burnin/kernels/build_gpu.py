@@ -3,7 +3,7 @@
 The compiler is NVRTC of CUDA 12.0, because every driver since 525 reads its PTX and ELF. Building needs no GPU and no
 driver:
 
-    python -m pip install --no-deps --target DIR nvidia-cuda-nvrtc-cu12==12.0.140 nvidia-cuda-nvcc-cu12==12.2.140
+    python -m pip install --no-deps --target DIR --require-hashes -r .ci/compilers.txt
     python -m rackcheck.burnin.kernels.build_gpu DIR            # writes gpu.ptx.xz, gpu.sm_80.xz, gpu.sm_90.xz
     python -m rackcheck.burnin.kernels.build_gpu DIR --check    # builds again, compares bytes, assembles the PTX
 """
@@ -29,6 +29,18 @@ PTX_AT_MOST = (8, 0)
 
 ELF_ABI = 7
 """The ELF ABI version of files from CUDA 12; CUDA 13 writes version 8, which older drivers reject."""
+
+ASSEMBLERS = {"12": "cuda_nvcc/bin/ptxas", "13": "cu13/bin/ptxas"}
+"""The assemblers in the folder of the wheels, by CUDA release: 12.2 as in old drivers, 13.0 for newer chips."""
+
+NEWER = ("sm_100", "sm_103", "sm_120")
+"""The chips that only the newer assembler knows."""
+
+REGISTERS, THREADS = 1 << 16, 256
+"""Registers of an SM of each of these chips (NVIDIA, CUDA Programming Guide), and threads of a block."""
+
+TWICE = ("tensor", "verify", "march", "fill", "copy", "checksum")
+"""The kernels of which two blocks must fit on an SM: one of each kind runs there in the stage `together`."""
 
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
 
@@ -119,18 +131,28 @@ def assembled(folder: Path, ptx: bytes, chip: str) -> str:
 
     Raises Unbuilt if ptxas is missing or fails.
     """
-    found = sorted(folder.rglob("ptxas"))
-    if not found:
-        raise Unbuilt(f"{folder}: no ptxas in this folder")
-    found[0].chmod(0o755)
+    release = "13" if chip in NEWER else "12"
+    assembler = folder / "nvidia" / ASSEMBLERS[release]
+    if not assembler.exists():
+        raise Unbuilt(f"{folder}: no ptxas of CUDA {release} in this folder")
+    assembler.chmod(0o755)
     with TemporaryDirectory() as place:
         text = Path(place) / "gpu.ptx"
         text.write_bytes(ptx)
-        words = [str(found[0]), "-v", f"-arch={chip}", str(text), "-o", str(Path(place) / "gpu.cubin")]
+        words = [str(assembler), "-v", f"-arch={chip}", str(text), "-o", str(Path(place) / "gpu.cubin")]
         done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603  ptxas from the wheel
     if done.returncode:
         raise Unbuilt(f"ptxas refuses the PTX for {chip}:\n{done.stderr}")
     return done.stderr
+
+
+def crowded(log: str) -> list[str]:
+    """Return the kernels in TWICE that need so many registers that an SM runs one block at a time, by ptxas's log.
+
+    A warp's registers are allocated in units of 256: eight for each of its 32 threads. A kernel without a line counts.
+    """
+    used = {name: int(count) for name, count in re.findall(r"(?s)entry function '(\w+)'.*?Used (\d+) registers", log)}
+    return [name for name in TWICE if 2 * THREADS * (used.get(name, REGISTERS) + 7 & ~7) > REGISTERS]
 
 
 def sections(cubin: bytes) -> dict[str, int]:
@@ -161,8 +183,9 @@ def main(words: list[str]) -> int:
                 troubles.append(f"{blob(name).name}: differs from the result of compiling gpu.cu; build it again")
             print(f"{name}: {len(data)} B, {blob(name).stat().st_size if blob(name).exists() else 0} B packed")
         if given.check:
-            for chip in ("sm_80", "sm_86", "sm_90"):
-                assembled(given.folder, unpacked("ptx"), chip)
+            for chip in ("sm_80", "sm_86", "sm_90", *NEWER):
+                kernels = crowded(assembled(given.folder, unpacked("ptx"), chip))
+                troubles += [f"{chip}: only one block of {name} fits on an SM" for name in kernels]
     except Unbuilt as trouble:
         troubles.append(str(trouble))
     for line in troubles:

@@ -35,6 +35,11 @@ CPU_PIECE = 0.04
 """Maximum time, in seconds, of one call into a kernel."""
 CPU_OBTAINED = 0.9
 """Minimum share of a core's time that a kernel must obtain; below it, other work used the core."""
+CPU_SHARED = 0.3
+"""As CPU_OBTAINED, for the stage `fma`: its kernel uses registers only, and its rate is per second of processor time.
+
+A core that two busy threads of the GPUs' processes share with the kernel gives it a third. A choice.
+"""
 CPU_AGAIN, CPU_ROUND, CPU_COOL = 3, 0.5, 8.0
 """Number of runs of a failed stage while hot, and again after cooling; seconds of each run; seconds of cooling."""
 CPU_FULL = (1 << 64) - 1
@@ -243,17 +248,20 @@ class Cpu:
         """Return zero sums for a worker that starts now; `from` is the current time."""
         return {"from": self.clock(), "wall": 0.0, "cpu": 0.0, "work": 0, "found": 0, "rounds": 0, "covered": 0}
 
-    def done(self, stage: Dict[str, Any], of: str, test: str, times: CpuTimes, rated: bool, **fields: Any) -> None:
+    def done(
+        self, stage: Dict[str, Any], of: str, test: str, times: CpuTimes, rated: bool, least: float = CPU_OBTAINED,
+        **fields: Any,
+    ) -> None:  # fmt: skip
         """Report a finished test.
 
-        The test's record has a rate only if no other work used the cores. If other work used the cores, a test that
-        only measures a rate (`rated`) is reported as not tested, and any other test is reported without a rate.
+        The test's record has a rate only if the kernel got the share `least` of the cores' time. If it got less, a test
+        that only measures a rate (`rated`) is reported as not tested, and any other test is reported without a rate.
         """
         share = times["cpu"] / times["wall"] if times["wall"] else 0.0
         values = dict(fields, of=of, stage=stage["stage"], test=test, work=int(times["work"]))
         seconds = times.get("seconds") or times["cpu"]
         values.update({"from": times["from"], "seconds": seconds, "core_seconds": times["cpu"], "share": share})
-        if share >= CPU_OBTAINED:
+        if share >= least:
             self.emit("stage", status="done", rate=times["work"] / seconds, **values)
         elif rated:
             self.emit("stage", status="not tested", why="contended: the work got %.2f of a core" % share, **values)

@@ -74,5 +74,6 @@ def _cpu_amx_type(burn: "Cpu", stage: Dict[str, Any], name: str, until: float) -
             burn.fault("cpu/%d" % cpu, "amx", "mismatch", test=name, **fields)
     lost = cpu_vote(burn, "amx", {cpu: [first] for cpu, (_, _, first) in results.items()})
     for cpu, (times, clock, first) in sorted(results.items()):
-        fields = {"unit": unit, "hash": "%016x" % first, "seed": burn.seed, "clock": clock, "roof": clock * cycle}
-        burn.done(stage, "cpu/%d" % cpu, name, times, False, mismatches=int(times["found"]) + lost[cpu], **fields)
+        own: Dict[str, Any] = {"unit": unit, "hash": "%016x" % first, "seed": burn.seed}
+        own.update(clock=clock, roof=clock * cycle, mismatches=int(times["found"]) + lost[cpu])
+        burn.done(stage, "cpu/%d" % cpu, name, times, False, **own)

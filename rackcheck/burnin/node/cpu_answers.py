@@ -94,9 +94,9 @@ def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
         if not times["rounds"]:
             burn.undone(of, "crypto", "under-loaded: no message reached the next core", test="ring")
             continue
-        fields = {"unit": "B", "hash": "%08x" % sealed[0], "seed": burn.seed}
-        fields["rounds"] = int(times["rounds"])
-        burn.done(stage, of, "ring", times, False, mismatches=int(times["found"]) + lost[cpu], **fields)
+        own: Dict[str, Any] = {"unit": "B", "hash": "%08x" % sealed[0], "seed": burn.seed}
+        own["rounds"] = int(times["rounds"])
+        burn.done(stage, of, "ring", times, False, mismatches=int(times["found"]) + lost[cpu], **own)
 
 
 def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[int]":

@@ -90,6 +90,8 @@ def cpu_kinds(cpus: List[int], root: str = "") -> Dict[int, str]:
 
 def cpu_virtual(root: str = "") -> bool:
     """Return whether this is a virtual machine, whose CPUs may share a core of the host, or its memory channels."""
+    if cpu_smbios_virtual(root):
+        return True
     flags = cpu_text(root + "/proc/cpuinfo").partition("flags")[2].partition("\n")[0].split()
     if flags:
         return "hypervisor" in flags
@@ -97,6 +99,27 @@ def cpu_virtual(root: str = "") -> bool:
     maker, product = (cpu_text(root + "/sys/class/dmi/id/" + name).strip() for name in ("sys_vendor", "product_name"))
     named = maker in CPU_HOSTS or any(word in product.lower() for word in CPU_GUESTS)
     return any(cpu_text(path).strip() for path in paths) or (named and not product.endswith("metal"))
+
+
+def cpu_smbios_virtual(root: str = "") -> bool:
+    """Return whether the firmware's table states that it describes a virtual machine; usually only root may read it.
+
+    It is bit 4 of the BIOS Characteristics Extension Byte 2, at offset 0x13 of the structure of type 0 (DMTF DSP0134).
+    If the bit is 0, nothing follows from it.
+    """
+    table = b""
+    with contextlib.suppress(OSError):
+        table = Path(root + "/sys/firmware/dmi/tables/DMI").read_bytes()[: 1 << 20]
+    at = 0
+    while at + 4 <= len(table) and table[at + 1] >= 4:
+        kind, length = table[at], table[at + 1]
+        if kind == 0:
+            return length > 0x13 and at + 0x13 < len(table) and bool(table[at + 0x13] & 0x10)
+        end = table.find(b"\0\0", at + length)  # the texts of a structure end with two zeros
+        if kind == 127 or end < 0:
+            break
+        at = end + 2
+    return False
 
 
 CPU_HOSTS = (

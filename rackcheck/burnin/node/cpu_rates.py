@@ -9,9 +9,9 @@ import time
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.cpu import CPU_FULL, CPU_PIECE, Cpu, CpuTimes
+    from rackcheck.burnin.node.cpu import CPU_FULL, CPU_PIECE, CPU_SHARED, Cpu, CpuTimes
     from rackcheck.burnin.node.cpu_answers import cpu_vote
-    from rackcheck.burnin.node.cpu_facts import cpu_available, cpu_last_cache, cpu_memory
+    from rackcheck.burnin.node.cpu_facts import CPU_NODES, cpu_available, cpu_last_cache, cpu_list, cpu_memory, cpu_text
     from rackcheck.burnin.node.cpu_ram import cpu_free, cpu_homes, cpu_mapped
     from rackcheck.burnin.node.cpu_tasks import cpu_task_times, cpu_tasks
 
@@ -54,7 +54,7 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
         if cycle:
             fields["roof"] = middle[cpu] * cycle
         wrong = int(times["found"]) + lost[cpu]
-        burn.done(stage, "cpu/%d" % cpu, "fma", times, True, mismatches=wrong, **fields)
+        burn.done(stage, "cpu/%d" % cpu, "fma", times, True, CPU_SHARED, mismatches=wrong, **fields)
 
 
 def cpu_cycle(reached: float, lanes: int) -> int:
@@ -108,7 +108,7 @@ def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
         return
     whole = {key: sum(times[key] for times in results.values()) for key in ("wall", "cpu", "work", "found")}
     whole.update({"from": begun, "seconds": ended - begun})
-    fields = {"unit": "B", "mismatches": int(whole["found"]), "array": size * len(burn.cpus)}
+    fields: Dict[str, Any] = {"unit": "B", "mismatches": int(whole["found"]), "array": size * len(burn.cpus)}
     burn.done(stage, "node", "triad", whole, True, **fields)
     for node, cpus in sorted(burn.nodes.items()):
         if len(burn.nodes) > 1 and cpu_memory("MemTotal", node, burn.root):
@@ -119,7 +119,10 @@ def _cpu_triad_node(
     burn: "Cpu", stage: Dict[str, Any], node: str, results: Dict[int, "CpuTimes"], places: Dict[int, Dict[str, float]],
     begun: float, seconds: float,
 ) -> None:  # fmt: skip
-    """Report the memory bandwidth of one NUMA node's CPUs, while those of the other nodes worked too."""
+    """Report the memory bandwidth of one NUMA node's CPUs, while those of the other nodes worked too.
+
+    `unlisted` is the number of the node's CPUs that this process may not use: other work may run there unseen.
+    """
     local = sum(places[cpu].get(node, 0.0) for cpu in results) / len(results)
     if local < CPU_LOCAL:
         why = "under-loaded: %.0f %% of the arrays are on other NUMA nodes" % (100 - 100 * local)
@@ -127,4 +130,6 @@ def _cpu_triad_node(
         return
     whole = {key: sum(times[key] for times in results.values()) for key in ("wall", "cpu", "work")}
     whole.update({"from": begun, "seconds": seconds})
-    burn.done(stage, "numa/" + node, "triad", whole, True, unit="B", threads=len(results))
+    unlisted = len(set(cpu_list(cpu_text("%s%snode%s/cpulist" % (burn.root, CPU_NODES, node)))) - set(results))
+    fields: Dict[str, Any] = {"unit": "B", "threads": len(results), "unlisted": unlisted}
+    burn.done(stage, "numa/" + node, "triad", whole, True, **fields)

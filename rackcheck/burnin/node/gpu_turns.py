@@ -38,6 +38,7 @@ class GpuTurns:
         self._wait, self._more = float(plan.get("wait", GPU_WAIT)), float(plan.get("peers", GPU_PEERS))
         self._waiting: Dict[int, float] = {}
         self.out: Dict[int, str] = {}
+        self._skipped: Dict[int, str] = {}
         self._unable: Set[int] = set()
         self._late: Set[int] = set()
         self._free: List[int] = []
@@ -61,6 +62,7 @@ class GpuTurns:
         self._named = self._named or "ends" in word
         if word.get("turn") == "links" and word["index"] in self._late:
             self._late.remove(word["index"])
+            self._skipped.pop(word["index"], None)
             self._free.append(word["index"])
         elif word.get("turn") == "links":
             self._since = self._since if self._waiting else self._clock()
@@ -73,6 +75,8 @@ class GpuTurns:
             self._pair_ended((word["pair"][0], word["pair"][1]), word.get("why", ""))
         elif "out" in word:
             self.leave_out(word["out"], word["why"])
+        elif "skip" in word:  # only in this stage `links`
+            self._skipped[word["skip"]] = word["why"]
         elif "dead" in word:
             self._dead = word["dead"]
         elif "crash" in word:
@@ -162,7 +166,7 @@ class GpuTurns:
                 self._copying = False
                 self._stages -= 1
                 does.append(("go", sorted(self._waiting)))
-                self._waiting = {}
+                self._waiting, self._skipped = {}, {}
                 if self._crash:
                     self._emit("error", of="node", stage="links", test="copy", name=self._crash_name, said=self._crash)
                     self._crash = ""
@@ -180,7 +184,8 @@ class GpuTurns:
         """Begin the copies; a pair with a GPU that does not wait is not tested."""
         self._copying, self._ordered, self._alone = True, False, False
         self._late = alive - set(self._waiting)
-        self._users = [index for index in sorted(self._waiting) if index in alive and index not in self.out]
+        out = {**self._skipped, **self.out}
+        self._users = [index for index in sorted(self._waiting) if index in alive and index not in out]
         known = [index for index in self._gpus if index not in self._unable]
         pairs = [(a, b) for a in known for b in known if a < b]
         for pair in pairs:
@@ -188,7 +193,7 @@ class GpuTurns:
             if missing:
                 late = "under-loaded: gpu/%d was not ready for copies in time" % missing[0]
                 gone = "lost: gpu/%d was not tested any further" % missing[0]
-                self._drop([pair], self.out.get(missing[0], late if missing[0] in alive else gone))
+                self._drop([pair], out.get(missing[0], late if missing[0] in alive else gone))
         self._todo = [pair for pair in pairs if set(pair) <= set(self._users)]
         failed = [pair for pair in self._todo if pair[1] in self._bad.get(pair[0], ())]
         self._drop(failed, "lost: a copy between these GPUs failed before")

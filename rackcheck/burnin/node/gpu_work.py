@@ -25,15 +25,26 @@ def gpu_work(load: GpuLoad, index: int) -> GpuChildWork:
     """Return the function that the process of one GPU runs."""
 
     def work(line: Any, stop: "Event") -> None:
+        request = 0
+
+        def quiet() -> bool:
+            """Wait for the answer to the present request; return False if it does not come in time."""
+            end = line.clock() + load.plan.get("quiet", GPU_QUIET)
+            while line.clock() < end:
+                order = line.orders.next(max(0.0, end - line.clock()))
+                if order is None or order.get("quiet") == request:
+                    return True
+            line.ask(skip=index, why=GPU_LOUD)
+            return False
+
         def turn(**words: Any) -> bool:
-            line.ask(index=index, **words)
+            nonlocal request
+            request += words["turn"] == "quiet"
+            line.ask(index=index, request=request, **words)
             if words["turn"] == "links":
                 while line.orders.next():  # an answer to `quiet` that came too late is no order to go on
                     pass
-            elif words["turn"] == "quiet" and line.orders.next(load.plan.get("quiet", GPU_QUIET)) == {}:
-                line.ask(out=index, why=GPU_LOUD)
-                return False
-            return True
+            return words["turn"] != "quiet" or quiet()
 
         late = shifted(load.plan, max(load.base, line.clock()))
         gpu_child(late, index, line.emit, line.clock, stop, load.blobs, parts=load.parts, turn=turn)

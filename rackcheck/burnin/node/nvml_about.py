@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.nvml_gpus import Gpus
 
 HOT_BELOW = 2
-"""The load must end when a GPU or its memory is only this many degrees C below its slowdown temperature."""
+"""The load must end when a GPU or its memory is only this many degrees C below its limit (nvml_rows.py)."""
 LINKS_MOST = 36
 """Maximum number of a GPU's NVLinks that are queried."""
 COMPUTE_MODES = ("default", "exclusive thread", "prohibited", "exclusive process")
@@ -49,10 +49,14 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
     margin = (nvml.NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT, 0)
     # Newer GPUs report the limit of the memory as a margin of the chip, like that of the slowdown.
     memory_margin = (nvml.NVML_FI_DEV_TEMPERATURE_MEM_MAX_TLIMIT, 0)
-    margins = gpus.fields(index, [margin, memory_margin])
-    least = [margins[margin]] if margin in margins else []
-    least += [margins[memory_margin] - HOT_BELOW] if memory_margin in margins else []
-    gpus.slowdown_margin[index] = max(least or [0])
+    sensor = (nvml.NVML_FI_DEV_MEMORY_TEMP, 0)
+    fields = gpus.fields(index, [margin, memory_margin, sensor])
+    if margin in fields:
+        gpus.slowdown_margin[index] = fields[margin]
+    # It is used only where the memory's own temperature has no limit, and only if the margin itself can be read.
+    own = bool(hottest) and sensor in fields
+    if memory_margin in fields and not own and ask(nvml.nvmlDeviceGetMarginTemperature) is not None:
+        gpus.memory_margin[index] = fields[memory_margin]
     links, rate = _nvml_links(gpus, index)
     values = {
         "uuid": ask(nvml.nvmlDeviceGetUUID),
@@ -79,7 +83,7 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
         "mode": mode,
         "persistence": flag(ask(nvml.nvmlDeviceGetPersistenceMode)),
         "slowdown": slowdown or None,
-        "memory_limit": bool(hottest) or memory_margin in margins,
+        "memory_limit": own or index in gpus.memory_margin,
         "ecc": flag(ecc[0]) if ecc else None,
     }
     return {name: value for name, value in values.items() if value is not None}

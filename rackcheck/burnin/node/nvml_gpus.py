@@ -39,6 +39,7 @@ class Gpus:
         self.slowdown: Any = {}
         self.memory_slowdown: Any = {}
         self.slowdown_margin: Any = {}
+        self.memory_margin: Any = {}
         self.links_counted: Any = {}
         self.troubles: Any = []
         self.asking: Any = None

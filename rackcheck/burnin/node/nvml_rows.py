@@ -26,9 +26,7 @@ def nvml_quick(gpus: "Gpus", index: "int") -> "Any":
     ):
         if value is not None:
             answer[name] = round(value * factor, 3)
-    below = nvml_below_slowdown(gpus, index, answer["temp"]) if "temp" in answer else None
-    if below is not None:
-        answer["below"] = below
+    answer.update(nvml_below(gpus, index, answer.get("temp"), answer.get("memory_temp")))
     used = gpus.ask(index, nvml.nvmlDeviceGetUtilizationRates)
     if used is not None:
         answer["busy"] = used.gpu / 100
@@ -51,18 +49,26 @@ def _nvml_state(gpus: "Gpus", index: "int") -> "Any":
     return None if state == gpus.nvml.NVML_PSTATE_UNKNOWN else state
 
 
-def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
-    """Return how many degrees C the GPU is below its hardware slowdown temperature; None if unknown.
+def nvml_below(gpus: "Gpus", index: "int", temp: "Any", memory_temp: "Any") -> "Any":
+    """Return how many degrees C the GPU (`below`) and its memory (`memory_below`) are below their limits, if known.
 
-    Newer GPUs report how far their hottest part is below a temperature limit, and the (negative) margin from the
-    slowdown temperature to this limit; some of them do not report the slowdown temperature. The smaller value counts.
+    The limit of the GPU is its hardware slowdown temperature. Newer GPUs report how far their hottest part is below a
+    temperature limit, and the margins from the limits of the chip and of the memory to it, which may be 0 or less; some
+    of them report no slowdown temperature, and some no highest temperature of the memory. The smaller value counts.
     """
-    known = gpus.slowdown[index] - temp if index in gpus.slowdown else None
-    if known is not None and not gpus.slowdown_margin.get(index):
-        return known
-    margin = gpus.ask(index, gpus.nvml.nvmlDeviceGetMarginTemperature)
-    below = None if margin is None else margin - gpus.slowdown_margin.get(index, 0)
-    return min((one for one in (known, below) if one is not None), default=None)
+    known: Any = {"below": [], "memory_below": []}
+    if index in gpus.slowdown and temp is not None:
+        known["below"].append(gpus.slowdown[index] - temp)
+    if index in gpus.memory_slowdown and memory_temp is not None:
+        known["memory_below"].append(gpus.memory_slowdown[index] - memory_temp)
+    chip = temp is not None and (index not in gpus.slowdown or index in gpus.slowdown_margin)
+    if chip or index in gpus.memory_margin:
+        margin = gpus.ask(index, gpus.nvml.nvmlDeviceGetMarginTemperature)
+        if margin is not None and chip:
+            known["below"].append(margin - gpus.slowdown_margin.get(index, 0))
+        if margin is not None and index in gpus.memory_margin:
+            known["memory_below"].append(margin - gpus.memory_margin[index])
+    return {name: min(values) for name, values in known.items() if values}
 
 
 def nvml_counters(gpus: "Gpus", index: "int") -> "Any":

@@ -218,8 +218,8 @@ class Supervisor:
         alive = {int(name[4:]) for name in self.children if name.startswith("gpu/")}
         for what, given in self.quiet.step(alive, "node" in self.children):
             if what == "copy":
-                for index in given:
-                    self.children[f"gpu/{index}"].order({"quiet": True})
+                for index, request in given.items():
+                    self.children[f"gpu/{index}"].order({"quiet": request})
             elif "node" in self.children:
                 self.children["node"].order({"quiet": given})
         for what, given in self.turns.step(alive, PEERS in self.children):

@@ -25,7 +25,7 @@ class Sampler(threading.Thread):
     """Samples GPUs every 0.1 s and the node every second until `stop` is set; the last sample has all counters.
 
     The counters of the first sample are from before the load, and those of the last sample from after it.
-    `on_hot(index, temp, limit)` is called once when a GPU or its memory is within 2 C of its slowdown temperature; NVML
+    `on_hot(index, temp, limit)` is called once when a GPU or its memory is within 2 C of its limit; NVML
     reports no temperature of the hottest spot of the chip. `on_reasons(index, bits)` is called when a GPU has a kind of
     hardware slowdown for the first time. Call hello() of `gpus` before the sampler starts. `skipped` is the number of
     samples that were left out because an earlier sample took too long.
@@ -81,13 +81,13 @@ class Sampler(threading.Thread):
 
     def _judge(self, index: "int", value: "Any") -> "None":
         """Report a hot or throttled GPU, and call the callbacks."""
-        most, memory = self.gpus.memory_slowdown.get(index), value.get("memory_temp")
-        margin = None if most is None or memory is None else most - memory
+        sensor = "memory_temp" in value and index not in self.gpus.memory_margin
+        memory = (value.get("memory_temp"), "temperature") if sensor else (value.get("temp"), "limit")
         for temp, below, more in (
             (value.get("temp"), value.get("below"), {}),
-            (memory, margin, {"said": "the temperature of the memory"}),
+            (memory[0], value.get("memory_below"), {"said": f"the {memory[1]} of the memory"}),
         ):
-            if below is None or below > HOT_BELOW or ("hot", index) in self._reported:
+            if temp is None or below is None or below > HOT_BELOW or ("hot", index) in self._reported:
                 continue
             self._reported.add(("hot", index))
             limit = temp + below - HOT_BELOW

@@ -98,6 +98,14 @@ AGAIN_HELD = 6
 PEERS = 6.0
 """Seconds in the plan's deadline for each stage `links`: 16 GPUs need 15 rounds of copies, which take 9 seconds."""
 
+QUIET, QUIET_REPEATED = 10.0, ("triad", "ram")
+"""Maximum number of seconds for which a GPU waits until the host's memory is quiet (GPU_QUIET of the node), and the
+stages of the CPU that are repeated in full after the copies that stopped them; both for each stage `links`.
+
+The two waits are at the same time: the part of the deadline is the longer one of the GPU's wait, and of the copies for
+which a stage of the CPU waits together with its repetition.
+"""
+
 SCRATCH = 16 << 30
 """Maximum size of the scratch file, in bytes; the node stops writing earlier if half of the load's time is over."""
 
@@ -153,7 +161,9 @@ def document(
         | ({"hold": slot.hold} if slot.hold else {})
         for slot in given
     ]
-    links = PEERS * sum(slot.of == "gpu" and slot.stage == "links" for slot in given)
+    copies = [slot.until - slot.begin for slot in given if slot.of == "gpu" and slot.stage == "links"]
+    repeated = max(slot.until - slot.begin for slot in given if slot.of == "cpu" and slot.stage in QUIET_REPEATED)
+    links = sum(PEERS + max(QUIET, length + repeated) for length in copies)
     again = links + AGAIN + AGAIN_HELD * 2 * max(slot.hold for slot in given)
     end = start + tier.seconds + START + 5.0 + again + sum(TOOLS[tool] for tool in tools)
     return {
