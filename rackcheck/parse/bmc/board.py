@@ -128,7 +128,7 @@ def _is_inside(docs: Documents, system: Resource, outer: Sequence[Mapping[str, R
     Machines in one enclosure are no components, and may link to the enclosure, or to one chassis.
     """
     inner = _chassis(docs, system)
-    if not inner or not outer or any(each.body.get("ChassisType") not in COMPONENTS for each in inner.values()):
+    if not inner or not outer or any(str(each.body.get("ChassisType")) not in COMPONENTS for each in inner.values()):
         return False
     above = [_above(docs, each) for each in inner.values()]
     return any(around and all(around.keys() <= uris for uris in above) for around in outer)

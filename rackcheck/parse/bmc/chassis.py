@@ -83,8 +83,12 @@ def _links(resource: Resource, name: str) -> frozenset[str]:
     return frozenset(_spelt(uri) for uri in uris if isinstance(uri, str))
 
 
+def _type(chassis: Resource) -> str:
+    return str(chassis.body.get("ChassisType"))
+
+
 def _is_blade(chassis: Resource) -> bool:
-    return str(chassis.body.get("ChassisType")) in BLADES
+    return _type(chassis) in BLADES
 
 
 def _parents(places: Mapping[str, Resource]) -> dict[str, frozenset[str]]:
@@ -147,12 +151,10 @@ def _of_others(tree: _Tree, linked: Mapping[str, frozenset[str]], systems: Seque
 def _beside(tree: _Tree, linked: Mapping[str, frozenset[str]], hosts: Sequence[Resource]) -> frozenset[str]:
     """Return the blades without a link to a system, if the host is in another chassis of the same type."""
     home = _joined(linked, hosts)
-    types = {tree.places[uri].body.get("ChassisType") for uri in home if _is_blade(tree.places[uri])}
+    types = {_type(tree.places[uri]) for uri in home if _is_blade(tree.places[uri])}
     kept = tree.around(home)
     return frozenset(
-        uri
-        for uri, each in tree.places.items()
-        if each.body.get("ChassisType") in types and not linked[uri] and uri not in kept
+        uri for uri, each in tree.places.items() if _type(each) in types and not linked[uri] and uri not in kept
     )
 
 
