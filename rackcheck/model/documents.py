@@ -156,13 +156,17 @@ class Documents:
         return uris
 
     def _walked(self, walk: Walk) -> dict[str, bool]:
-        """Run a `Walk` and return the URIs of resources that it needed and that have not been fetched yet."""
+        """Run a `Walk` and return the URIs of resources that it needed and that have not been fetched yet.
+
+        If its function fails on a body, the resources needed until then are returned. The reader of its probe then
+        fails on the same body or on a resource that is not fetched, and only the facts of this probe are unknown.
+        """
         missed: dict[str, bool] = {}
         try:
             gone = walk.go(Documents(self.bodies, self.times, missed))
             if isinstance(gone, Iterator):
                 deque(gone, maxlen=0)
-        except Unreadable:
+        except Exception:  # noqa: BLE001  a body may be hostile: it must not end the reading of the node
             return missed
         return missed
 

@@ -19,7 +19,8 @@ from rackcheck.model.question import Redfish
 from rackcheck.model.redfish_value import amount, health, measured, text_of, truth
 from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource, inside, same_place
 from rackcheck.model.tree import Tree
-from rackcheck.parse.bmc.item import fitted, gather, in_chassis, keyed, members, named
+from rackcheck.parse.bmc.chassis import in_chassis
+from rackcheck.parse.bmc.item import fitted, gather, keyed, members, named
 from rackcheck.probe.collect import PATH, collect
 from rackcheck.probe.contract import probe
 

@@ -6,6 +6,7 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, probe, spell
 from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import ROOT, Resource
+from rackcheck.parse.bmc.chassis import CHASSIS, others, own
 from rackcheck.parse.bmc.item import gather, members, named, not_there
 from rackcheck.parse.bmc.reading_kind import celsius, kind, quantity
 
@@ -36,7 +37,7 @@ Our choice: few vendors publish a range that a sensor should stay in.
 
 
 @probe(
-    Redfish(*LINKS, whole=(MANY,)),
+    Redfish(*LINKS, CHASSIS, whole=(MANY,)),
     gives={
         "bmc.beyond": collection("sensors beyond a critical threshold of their own, by path"),
         "bmc.beyond/*.name": text("The sensor's name.", Class.IDENTITY),
@@ -50,12 +51,13 @@ Our choice: few vendors publish a range that a sensor should stay in.
 )
 def bmc_beyond(docs: Documents) -> Facts:
     """List the temperatures, voltages and fan speeds beyond a critical threshold that the BMC returns, or near it."""
-    lost = members(docs, "Chassis")[1]
+    left, doubt = others(docs)
+    lost = members(docs, "Chassis")[1] or doubt
     for link in (*LINKS, MANY):
         resources, trouble = gather(docs.at(link))
         missing = trouble is not None and not_there(trouble)
         lost = lost or (None if missing else trouble)
-        for resource in resources:
+        for resource in own(resources, left):
             lost = lost or resource.unread
             sensors, cut = ([(resource, "Reading")], None) if link == MANY else _listed(resource)
             lost = lost or cut

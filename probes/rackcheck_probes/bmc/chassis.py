@@ -1,6 +1,7 @@
 """Chassis, boards and modules as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, spell_key, text
+from rackcheck.parse.bmc.chassis import CHASSIS, others, own
 from rackcheck.parse.bmc.host import CHOICE
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, members, state_of
 from rackcheck.parse.bmc.part import identified
@@ -12,7 +13,7 @@ TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
 
 
 @probe(
-    Redfish("Chassis/*", "Systems/*", "Systems/*/Links/Chassis/*", CHOICE),
+    Redfish("Chassis/*", "Systems/*", "Systems/*/Links/Chassis/*", CHASSIS, CHOICE),
     gives={
         "bmc.chassis": collection("chassis, boards and modules; some BMCs list every part that has a serial number"),
         "bmc.chassis/*.type": text("RackMount, Module, Component, Zone, ..."),
@@ -38,7 +39,8 @@ TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
 def bmc_chassis(docs: Documents) -> Facts:
     """Every chassis, board and module, and the location of the host's chassis."""
     found, trouble = members(docs, "Chassis")
-    for key, chassis in keyed(found):
+    left, doubt = others(docs)
+    for key, chassis in keyed(own(found, left)):
         item = f"bmc.chassis/{spell_key(key)}"
         yield f"{item}.type", chassis.read("ChassisType", kind)
         yield f"{item}.state", state_of(chassis)
@@ -47,6 +49,7 @@ def bmc_chassis(docs: Documents) -> Facts:
             yield f"{item}.{fact}", fitted(chassis, name)
         for fact, name in LABELS.items():
             yield f"{item}.{fact}", identified(chassis, name)
+    trouble = trouble or doubt
     if trouble is not None:
         yield "bmc.chassis", trouble
     hosts, unread = host_chassis(docs)

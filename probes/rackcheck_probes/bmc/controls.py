@@ -2,13 +2,14 @@
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import amount
+from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.control import PURPOSES, kept, power, purpose, watts
 from rackcheck.parse.bmc.item import keyed
 from rackcheck.parse.bmc.power import drawn
 
 
 @probe(
-    Redfish("Chassis/*/Controls/*"),
+    Redfish("Chassis/*/Controls/*", CHASSIS),
     gives={
         "bmc.power.control": collection("set points for power; one device may have several with different purposes"),
         "bmc.power.control/*.purpose": text(

@@ -3,7 +3,8 @@
 from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import amount, health, measured
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed, named, state_of
+from rackcheck.parse.bmc.chassis import CHASSIS, in_chassis
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, named, state_of
 from rackcheck.parse.bmc.older import either, with_older
 from rackcheck.parse.bmc.reading_kind import quantity as quantity_of
 from rackcheck.parse.bmc.sensor import TEMPERATURES, above_zero
@@ -20,7 +21,9 @@ def share(value: object) -> float:
 
 
 @probe(
-    Redfish("Chassis/*/ThermalSubsystem/Fans/*", "Chassis/*/ThermalSubsystem/ThermalMetrics", "Chassis/*/Thermal"),
+    Redfish(
+        "Chassis/*/ThermalSubsystem/Fans/*", "Chassis/*/ThermalSubsystem/ThermalMetrics", "Chassis/*/Thermal", CHASSIS
+    ),
     gives={
         "fan": collection("fans, including empty slots"),
         "fan/*.state": text("Enabled, or Absent for an empty slot"),

@@ -1,7 +1,8 @@
 """Temperatures, by the meaning of the sensor that each reading is copied from."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity, spell_key, text
-from rackcheck.parse.bmc.item import in_chassis, keyed, named
+from rackcheck.parse.bmc.chassis import CHASSIS, in_chassis
+from rackcheck.parse.bmc.item import keyed, named
 from rackcheck.parse.bmc.sensor import TEMPERATURES, degrees, meanings
 
 
@@ -9,6 +10,7 @@ from rackcheck.parse.bmc.sensor import TEMPERATURES, degrees, meanings
     Redfish(
         "Chassis/*/ThermalSubsystem/ThermalMetrics",
         "Chassis/*/Thermal",
+        CHASSIS,
         named=(Walk("the sensors that these list, by DataSourceUri", meanings),),
         whole=("Chassis/*/Sensors/*",),
     ),

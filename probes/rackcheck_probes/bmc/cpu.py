@@ -1,7 +1,7 @@
 """CPUs of the host as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
-from rackcheck.parse.bmc.host import CHOICE, machine
+from rackcheck.parse.bmc.host import BOARDS, machine
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.processors import count, cpus
@@ -16,7 +16,7 @@ COUNTS = {"cores": "TotalCores", "cores_enabled": "TotalEnabledCores", "threads"
 
 
 @probe(
-    Redfish("Systems/*/Processors/*", CHOICE),
+    Redfish("Systems/*/Processors/*", BOARDS),
     gives={
         "bmc.cpu": collection("CPU sockets of the host, including empty ones; GPUs are not listed"),
         "bmc.cpu.count": integer("installed CPUs"),

@@ -15,7 +15,8 @@ from rackcheck import (
     version,
 )
 from rackcheck.model.redfish_value import truth
-from rackcheck.parse.bmc.drive import CHASSIS, STORAGE, drives, gigabytes, key, share
+from rackcheck.parse.bmc.chassis import CHASSIS
+from rackcheck.parse.bmc.drive import BAYS, STORAGE, drives, gigabytes, key, share
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import identified, label, named_first, revision
 from rackcheck.parse.bmc.systems import some
@@ -29,7 +30,7 @@ AMOUNTS = {"capable_speed": "CapableSpeedGbs", "speed": "NegotiatedSpeedGbs", "r
 
 
 @probe(
-    Redfish(STORAGE, CHASSIS, Walk("or Systems/*/SimpleStorage/*", drives)),
+    Redfish(STORAGE, BAYS, CHASSIS, Walk("or Systems/*/SimpleStorage/*", drives)),
     gives={
         "bmc.drive": collection(
             "drives and empty bays, each listed once, including virtual drives of the BMC",

@@ -2,14 +2,15 @@
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, spell_key, text
 from rackcheck.model.redfish_value import HEALTH, health
-from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed
+from rackcheck.parse.bmc.chassis import CHASSIS, in_chassis
+from rackcheck.parse.bmc.item import fitted, health_of, keyed
 
 FORMS = ("ThermalSubsystem/LeakDetection/LeakDetectors", "LeakDetectors")
 """Paths of the leak detectors below a chassis: in the Redfish standard, and in openUBMC (its manual, LeakDetectors)."""
 
 
 @probe(
-    Redfish(*(f"Chassis/*/{form}/*" for form in FORMS)),
+    Redfish(*(f"Chassis/*/{form}/*" for form in FORMS), CHASSIS),
     gives={
         "leak": collection("leak detectors; unknown on a BMC without a resource for them"),
         "leak/*.state": text("OK, Warning or Critical, as the detector reports it", words=HEALTH),

@@ -1,7 +1,7 @@
 """Memory modules of the host as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
-from rackcheck.parse.bmc.host import CHOICE, machine
+from rackcheck.parse.bmc.host import BOARDS, machine
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.memory import health_of_all, locator, modules, rated, total
 from rackcheck.parse.bmc.part import identified
@@ -15,7 +15,7 @@ LABELS = {"part_number": "PartNumber", "serial": "SerialNumber"}
 
 
 @probe(
-    Redfish("Systems/*/Memory/*", CHOICE),
+    Redfish("Systems/*/Memory/*", BOARDS),
     gives={
         "bmc.memory.total": quantity(
             "GiB", "total memory of the host, as its Redfish system reports it, or else the sum of its modules"

@@ -19,6 +19,7 @@ from rackcheck import (
 from rackcheck.model.redfish_value import truth
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.adapter import adapters, firmware, ports, walked
+from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import identified, label, named_first
 from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
@@ -32,7 +33,7 @@ ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "I
 
 
 @probe(
-    Redfish("Chassis/*/NetworkAdapters/*", Walk("their Ports/*, or their NetworkPorts/*", walked)),
+    Redfish("Chassis/*/NetworkAdapters/*", CHASSIS, Walk("their Ports/*, or their NetworkPorts/*", walked)),
     gives={
         "bmc.nic": collection("network adapters, by the BMC's names; some boards list each device of a card"),
         "bmc.nic/*.state": text("Enabled, Disabled, Absent, ..."),

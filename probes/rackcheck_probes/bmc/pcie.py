@@ -13,6 +13,7 @@ from rackcheck import (
     text,
     version,
 )
+from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import identified, label, named_first, revision
 from rackcheck.parse.bmc.pcie import SLOTS, devices, generation
@@ -29,7 +30,7 @@ LINK = {
 
 
 @probe(
-    Redfish("Chassis/*/PCIeDevices/*", Walk("or Systems/*/PCIeDevices/*", devices), dear=True),
+    Redfish("Chassis/*/PCIeDevices/*", CHASSIS, Walk("or Systems/*/PCIeDevices/*", devices), dear=True),
     gives={
         "bmc.pcie": collection("PCIe devices, by the BMC's names; some BMCs also list bridges and root ports"),
         "bmc.pcie/*.state": text("Enabled, Disabled, Absent, ..."),

@@ -15,6 +15,7 @@ from rackcheck import (
     version,
 )
 from rackcheck.model.redfish_value import amount, truth
+from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import identified, named_first
 from rackcheck.parse.bmc.power import SHELVES, supplies
@@ -27,7 +28,7 @@ INPUTS = ("InputNominalVoltageType", "LineInputVoltageType")
 
 
 @probe(
-    Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*", "Chassis/*/Power", Walk(f"or {SHELVES}", supplies)),
+    Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*", "Chassis/*/Power", CHASSIS, Walk(f"or {SHELVES}", supplies)),
     gives={
         "psu": collection("power supply slots, including empty ones", alike=(), vacant="psu/*.state"),
         "psu/*.state": text("Enabled, or Absent for an empty slot"),

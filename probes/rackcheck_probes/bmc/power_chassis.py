@@ -1,12 +1,13 @@
 """Power that each chassis draws, if the BMC reports it per chassis."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key
+from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.item import keyed
 from rackcheck.parse.bmc.power import cap, drawn, metrics
 
 
 @probe(
-    Redfish("Chassis/*/EnvironmentMetrics"),
+    Redfish("Chassis/*/EnvironmentMetrics", CHASSIS),
     gives={
         "bmc.power.chassis": collection(
             "chassis, including parts of the machine: on NVIDIA boards, GPU modules are chassis"

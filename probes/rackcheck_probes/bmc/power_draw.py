@@ -2,11 +2,12 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, text
 from rackcheck.model.redfish_value import text_of
+from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.power import controls, drawn, whole
 
 
 @probe(
-    Redfish("Chassis/*/Power"),
+    Redfish("Chassis/*/Power", CHASSIS),
     gives={
         "bmc.power.consumed": quantity(
             "W", "power draw of the machine; unknown if the BMC reports 0", Class.MEASUREMENT

@@ -2,12 +2,13 @@
 
 from rackcheck import Documents, Facts, Redfish, collection, integer, probe, spell_key, text
 from rackcheck.model.redfish_value import text_of
+from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.item import health_of, keyed
 from rackcheck.parse.bmc.power import count, first, groups, listed
 
 
 @probe(
-    Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*", "Chassis/*/Power"),
+    Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*", "Chassis/*/Power", CHASSIS),
     gives={
         "psu.redundancy": collection("groups of redundant power supplies"),
         "psu.redundancy/*.type": text("kind of redundancy: Failover, NPlusM, N+m, ..., as the BMC spells it"),

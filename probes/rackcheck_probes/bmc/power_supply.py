@@ -1,13 +1,17 @@
 """Input and output of each power supply."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity, spell_key
+from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.item import keyed
 from rackcheck.parse.bmc.power import METRICS, SHELVES, flow, supplies, walked
 
 
 @probe(
     Redfish(
-        "Chassis/*/PowerSubsystem/PowerSupplies/*/Metrics", "Chassis/*/Power", Walk(f"or {SHELVES}/Metrics", walked)
+        "Chassis/*/PowerSubsystem/PowerSupplies/*/Metrics",
+        "Chassis/*/Power",
+        CHASSIS,
+        Walk(f"or {SHELVES}/Metrics", walked),
     ),
     gives={
         "psu/*.input_voltage": quantity("V", "input voltage", Class.MEASUREMENT),

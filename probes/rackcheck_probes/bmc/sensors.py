@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text
 from rackcheck.model.catalogue import Kind
-from rackcheck.parse.bmc.item import health_of, in_chassis, keyed, state_of
+from rackcheck.parse.bmc.chassis import CHASSIS, in_chassis
+from rackcheck.parse.bmc.item import health_of, keyed, state_of
 from rackcheck.parse.bmc.reading_kind import KINDS, OTHER, kind
 from rackcheck.parse.bmc.sensor import THRESHOLDS, limited, sorted_by_kind, thresholds, value
 
@@ -30,7 +31,7 @@ def _limits() -> Iterator[tuple[str, Kind]]:
 
 
 @probe(
-    Redfish("Chassis/*/Sensors/*", dear=True),
+    Redfish("Chassis/*/Sensors/*", CHASSIS, dear=True),
     gives={
         "bmc.sensor": collection("every sensor, by Redfish Id"),
         "bmc.sensor/*.kind": text(

@@ -1,6 +1,7 @@
 """Temperature of the air that enters and leaves the machine."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity
+from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.sensor import air, air_sources
 
 
@@ -8,6 +9,7 @@ from rackcheck.parse.bmc.sensor import air, air_sources
     Redfish(
         "Chassis/*/ThermalSubsystem/ThermalMetrics",
         "Chassis/*/Thermal",
+        CHASSIS,
         Walk("the sensors of its air temperatures, by DataSourceUri", air_sources),
     ),
     gives={

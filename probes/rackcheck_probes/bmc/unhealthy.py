@@ -7,6 +7,7 @@ from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.model.resource import ROOT, Resource, inside
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.chassis import CHASSIS, others, own
 from rackcheck.parse.bmc.item import gather, members, not_there, with_conditions
 
 LINKS = (
@@ -26,7 +27,7 @@ INSIDE = ("PowerSupplies", "Temperatures", "Fans", "Voltages", "Redundancy")
 
 
 @probe(
-    Redfish(*LINKS, OEM, whole=MANY),
+    Redfish(*LINKS, OEM, CHASSIS, whole=MANY),
     gives={
         "bmc.unhealthy": collection("resources whose health is Warning or Critical, by path"),
         "bmc.unhealthy/*.health": text("Warning or Critical, as the BMC reports it", words=HEALTH),
@@ -37,8 +38,11 @@ def bmc_unhealthy(docs: Documents) -> Facts:
     """List the resources whose health is not OK; a resource that reports no health is not listed."""
     found: dict[str, Resource] = {}
     lost = next((t for t in (members(docs, name)[1] for name in ("Chassis", "Systems", "Managers")) if t), None)
+    left, doubt = others(docs)
+    lost = lost or doubt
     for link in (*LINKS, *MANY):
         resources, trouble = gather(docs.at(link))
+        resources = own(resources, left)
         parts = [gather(_parts(resource)) for resource in resources]
         found |= {each.uri: each for some, _ in parts for each in some}
         # A service that the BMC does not have costs nothing; a resource that it lists and does not return does.
@@ -46,16 +50,16 @@ def bmc_unhealthy(docs: Documents) -> Facts:
         unread = (None if missing else trouble, *(each.unread for each in resources), *(cut for _, cut in parts))
         lost = lost or next((each for each in unread if each is not None), None)
     standard = frozenset(found)
-    found |= {each.uri: each for each in gather(docs.at(OEM))[0] if each.uri not in standard}
+    found |= {each.uri: each for each in own(gather(docs.at(OEM))[0], left) if each.uri not in standard}
     within = {each.uri: each for resource in found.values() for each in _inner(resource)}
     found |= {uri: each for uri, each in within.items() if uri not in found}
     healths: dict[str, Sourced] = {}
     for uri, resource in found.items():
-        own = with_conditions(resource, resource.read("Status.Health", health))
-        if not isinstance(own.reading, Unknown):
-            healths[uri] = own
+        shown = with_conditions(resource, resource.read("Status.Health", health))
+        if not isinstance(shown.reading, Unknown):
+            healths[uri] = shown
         elif uri in standard and _has_health(resource):
-            lost = lost or Unknown(own.reading.reason, f"{uri}: {own.reading.detail}")
+            lost = lost or Unknown(shown.reading.reason, f"{uri}: {shown.reading.detail}")
     states = {uri: found[uri].read("Status.State") for uri in found}
     listed = max((_rank(v) for uri, v in healths.items() if states[uri].reading != "Absent"), default=0)
     for uri, resource in found.items():

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Sourced, Unknown, clean
 from rackcheck.model.resource import Resource, inside
-from rackcheck.parse.bmc.item import gather, in_chassis
+from rackcheck.parse.bmc.chassis import in_chassis
+from rackcheck.parse.bmc.item import gather
 from rackcheck.parse.bmc.part import below, revision
 
 

@@ -8,7 +8,7 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.item import in_chassis
+from rackcheck.parse.bmc.chassis import in_chassis
 
 PURPOSES = {
     "TDP": r"TDP",

@@ -3,13 +3,14 @@
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.chassis import others, own
 from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, named, not_there, read_ones
 from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.systems import has_some, some
 
 STORAGE = "Systems/*/Storage/*/Drives/*"
-CHASSIS = "Chassis/*/Drives/*"
+BAYS = "Chassis/*/Drives/*"
 SIMPLE = "Systems/*/SimpleStorage/*"
 _WAY = ("Systems", "Systems/*", "Systems/*/Storage", "Systems/*/Storage/*", STORAGE)
 
@@ -24,7 +25,9 @@ def drives(docs: Documents) -> Gathered:
     """
     listed, trouble = _listed(docs, STORAGE)
     stored = _each_once(listed)
-    placed, unread = _listed(docs, CHASSIS)
+    listed, unread = _listed(docs, BAYS)
+    left, other = others(docs)
+    placed, unread = own(listed, left), unread or other
     found, doubt = _merged(stored, placed) if trouble is None else (stored, None)
     trouble = trouble or unread
     if not found and _answered(docs):

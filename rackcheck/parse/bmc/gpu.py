@@ -9,8 +9,9 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Value
 from rackcheck.model.redfish_value import health, text_of, truth
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.chassis import in_chassis
 from rackcheck.parse.bmc.host import Gathered, machine
-from rackcheck.parse.bmc.item import gather, health_of, in_chassis, keyed, members, reported, state_of
+from rackcheck.parse.bmc.item import gather, health_of, keyed, members, reported, state_of
 from rackcheck.parse.bmc.merge import merged
 from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.processors import of_type

@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.model.redfish_value import BROKEN, HEALTH, amount, health, text_of
-from rackcheck.model.resource import MEMBERS, Resource, inside
+from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
-
-LinkForm = tuple[str, str]
-"""The path of a resource below a chassis, and where it lists items: `*` for its Members, else the name of an array."""
 
 
 def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | None]:
@@ -48,85 +45,12 @@ def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]
     return read_ones(found, trouble)
 
 
-def chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
-    """Return every chassis that exists, and why the list may be incomplete.
-
-    A chassis that the collection lists but the BMC does not have (404) is left out: it makes nothing unknown that
-    another chassis reports. If the BMC has none of the listed chassis, that is the reason.
-    """
-    found, trouble = members(docs, "Chassis")
-    there = [each for each in found if each.unread is None or not not_there(each.unread)]
-    return there, trouble or (None if there else gone(found))
-
-
 def gone(resources: Iterable[Resource]) -> Unknown | None:
     """Return the reason of the first of these resources that is listed, but that the BMC does not have (404)."""
     for each in resources:
         if each.unread is not None and not_there(each.unread):
             return Unknown(each.unread.reason, f"{each.uri}: {each.unread.detail}")
     return None
-
-
-def in_chassis(docs: Documents, *forms: LinkForm) -> tuple[list[Resource], Unknown | None]:
-    """Return the items of every chassis, from the first path that lists any, and why the list may be incomplete.
-
-    If no chassis lists any, a listed chassis that the BMC does not have (404) makes the list incomplete.
-    """
-    places, trouble = chassis(docs)
-    holdings = _Holdings(docs)
-    for place in places:
-        failed = holdings.take(place, forms)
-        trouble = trouble or failed
-    if not holdings.found:
-        trouble = trouble or gone(members(docs, "Chassis")[0])
-    if not holdings.found and trouble is None and not holdings.stated:
-        links = " or ".join(link for link, _ in forms)
-        trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
-    if len(holdings.found) > MEMBERS:
-        trouble = trouble or Unknown(Reason.NOT_READ_FURTHER, f"more than {MEMBERS} items in all chassis")
-    return read_ones(list(holdings.found.values())[:MEMBERS], trouble)
-
-
-class _Holdings:
-    """The items of all chassis of one BMC, without repetition: several chassis may share one list."""
-
-    def __init__(self, docs: Documents) -> None:
-        self.docs = docs
-        self.found: dict[str, Resource] = {}
-        self.stated = False
-        self._held: dict[str, tuple[bool, Unknown | None]] = {}
-
-    def take(self, chassis: Resource, forms: Sequence[LinkForm]) -> Unknown | None:
-        """Collect the items of one chassis; returns why the items may be incomplete, or None."""
-        failed: Unknown | None = None
-        known, silent = False, None
-        for link, holder in forms:
-            holders, unread = gather(self.docs.at(link, chassis))
-            some = False
-            for resource in holders:
-                if holder != "*" and resource.unread is None and holder not in resource.body:
-                    silent = silent or Unknown(Reason.NOT_COLLECTED, f"{resource.uri} has no {holder}")
-                    continue
-                any_, cut = self._hold(resource, holder)
-                known = known or cut is None
-                some, unread = some or any_, unread or cut
-            if some or (unread is not None and not not_there(unread)):
-                # The older form names the same parts differently: it is used only if the newer form does not exist.
-                self.stated = self.stated or known
-                return unread
-            failed = failed or unread
-        self.stated = self.stated or known
-        return failed or (None if known else silent)
-
-    def _hold(self, resource: Resource, holder: str) -> tuple[bool, Unknown | None]:
-        """Collect the items of a resource; returns whether the resource has items, and why they may be incomplete."""
-        known = self._held.get(resource.uri)
-        if known is None:
-            more, cut = gather(self.docs.at("*", resource) if holder == "*" else resource.parts(holder))
-            for item in more:
-                self.found.setdefault(item.uri, item)
-            known = self._held[resource.uri] = (bool(more), cut)
-        return known
 
 
 def not_there(unread: Unknown) -> bool:

@@ -7,12 +7,10 @@ from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import Resource, inside, same_place
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.chassis import BLADES
 from rackcheck.parse.bmc.item import gather, gone, members, not_there
 
 KINDS = ("server", "blade", "switch_tray", "power_shelf", "cooling_unit", "enclosure", "dpu")
-
-BLADES = frozenset({"Blade", "Sled"})
-"""Types of chassis that hold one server of an enclosure."""
 
 COOLERS = frozenset({"HeatExchanger", "ImmersionTank"})
 """Types of chassis of cooling units; others have a link to ThermalEquipment in the service root."""

@@ -13,6 +13,7 @@ from rackcheck.model.path import spell_key
 from rackcheck.model.redfish_value import health, text_of
 from rackcheck.model.resource import Resource, counted
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.chassis import others, own
 from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, read_ones
 from rackcheck.parse.bmc.systems import has_some
@@ -42,10 +43,10 @@ def logs(docs: Documents, *places: str) -> Gathered:
     trouble: Unknown | None = None
     for place in places:
         more, cut = read_ones(*gather(docs.at(place)))
-        trouble = trouble or cut
-        found |= {
-            log.uri: log for log in more if log.unread is None and "Members" not in log.body and holds_events(log)
-        }
+        left, doubt = others(docs) if place.startswith("Chassis/") else (frozenset[str](), None)
+        trouble = trouble or cut or doubt
+        there = [log for log in own(more, left) if log.unread is None and "Members" not in log.body]
+        found |= {log.uri: log for log in there if holds_events(log)}
     return has_some(list(found.values()), trouble, "log of events")
 
 

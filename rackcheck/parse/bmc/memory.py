@@ -7,7 +7,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.host import Gathered, Machine
+from rackcheck.parse.bmc.host import Gathered, Machine, boards
 from rackcheck.parse.bmc.item import fitted, health_of
 from rackcheck.parse.bmc.merge import merged
 from rackcheck.parse.bmc.systems import agreed, below, entries, gibibytes, has_some, some
@@ -37,11 +37,11 @@ def modules(docs: Documents, machine: Machine) -> Gathered:
     kept = [each for each in found if not _of_gpu(each)]
     if len(kept) < len(found):
         trouble = trouble or _untyped(kept)
-    boards = [each for each in machine.others if "Memory" in each.body]
-    others, cut = below(docs, boards, "Memory")
+    systems, unsure = boards(docs, machine)
+    others, cut = below(docs, [each for each in systems if "Memory" in each.body], "Memory")
     others = [each for each in others if not _of_gpu(each)]
     typed = [each for each in others if not _untyped([each])]
-    cut = machine.unsure or cut
+    cut = unsure or cut
     if not kept and not complete(typed):
         cut = cut or _untyped(others)
     return has_some(*merged((kept, trouble), (typed, cut), complete), "memory")

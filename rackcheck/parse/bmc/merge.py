@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.identity import serial, uuid
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.host import Gathered, mark
+from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import not_there
+from rackcheck.parse.bmc.part import mark
 
 LABELS = ("Socket", "DeviceLocator", "Location.PartLocation.ServiceLabel")
 """Properties with the name that the board gives to the position of a part."""

@@ -10,8 +10,9 @@ from rackcheck.model.fact import Unknown
 from rackcheck.model.identity import serial
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.host import mark
-from rackcheck.parse.bmc.item import LinkForm, gather
+from rackcheck.parse.bmc.chassis import LinkForm
+from rackcheck.parse.bmc.item import gather
+from rackcheck.parse.bmc.part import mark
 
 Marks = Callable[[Resource], str]
 

@@ -16,6 +16,12 @@ def named_first(resource: Resource, *names: str) -> str:
     return next((name for name in names if name.partition(".")[0] in resource.body), names[0])
 
 
+def mark(resource: Resource, name: str, spell: Callable[[str], str]) -> str:
+    """Return an identity in one spelling; empty if the resource reports none, or a placeholder."""
+    reading = resource.read(name).reading
+    return "" if isinstance(reading, Unknown) else spell(str(reading))
+
+
 LABELS: dict[str, Callable[[str], object]] = {
     "SerialNumber": identity.serial,
     "UUID": identity.uuid,

@@ -8,8 +8,9 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, V
 from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import MEMBERS, Resource, same_place
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.chassis import LinkForm, chassis, in_chassis
 from rackcheck.parse.bmc.control import DEVICES, PURPOSES
-from rackcheck.parse.bmc.item import LinkForm, chassis, gather, in_chassis, not_there, read_ones
+from rackcheck.parse.bmc.item import gather, not_there, read_ones
 from rackcheck.parse.bmc.older import with_older
 
 SUPPLIES: tuple[LinkForm, LinkForm] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))

@@ -6,7 +6,8 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reading, Unknown, clean
 from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.host import Gathered, Machine, alike
+from rackcheck.parse.bmc.board import alike
+from rackcheck.parse.bmc.host import Gathered, Machine, boards
 from rackcheck.parse.bmc.merge import merged
 from rackcheck.parse.bmc.systems import below, has_some
 
@@ -38,9 +39,9 @@ def cpus(docs: Documents, machine: Machine) -> Gathered:
         installed = sum(each.read("Status.State").reading != "Absent" for each in found)
         return installed > 0 and any(_counted(system) == installed for system in machine.hosts)
 
-    boards = [each for each in machine.others if "Processors" in each.body]
+    others, unsure = boards(docs, machine)
     own = of_type(docs, (list(machine.own), None), "CPU")
-    extra, cut = of_type(docs, (boards, machine.unsure), "CPU")
+    extra, cut = of_type(docs, ([each for each in others if "Processors" in each.body], unsure), "CPU")
     return has_some(*merged(own, ([each for each in extra if alike(each, own[0])], cut), complete), "CPU")
 
 

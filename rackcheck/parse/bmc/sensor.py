@@ -7,8 +7,9 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, c
 from rackcheck.model.redfish_value import amount, measured
 from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.chassis import chassis, in_chassis
 from rackcheck.parse.bmc.excerpt import meaning, reading
-from rackcheck.parse.bmc.item import chassis, fitted, gather, in_chassis, not_there
+from rackcheck.parse.bmc.item import fitted, gather, not_there
 from rackcheck.parse.bmc.power import drawn
 from rackcheck.parse.bmc.reading_kind import KINDS, OTHER, is_flag, kind, quantity
 

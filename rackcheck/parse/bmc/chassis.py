@@ -1,0 +1,240 @@
+"""The chassis of this node, and the parts that they list; chassis of other machines in one enclosure are left out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model.documents import Documents, Missing, Walk
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import MEMBERS, Resource, same_place
+from rackcheck.parse.bmc.host import Gathered, Machine, machine
+from rackcheck.parse.bmc.item import gather, gone, members, not_there, read_ones
+
+LinkForm = tuple[str, str]
+"""The path of a resource below a chassis, and where it lists items: `*` for its Members, else the name of an array."""
+
+BLADES = frozenset({"Blade", "Sled"})
+"""Values of ChassisType of chassis that hold one machine, and are plugged into a chassis of several (DMTF's schema)."""
+
+LEVELS = 8
+"""Maximum number of chassis around a chassis that are followed."""
+
+
+def others(docs: Documents) -> tuple[frozenset[str], Unknown | None]:
+    """Return the URIs of the chassis that are not of this node, or not only, and why that is in doubt.
+
+    A chassis is another machine's if the BMC lists none of the systems that it links to, and so are the chassis inside
+    it. It is in doubt if the chassis is a blade or sled beside that of the host, and links to no system; and if the BMC
+    manages several hosts, and the chassis is not of all of them. A chassis without any link is this node's, because
+    most BMCs leave links out, and so is a chassis that contains one of this node's. If it is unknown which system is
+    the host, or if no chassis is linked with a system, no chassis is left out.
+
+    Systems are asked for only if the chassis link to several systems, or if there are several blades.
+    """
+    listed, _ = members(docs, "Chassis")
+    places = {_spelt(each.uri): each for each in listed if each.unread is None}
+    linked = {uri: _links(each, "ComputerSystems") for uri, each in places.items()}
+    several = len(frozenset().union(*linked.values())) > 1 if linked else False
+    if not several and sum(map(_is_blade, places.values())) < 2:
+        return frozenset(), None
+    try:
+        found = machine(docs)
+        systems, lost = members(docs, "Systems")
+    except Missing:  # a capture of an earlier version may not contain the systems
+        return frozenset(), None
+    if found.trouble is not None or lost is not None:
+        return frozenset(), None
+    tree = _Tree(places, _parents(places))
+    if found.several is not None:
+        left = _of_some(found, linked)
+    else:
+        left = _of_others(tree, linked, [each for each in systems if each.unread is None])
+    doubt = found.several if left else None
+    blades = _beside(tree, linked, found.hosts)
+    if blades and doubt is None:
+        uri = places[min(blades)].uri
+        why = f"whether {uri} is of this node is unknown: it links to no system, and the host is in another blade"
+        doubt = found.several or Unknown(Reason.NOT_COLLECTED, why)
+    return frozenset(places[uri].uri for uri in tree.with_inner(left | blades, linked)), doubt
+
+
+def own(resources: Iterable[Resource], left: frozenset[str]) -> list[Resource]:
+    """Return the resources that are neither one of the chassis `left` nor below one."""
+    return [each for each in resources if not left or not any(at.uri in left for at in _way(each))]
+
+
+def _way(resource: Resource) -> Iterable[Resource]:
+    at: Resource | None = resource
+    while at is not None:
+        yield at
+        at = at.above
+
+
+def _spelt(uri: str) -> str:
+    """Return a URI in one spelling; some BMCs ignore the case of letters, and links depend on that."""
+    return same_place(uri).casefold()
+
+
+def _links(resource: Resource, name: str) -> frozenset[str]:
+    """Return the URIs in the property `name` of `Links`, which is a link or a list of links."""
+    held = resource.body.get("Links")
+    value = held.get(name) if isinstance(held, Mapping) else None
+    listed = value[:MEMBERS] if isinstance(value, list) else [value]
+    uris = (each.get("@odata.id") for each in listed if isinstance(each, Mapping))
+    return frozenset(_spelt(uri) for uri in uris if isinstance(uri, str))
+
+
+def _type(chassis: Resource) -> str:
+    return str(chassis.body.get("ChassisType"))
+
+
+def _is_blade(chassis: Resource) -> bool:
+    return _type(chassis) in BLADES
+
+
+def _parents(places: Mapping[str, Resource]) -> dict[str, frozenset[str]]:
+    """Return the chassis around each chassis, as it reports them, or as they report it."""
+    found = {uri: set(_links(each, "ContainedBy")) for uri, each in places.items()}
+    for uri, each in places.items():
+        for inner in _links(each, "Contains") & found.keys():
+            found[inner].add(uri)
+    return {uri: frozenset(around - {uri}) for uri, around in found.items()}
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """The chassis of one BMC by URI, and for each the chassis around it."""
+
+    places: Mapping[str, Resource]
+    parents: Mapping[str, frozenset[str]]
+
+    def around(self, uris: frozenset[str]) -> frozenset[str]:
+        """Return these chassis, and those that contain one of them."""
+        found, edge = set(uris), set(uris)
+        for _ in range(LEVELS):
+            edge = {each for uri in edge for each in self.parents.get(uri, ())} - found
+            found |= edge
+        return frozenset(found)
+
+    def with_inner(self, uris: frozenset[str], linked: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        """Return these chassis, and those inside one of them that do not link to a system of their own."""
+        found = set(uris)
+        for _ in range(LEVELS if found else 0):
+            inner = {uri for uri in self.places if not linked[uri] and self.parents[uri] & found}
+            if inner <= found:
+                break
+            found |= inner
+        return frozenset(found)
+
+
+def _joined(linked: Mapping[str, frozenset[str]], systems: Iterable[Resource]) -> frozenset[str]:
+    """Return the chassis that link to one of these systems, or that one of them links to."""
+    uris = frozenset(_spelt(each.uri) for each in systems)
+    ends = frozenset[str]().union(*(_links(each, "Chassis") for each in systems))
+    return frozenset(uri for uri, ends_of in linked.items() if ends_of & uris or uri in ends)
+
+
+def _of_some(found: Machine, linked: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return the chassis of some of several hosts, but not of all."""
+    each = [_joined(linked, [host]) for host in found.hosts]
+    return frozenset().union(*each) - frozenset(linked).intersection(*each)
+
+
+def _of_others(tree: _Tree, linked: Mapping[str, frozenset[str]], systems: Sequence[Resource]) -> frozenset[str]:
+    """Return the chassis that link only to systems that the BMC does not list."""
+    home = _joined(linked, systems)
+    if not home:
+        return frozenset()
+    kept = tree.around(home)
+    return frozenset(uri for uri, ends in linked.items() if ends and uri not in kept)
+
+
+def _beside(tree: _Tree, linked: Mapping[str, frozenset[str]], hosts: Sequence[Resource]) -> frozenset[str]:
+    """Return the blades without a link to a system, if the host is in another chassis of the same type."""
+    home = _joined(linked, hosts)
+    types = {_type(tree.places[uri]) for uri in home if _is_blade(tree.places[uri])}
+    kept = tree.around(home)
+    return frozenset(
+        uri for uri, each in tree.places.items() if _type(each) in types and not linked[uri] and uri not in kept
+    )
+
+
+def chassis(docs: Documents) -> Gathered:
+    """Return every chassis of this node that exists, and why the list may be incomplete.
+
+    A chassis that the collection lists but the BMC does not have (404) is left out: it makes nothing unknown that
+    another chassis reports. If the BMC has none of the listed chassis, that is the reason.
+    """
+    found, trouble = members(docs, "Chassis")
+    there = [each for each in found if each.unread is None or not not_there(each.unread)]
+    left, doubt = others(docs)
+    return own(there, left), trouble or doubt or (None if there else gone(found))
+
+
+def in_chassis(docs: Documents, *forms: LinkForm) -> Gathered:
+    """Return the items of every chassis, from the first path that lists any, and why the list may be incomplete.
+
+    If no chassis lists any, a listed chassis that the BMC does not have (404) makes the list incomplete.
+    """
+    places, trouble = chassis(docs)
+    holdings = _Holdings(docs)
+    for place in places:
+        failed = holdings.take(place, forms)
+        trouble = trouble or failed
+    if not holdings.found:
+        trouble = trouble or gone(members(docs, "Chassis")[0])
+    if not holdings.found and trouble is None and not holdings.stated:
+        links = " or ".join(link for link, _ in forms)
+        trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
+    if len(holdings.found) > MEMBERS:
+        trouble = trouble or Unknown(Reason.NOT_READ_FURTHER, f"more than {MEMBERS} items in all chassis")
+    return read_ones(list(holdings.found.values())[:MEMBERS], trouble)
+
+
+class _Holdings:
+    """The items of all chassis of one BMC, without repetition: several chassis may share one list."""
+
+    def __init__(self, docs: Documents) -> None:
+        self.docs = docs
+        self.found: dict[str, Resource] = {}
+        self.stated = False
+        self._held: dict[str, tuple[bool, Unknown | None]] = {}
+
+    def take(self, chassis: Resource, forms: Sequence[LinkForm]) -> Unknown | None:
+        """Collect the items of one chassis; returns why the items may be incomplete, or None."""
+        failed: Unknown | None = None
+        known, silent = False, None
+        for link, holder in forms:
+            holders, unread = gather(self.docs.at(link, chassis))
+            some = False
+            for resource in holders:
+                if holder != "*" and resource.unread is None and holder not in resource.body:
+                    silent = silent or Unknown(Reason.NOT_COLLECTED, f"{resource.uri} has no {holder}")
+                    continue
+                any_, cut = self._hold(resource, holder)
+                known = known or cut is None
+                some, unread = some or any_, unread or cut
+            if some or (unread is not None and not not_there(unread)):
+                # The older form names the same parts differently: it is used only if the newer form does not exist.
+                self.stated = self.stated or known
+                return unread
+            failed = failed or unread
+        self.stated = self.stated or known
+        return failed or (None if known else silent)
+
+    def _hold(self, resource: Resource, holder: str) -> tuple[bool, Unknown | None]:
+        """Collect the items of a resource; returns whether the resource has items, and why they may be incomplete."""
+        known = self._held.get(resource.uri)
+        if known is None:
+            more, cut = gather(self.docs.at("*", resource) if holder == "*" else resource.parts(holder))
+            for item in more:
+                self.found.setdefault(item.uri, item)
+            known = self._held[resource.uri] = (bool(more), cut)
+        return known
+
+
+def _with_systems(docs: Documents) -> None:
+    others(docs)
+
+
+CHASSIS = Walk("Systems/*, if the chassis are of several systems, or are blades", _with_systems)
+"""The link of a probe that reads the parts of chassis: whether a chassis is of this node depends on the systems."""
