@@ -88,7 +88,8 @@ def _simple(docs: Documents) -> Gathered:
     found: list[Resource] = []
     for holder in holders:
         more, cut = gather(holder.parts("Devices"))
-        found, trouble = found + more, trouble or cut
+        found += more
+        trouble = trouble or cut
     return found, trouble
 
 

@@ -23,7 +23,8 @@ def of_systems(docs: Documents) -> Gathered:
         more, cut = of_one(docs, system)
         silent = NAME not in system.body and system.unread is None
         known = known or not silent
-        found, trouble = found + more, trouble or (None if silent else cut)
+        found += more
+        trouble = trouble or (None if silent else cut)
     if not known and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"no system of this BMC has {NAME}")
     return found, trouble
@@ -37,7 +38,8 @@ def of_one(docs: Documents, owner: Resource) -> Gathered:
     found: list[Resource] = []
     for collection in collections:
         more, cut = gather(docs.at("*", collection))
-        found, trouble = found + more, trouble or cut
+        found += more
+        trouble = trouble or cut
     return read_ones(found, trouble)
 
 
