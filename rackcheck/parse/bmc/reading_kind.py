@@ -34,6 +34,9 @@ Headroom). A `delta` is the difference between two temperatures (ReadingBasis De
 OTHER = "other"
 """The kind of a sensor with another unit, and of a headroom or difference that is not in degrees."""
 
+LISTED = (*KINDS, OTHER)
+"""The kinds that have a list of their sensors."""
+
 _SPELT: Mapping[tuple[str, float], str] = {
     ("temperature", 1): "cel c degc °c degreesc degreescel degreescelsius celsius",
     ("power", 1): "w watt watts",

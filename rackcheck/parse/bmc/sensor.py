@@ -10,7 +10,7 @@ from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.excerpt import meaning, reading
 from rackcheck.parse.bmc.item import chassis, fitted, gather, in_chassis, not_there
 from rackcheck.parse.bmc.power import drawn
-from rackcheck.parse.bmc.reading_kind import KINDS, OTHER, is_flag, kind, quantity
+from rackcheck.parse.bmc.reading_kind import BASES, LISTED, OTHER, is_flag, kind, quantity
 
 READERS: Mapping[str, Callable[[object], float]] = {
     **dict.fromkeys(("temperature", "headroom", "delta", "voltage", "current", "percent", "pressure"), measured),
@@ -37,9 +37,18 @@ def above_zero(value: object) -> float:
     return number
 
 
-def scaled(word: str, factor: float) -> Callable[[object], int | float]:
-    """Return the reader of a reading of the kind `word`, in the unit of KINDS."""
-    return _counted if word == "unitless" else _times(READERS[word], factor)
+def scaled(sensor: Resource, word: str) -> Callable[[object], int | float | str]:
+    """Return the reader of a sensor's reading of the kind `word`, in the unit of KINDS.
+
+    A reading of the kind `other` is a text: the number with the unit as the BMC returns it, because the unit is not
+    known, and with the reference point if that is not zero.
+    """
+    if word == OTHER:
+        unit, base = sensor.read("ReadingUnits").reading, str(sensor.body.get("ReadingBasis"))
+        own = [clean(unit, 60)] if isinstance(unit, str) else []
+        own += [f"({BASES[base].lower()})"] if base in BASES and base != "Zero" else []
+        return lambda value: " ".join((f"{measured(value):.15g}", *own))
+    return _counted if word == "unitless" else _times(READERS[word], quantity(sensor).factor)
 
 
 def _times(reader: Callable[[object], float], factor: float) -> Callable[[object], float]:
@@ -54,7 +63,7 @@ def _counted(value: object) -> int:
 
 
 def words(sensor: Resource) -> tuple[str, ...]:
-    """Return the kinds under which a sensor is listed; empty if it is of another kind, or of an unknown one.
+    """Return the kinds under which a sensor is listed, `other` if its unit is not known; empty if it reports none.
 
     A sensor whose quantity is known, but not whether its reading is a headroom, is listed under its quantity, where its
     value is unknown. A sensor with an empty unit is also listed as `unitless`.
@@ -62,7 +71,7 @@ def words(sensor: Resource) -> tuple[str, ...]:
     what = kind(sensor).reading
     if isinstance(what, Unknown):
         what = quantity(sensor).word.reading
-    listed = (str(what),) if what in KINDS else ()
+    listed = (str(what),) if what in LISTED else ()
     return (*listed, "unitless") if is_flag(sensor) and "unitless" not in listed else listed
 
 
@@ -71,12 +80,12 @@ def value(sensor: Resource, word: str) -> Sourced:
 
     Unknown if its unit is an empty text, as the sensor then is a flag, and if it is unknown what the sensor measures.
     """
-    return of_kind(sensor, word, fitted(sensor, "Reading", scaled(word, quantity(sensor).factor)))
+    return of_kind(sensor, word, fitted(sensor, "Reading", scaled(sensor, word)))
 
 
 def of_kind(sensor: Resource, word: str, given: Sourced) -> Sourced:
     """Return a value of a sensor that is listed under the kind `word`, or why it is unknown."""
-    if word == "unitless":
+    if word in ("unitless", OTHER):
         return given
     if is_flag(sensor):
         return Sourced(Unknown(Reason.NOT_COLLECTED, "its unit is empty: a flag, not a measurement"), sensor.uri)
@@ -85,8 +94,8 @@ def of_kind(sensor: Resource, word: str, given: Sourced) -> Sourced:
 
 
 def limited(word: str) -> bool:
-    """Return whether sensors of a kind have thresholds: not of energy, which only increases, and not without a unit."""
-    return word not in ("energy", "unitless")
+    """Return whether sensors of a kind have thresholds: energy, which only increases, and other units have none."""
+    return word not in ("energy", "unitless", OTHER)
 
 
 def thresholds(sensor: Resource, word: str) -> Iterator[tuple[str, Sourced]]:
@@ -201,7 +210,7 @@ def sorted_by_kind(
 
     Every group may be incomplete if the quantity of a sensor is unknown, because this sensor may belong to any group.
     """
-    found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in KINDS}
+    found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in LISTED}
     mute: list[str] = []
     for key, sensor in sensors:
         for word in words(sensor):
