@@ -20,9 +20,9 @@ from rackcheck import (
 )
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc import firmware
+from rackcheck.parse.bmc.firmware import INVENTORY
 from rackcheck.parse.bmc.item import keyed, members, state_of
 
-INVENTORY = "UpdateService/FirmwareInventory"
 TABLE = firmware.table(json.loads((files("rackcheck_probes") / "firmware_functions.json").read_text("utf-8")))
 FUNCTIONS = (*(row.name for row in TABLE.functions), firmware.OTHER)
 ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEATED)

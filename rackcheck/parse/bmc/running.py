@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from rackcheck.model.documents import Documents
-from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, clean
+from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
 from rackcheck.model.resource import Resource, same_place
 from rackcheck.parse.bmc import firmware
+from rackcheck.parse.bmc.firmware import INVENTORY
 from rackcheck.parse.bmc.host import hosts
 from rackcheck.parse.bmc.item import gather, keyed, members, read_ones
 
-INVENTORY = "UpdateService/FirmwareInventory"
 ACTIVE = "Links.ActiveSoftwareImage"
 """The link of a Manager or a Bios to the component of the firmware inventory that runs (Redfish schemas)."""
 
@@ -61,7 +61,10 @@ def _listed(
     If the inventory lists none, the result is `own`.
     """
     resources, trouble = members(docs, INVENTORY)
-    found = firmware.components(known, keyed(resources))
+    try:
+        found = firmware.components(known, keyed(resources))
+    except Unreadable as error:
+        return Unknown(error.reason, str(error))
     fitting = [each for each in firmware.of(found, name) if not isinstance(each.role, Absent)]
     active = {uri for each in holders if (uri := _link(each)) is not None}
     linked = [each for each in found if each.resource.uri in active]

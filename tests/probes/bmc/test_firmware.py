@@ -221,6 +221,42 @@ def test_the_part_decides_only_if_it_was_read(part: Any, expected: object) -> No
     assert firmware.function(TABLE, odd(Name="GPU", RelatedItem=[{"@odata.id": uri}]), Documents({}))[0] == "gpu"
 
 
+SLOT = "/redfish/v1/Chassis/1/PCIeDevices/slot_3"
+
+
+def without_part(part: Any) -> dict[str, Reading]:
+    """The recorded Lenovo, without the PCIe device that identifies the firmware of slot 3."""
+    bodies: dict[str, Any] = dict(inventory(LENOVO).bodies)
+    bodies.pop(SLOT)
+    return facts(BmcCapture(bodies if part is None else {**bodies, SLOT: part}))
+
+
+@pytest.mark.parametrize("part", [Unknown(Reason.TIMEOUT, "no answer"), Unknown(Reason.DENIED, "HTTP 403"), None])
+def test_a_linked_part_that_was_not_read_leaves_other_functions_known(part: Any) -> None:
+    found, whole = without_part(part), readings(LENOVO)
+    item = f"firmware.component/{spell_key('Slot_3.1')}"
+    assert isinstance(found[f"{item}.function"], Unknown)
+    assert found[f"{item}.version"] == whole[f"{item}.version"]
+    changed = {path for path in whole if found.get(path) != whole[path] and not path.startswith(f"{item}.")}
+    lists = {f"firmware.{name}" for name in TABLE.parts["PCIeDevices"]}
+    assert {path for path in changed if path.startswith("firmware.component")} <= {
+        path for path in whole if isinstance(found.get(path), Unknown) and path.endswith((".function", ".function_by"))
+    }
+    assert {path for path in changed if "/" not in path} <= lists
+    assert isinstance(found["firmware.gpu"], Unknown)  # it may be one
+    assert found["firmware.psu"] == whole["firmware.psu"] != ()
+    assert found["firmware.psu/PSU1"] == "7.52"
+
+
+def test_a_part_that_was_not_read_and_a_description_leave_open_what_both_allow() -> None:
+    uri = "/redfish/v1/Fabrics/1/Switches/0"
+    bundle = odd(Name="Image", Description="TPM image", RelatedItem=[{"@odata.id": uri}])
+    lost = Documents({uri: Unknown(Reason.TIMEOUT, "no answer")})
+    rows = firmware.components(TABLE, [("1", bundle)], lost)
+    open_ = {row.name for row in TABLE.functions if "is unknown" in str(firmware.gap(rows, row.name))}
+    assert open_ == {"tpm", "retimer", "nvswitch", "pcie_switch"}
+
+
 NAMES = {
     "bios": ("BIOS", "System BIOS", "Host image", "BIOSImage1", "UEFI"),
     "bmc": ("Baseboard Management Controller", "BMCImage2", "XCC", "iLO 6", "iDRAC9", "SystemBMC"),

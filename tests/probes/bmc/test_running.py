@@ -103,3 +103,16 @@ def test_a_service_without_systems_reports_its_manager() -> None:
 def test_every_link_is_followed_to_its_end() -> None:
     assert "bmc_running" in bmc_probes()
     assert wanted(bmc_running.ask.links, completed(GB200, bmc_running.ask.links, {})) == {}
+
+
+def test_components_that_cannot_be_distinguished_leave_only_the_version_from_the_inventory_unknown() -> None:
+    """Two forged Ids look like the extended name of a component."""
+    bodies = without(SUPERMICRO, "/redfish/v1/Systems/1")
+    forged = {"BIOS": "x", "BMC": "x", "Backup_BMC": "x:BMC", "Backup_BIOS": f"x:BMC:{INVENTORY}/BMC"}
+    for name, id_ in forged.items():
+        bodies[f"{INVENTORY}/{name}"] = {**resource(SUPERMICRO, f"{INVENTORY}/{name}"), "Id": id_}
+    found = of(SUPERMICRO, bodies)
+    assert found["firmware.bios"] == Unknown(
+        Reason.UNPARSABLE, "items of this BMC cannot be distinguished by their names"
+    )
+    assert found["firmware.bmc"] == "11.01.01"
