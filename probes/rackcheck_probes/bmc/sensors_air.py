@@ -1,13 +1,16 @@
 """Temperature of the air that enters and leaves the machine."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity
-from rackcheck.parse.bmc.sensor import air, air_sources
+from rackcheck.parse.bmc.air import air, air_sources
+from rackcheck.parse.bmc.host import CHOICE
 
 
 @probe(
     Redfish(
         "Chassis/*/ThermalSubsystem/ThermalMetrics",
         "Chassis/*/Thermal",
+        "Systems/*",
+        CHOICE,
         Walk("the sensors of its air temperatures, by DataSourceUri", air_sources),
     ),
     gives={

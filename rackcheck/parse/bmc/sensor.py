@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rackcheck.model.documents import Documents
-from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import amount, measured
 from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.excerpt import meaning, reading
-from rackcheck.parse.bmc.item import chassis, fitted, gather, in_chassis, not_there
+from rackcheck.parse.bmc.excerpt import meaning
+from rackcheck.parse.bmc.item import fitted, in_chassis
 from rackcheck.parse.bmc.power import drawn
 from rackcheck.parse.bmc.reading_kind import BASES, LISTED, OTHER, is_flag, kind, quantity
 
@@ -116,50 +116,6 @@ def thresholds(sensor: Resource, word: str) -> Iterator[tuple[str, Sourced]]:
         yield fact, fitted(sensor, f"Thresholds.{name}.Reading", _times(reader, factor))
 
 
-def air(docs: Documents, context: str) -> Sourced | Reading:
-    """Return the temperature of the intake or exhaust air of a machine; `context` is `Intake` or `Exhaust`.
-
-    The temperature is read from the summary of a chassis, else from the only sensor with this context. The temperature
-    is unknown if several summaries or sensors have this context: one recorded BMC returns Intake for all its 120
-    sensors.
-    """
-    places, trouble = chassis(docs)
-    rows: list[Sourced] = []
-    name = f"TemperatureSummaryCelsius.{context}"
-    for place in places:
-        holders, unread = gather(docs.at("ThermalSubsystem/ThermalMetrics", place))
-        lost = next((each.unread for each in holders if each.unread is not None and not not_there(each.unread)), None)
-        trouble = trouble or unread or lost
-        rows += [_summary(docs, each, name, context) for each in holders if _has(each, context)]
-    if not rows:
-        sensors, unread = in_chassis(docs, *TEMPERATURES)
-        trouble = trouble or unread
-        here = [sensor for sensor in sensors if sensor.read("PhysicalContext").reading == context]
-        rows = [reading(each, meaning(docs, each, context), "temperature", _celsius(each)) for each in here]
-    if trouble is not None:
-        return trouble
-    if len(rows) != 1:
-        found = f"{len(rows)} sensors report" if rows else "no sensor reports"
-        return Unknown(Reason.NOT_COLLECTED, f"{found} the context {context}")
-    return rows[0]
-
-
-def _summary(docs: Documents, metrics: Resource, name: str, context: str) -> Sourced:
-    """Read one temperature of a chassis' summary, unless the sensor that it is copied from measures something else."""
-    sourced = metrics.read(f"{name}.Reading", measured)
-    if isinstance(sourced.reading, Unknown):
-        return sourced
-    body = metrics.body["TemperatureSummaryCelsius"][context]
-    excerpt = Resource(inside(metrics.uri, *name.split(".")), body, above=metrics)
-    return reading(excerpt, meaning(docs, excerpt, context), "temperature", sourced)
-
-
-def air_sources(docs: Documents) -> None:
-    """Fetch the sensors that the air temperatures are copied from."""
-    for context in ("Intake", "Exhaust"):
-        air(docs, context)
-
-
 def degrees(docs: Documents, entry: Resource) -> Iterator[tuple[str, Sourced]]:
     """Yield the `kind` of an entry in a list of temperatures, and its `temperature` and `headroom`.
 
@@ -168,7 +124,7 @@ def degrees(docs: Documents, entry: Resource) -> Iterator[tuple[str, Sourced]]:
     what = meaning(docs, entry)
     word = what.reading if isinstance(what.reading, Unknown) or what.reading in DEGREES else OTHER
     yield "kind", Sourced(word, what.source)
-    sourced = _celsius(entry)
+    sourced = celsius_of(entry)
     for fact in DEGREES[:2]:
         if isinstance(sourced.reading, Absent) or word == fact:
             yield fact, sourced
@@ -181,7 +137,8 @@ def degrees(docs: Documents, entry: Resource) -> Iterator[tuple[str, Sourced]]:
 DEGREES = ("temperature", "headroom", "delta")
 
 
-def _celsius(entry: Resource) -> Sourced:
+def celsius_of(entry: Resource) -> Sourced:
+    """Read an entry in a list of temperatures: of the newer schema, or of the older one."""
     return fitted(entry, "Reading" if "Reading" in entry.body else "ReadingCelsius", measured)
 
 
@@ -193,14 +150,6 @@ def meanings(docs: Documents) -> None:
 
 TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics", "TemperatureReadingsCelsius"))
 """The resources below a chassis that list temperatures, each with the name of the array that lists them."""
-
-
-def _has(metrics: Resource, context: str) -> bool:
-    """Return whether a temperature summary has this context; True if it is null, because the value is then unknown."""
-    if "TemperatureSummaryCelsius" not in metrics.body:
-        return False
-    summary = metrics.body["TemperatureSummaryCelsius"]
-    return not isinstance(summary, Mapping) or context in summary
 
 
 def sorted_by_kind(
