@@ -1,7 +1,7 @@
 """The function of each component in a BMC's firmware inventory, and its role: whether it runs, or is a copy."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,7 +97,11 @@ class FirmwareComponent:
     @property
     def version(self) -> Sourced:
         """The running version; unknown if the component's role is unknown, absent if the component is absent."""
-        sourced = self.resource.read("Version")
+        return self.read_version(text_of)
+
+    def read_version(self, reader: Callable[[object], str]) -> Sourced:
+        """Return the running version as `version` does, read with `reader`."""
+        sourced = self.resource.read("Version", reader)
         return sourced if isinstance(self.role, str) else Sourced(self.role, sourced.source)
 
 
