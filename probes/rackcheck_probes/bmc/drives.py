@@ -18,6 +18,7 @@ from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.drive import CHASSIS, STORAGE, drives, gigabytes, key, share
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import identified, label, named_first, revision
+from rackcheck.parse.bmc.several import SEVERAL
 from rackcheck.parse.bmc.systems import some
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model"}
@@ -29,7 +30,7 @@ AMOUNTS = {"capable_speed": "CapableSpeedGbs", "speed": "NegotiatedSpeedGbs", "r
 
 
 @probe(
-    Redfish(STORAGE, CHASSIS, Walk("or Systems/*/SimpleStorage/*", drives)),
+    Redfish(STORAGE, CHASSIS, SEVERAL, Walk("or Systems/*/SimpleStorage/*", drives)),
     gives={
         "bmc.drive": collection(
             "drives and empty bays, each listed once, including virtual drives of the BMC",

@@ -13,6 +13,7 @@ from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, BiosSettings, Setting, spelled, spelling
 from rackcheck.parse.bmc.bios_value import by_name, scalar
 from rackcheck.parse.bmc.item import gather, not_there
+from rackcheck.parse.bmc.several import hosts_of, of_hosts
 
 Attributes = Mapping[str, Any]
 
@@ -71,9 +72,14 @@ MOST = 5_000
 def with_attributes(docs: Documents) -> list[Resource]:
     """Return the Bios resource of every system whose Bios has attributes, which are then in an object by name.
 
-    Raises Unreadable if no system reports attributes, or if a Bios resource that may have other values was not read.
+    If the BMC has several systems, only the Bios of hosts count. Raises Unreadable if no host reports attributes, if a
+    Bios resource that may have other values was not read, or if one of several hosts reports no attributes.
     """
+    held = hosts_of(docs)
+    if isinstance(held, Unknown):
+        raise Unreadable(held.detail, held.reason)
     found, trouble = gather(docs.at("Systems/*/Bios"))
+    found = of_hosts(held, found)
     telling = [replace(bios, body={**bios.body, "Attributes": own}) for bios in found if (own := attributes(bios))]
     unread = [Unknown(bios.unread.reason, f"{bios.uri}: {bios.unread.detail}") for bios in found if bios.unread]
     trouble = next((why for why in (trouble, *unread) if why is not None and not (telling and not_there(why))), None)
@@ -81,6 +87,8 @@ def with_attributes(docs: Documents) -> list[Resource]:
         raise Unreadable(trouble.detail, trouble.reason)
     if not telling:
         raise Unreadable(f"this BMC has no Bios resource{' with attributes' if found else ''}", Reason.NOT_COLLECTED)
+    if held.several is not None and len(telling) < len(held.hosts):
+        raise Unreadable(held.several.detail, held.several.reason)
     return telling
 
 
