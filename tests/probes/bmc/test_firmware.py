@@ -416,3 +416,35 @@ def test_every_row_of_the_table_matches_in_a_recorded_machine() -> None:
 def _listed(name: str) -> tuple[str, ...]:
     listed = readings(name)["firmware.component"]
     return listed if isinstance(listed, tuple) else ()
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "expected"),
+    [(SUPERMICRO, "BIOS", "OK"), (LENOVO, "PSU1", "OK"), (GB200, "FW_CPLD_0", "OK"), (BLUEFIELD, "BMC", "OK")],
+)
+def test_a_component_has_the_health_that_its_bmc_reports(name: str, key: str, expected: str) -> None:
+    listed = readings(name)["firmware.component"]
+    assert isinstance(listed, tuple)
+    assert component(name, key if key in listed else listed[0], "health") == expected
+
+
+def test_components_without_a_status_and_those_that_are_not_there_have_no_health() -> None:
+    assert isinstance(component(DGX, "PSU_0", "health"), Absent)
+    assert isinstance(component(GB200, "HGX_FW_GPU_0", "health"), Absent)  # Critical, and its State is Absent
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({"Health": "Critical", "State": "Enabled"}, "Critical"),
+        ({"Health": "Warning", "State": "Enabled"}, "Warning"),
+        ({"Health": "OK", "Conditions": [{"Severity": "Critical"}]}, "Critical"),
+    ],
+)
+def test_an_unhealthy_component_is_reported(status: dict[str, object], expected: str) -> None:
+    assert altered("PSU_0", Status=status)["firmware.component/PSU_0.health"] == expected
+
+
+@pytest.mark.parametrize("status", [{"Health": None, "State": "Enabled"}, {"Health": "Fine"}, 7])
+def test_a_health_that_is_none_of_redfish_is_unknown(status: object) -> None:
+    assert isinstance(altered("PSU_0", Status=status)["firmware.component/PSU_0.health"], Unknown)
