@@ -10,6 +10,7 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable
 from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource
 from rackcheck.parse.bmc import gpu_heat
+from rackcheck.parse.bmc.reading_kind import MOST, kind, related
 from rackcheck.probe.collect import collect
 from rackcheck_probes.bmc.bios import bmc_bios
 from rackcheck_probes.bmc.power import bmc_power
@@ -148,3 +149,17 @@ def test_supplies_that_only_their_collection_contains_are_found_in_one_pass() ->
     found = facts(bmc_power, shelves(300))
     assert found["psu/PSU299.model"] == "M"
     assert Counted.uses <= 100 * 300
+
+
+def test_a_sensor_that_many_entries_name_is_read_in_part() -> None:
+    """Each of the entries of a list may name the same large sensor."""
+    items = [Counted({"@odata.id": f"/{n}"}) for n in range(50_000)]
+    sensor = Resource("/s", {"Reading": 1, "ReadingUnits": "Cel", "RelatedItem": items})
+    assert len(related(sensor)) == MOST
+    assert kind(sensor).reading == "temperature"
+    assert Counted.uses <= 2 * MOST
+    many = {f"UpperCritical{n}": Counted({"Reading": 1}) for n in range(50_000)}
+    odd = kind(Resource("/s", {"Reading": 1, "ReadingUnits": "Cel", "Thresholds": many})).reading
+    assert isinstance(odd, Unknown)
+    assert odd.reason is Reason.TOO_LARGE
+    assert Counted.uses <= 2 * MOST
