@@ -2,16 +2,13 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity
 from rackcheck.parse.bmc.air import air, air_sources
-from rackcheck.parse.bmc.host import CHOICE
 
 
 @probe(
     Redfish(
         "Chassis/*/ThermalSubsystem/ThermalMetrics",
         "Chassis/*/Thermal",
-        "Systems/*",
-        CHOICE,
-        Walk("the sensors of its air temperatures, by DataSourceUri", air_sources),
+        Walk("Systems/* of several chassis, and the sensors of their air temperatures, by DataSourceUri", air_sources),
     ),
     gives={
         "bmc.thermal.inlet": quantity("C", "intake air; unknown if several sensors report it", Class.MEASUREMENT),

@@ -9,10 +9,11 @@ from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import Resource, inside, same_place
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.excerpt import meaning, reading
-from rackcheck.parse.bmc.host import LEVELS, Machine, machine
+from rackcheck.parse.bmc.host import LEVELS, Machine
 from rackcheck.parse.bmc.item import chassis, gather, in_chassis, not_there
 from rackcheck.parse.bmc.kind import BLADES
 from rackcheck.parse.bmc.sensor import TEMPERATURES, celsius_of
+from rackcheck.parse.bmc.several import hosts_of
 
 SUMMARY = "TemperatureSummaryCelsius"
 
@@ -26,8 +27,10 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
     the enclosure.
     """
     places, trouble = chassis(docs)
-    held = machine(docs)
-    if len(places) > 1 and held.trouble is not None and held.trouble.reason is not Reason.NOT_COLLECTED:
+    held = hosts_of(docs) if len(places) > 1 else Machine()
+    if isinstance(held, Unknown):
+        return trouble or held
+    if held.trouble is not None and held.trouble.reason is not Reason.NOT_COLLECTED:
         trouble = trouble or held.trouble  # a system that was not read may be another host
     enclosure = _enclosure(held, places)
     found: list[Resource] = []

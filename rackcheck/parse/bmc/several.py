@@ -1,6 +1,6 @@
 """Whether a BMC manages several hosts, at few requests: what belongs to one of them is then unknown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rackcheck.model.documents import Documents, Missing, Walk
 from rackcheck.model.fact import Reason, Unknown
@@ -8,24 +8,25 @@ from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.host import LINKS, LISTS, Machine, machine
 from rackcheck.parse.bmc.item import members
 
-FIRMWARE = ("BiosVersion", *LINKS)
-"""Properties of a system that may be a host."""
+SIGNS = 2
+"""Number of links and lists of boot firmware that show that the only system which has any is the host."""
 
 
 def hosts_of(docs: Documents) -> Machine | Unknown:
-    """Return the hosts of a BMC with several systems, or why they are unknown; an empty Machine if there is one host.
+    """Return the hosts of a BMC, or why they are unknown.
 
-    If only one system has boot firmware, and it reports its version, it is the host: nothing else is read.
+    If only one system has boot firmware, and shows its version or several other signs of it, it is the host: nothing
+    else is read.
     """
-    systems, _ = members(docs, "Systems")
-    there = [each for each in systems if each.unread is None]
-    booting = [each for each in there if _may_boot(each)]
-    if len(there) < 2 or (len(booting) == 1 and isinstance(booting[0].read("BiosVersion").reading, str)):
-        return Machine()
     try:
-        return machine(docs)
+        systems, trouble = members(docs, "Systems")
+        there = [each for each in systems if each.unread is None]
+        booting = [each for each in there if _signs(each) or "BiosVersion" in each.body]
+        if len(there) > 1 and not (len(booting) == 1 and _evident(booting[0])):
+            return machine(docs)
     except Missing as error:  # captures of earlier versions may not contain the processors
         return Unknown(Reason.NOT_COLLECTED, f"how many hosts this BMC manages is unknown: {error} was not fetched")
+    return Machine(tuple(booting if len(there) > 1 else there), (), trouble)
 
 
 def several(docs: Documents) -> Unknown | None:
@@ -44,5 +45,10 @@ SEVERAL = Walk("Systems/*/Processors/* and Links/Chassis/* if several systems ha
 """The link of a probe whose parts belong to the host, and that does not read the host otherwise."""
 
 
-def _may_boot(system: Resource) -> bool:
-    return any(name in system.body for name in FIRMWARE) or any(system.value(name) for name in LISTS)
+def _evident(system: Resource) -> bool:
+    return isinstance(system.read("BiosVersion").reading, str) or _signs(system) >= SIGNS
+
+
+def _signs(system: Resource) -> int:
+    links = sum(isinstance(system.body.get(name), Mapping) for name in LINKS)
+    return links + sum(bool(system.value(name)) for name in LISTS)

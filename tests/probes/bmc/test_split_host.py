@@ -398,8 +398,9 @@ def test_the_bios_of_a_card_is_not_that_of_the_host() -> None:
 
 
 @pytest.mark.parametrize("probe", ["bmc_bios", "bmc_drives", "bmc_interfaces", "bmc_secure_boot"])
-def test_the_only_system_with_a_bios_version_is_the_host_at_no_further_request(probe: str) -> None:
-    assert not [uri for uri in completed(DGX, PROBES[probe].ask.links, {}) if "/Processors" in uri]
+def test_the_only_system_with_boot_firmware_is_the_host_at_no_further_request(probe: str) -> None:
+    for name in (DGX, GB200):
+        assert not [uri for uri in completed(name, PROBES[probe].ask.links, {}) if "/Processors" in uri]
 
 
 def test_a_twin_that_is_off_is_still_a_host() -> None:
