@@ -26,6 +26,7 @@ LABEL = (
     | {
         *("nil", "(null)", "absent", "default", "invalid", "not provided", "not set", "unset", "redacted", "test"),
         *("no serial", "serial", "serial number", "base board serial number", "board serial number", "no dimm"),
+        *("not installed", "no module installed", "empty slot", "slot empty"),
         *("product serial number", "filled by oem", "fill by oem", "oem serial number"),
         *("asset tag", "no asset tag", "free form asset tag", "part number", "no part number"),
     }

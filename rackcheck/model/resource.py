@@ -1,5 +1,6 @@
 """One Redfish resource: its URI, its body or why the body is missing, its properties and the parts inside it."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -102,7 +103,7 @@ class Resource:
         found = self.body[name]
         if not isinstance(found, list):
             raise Unreadable(f"{self.uri}: {name} is not a list", why(found))
-        seen: dict[str, list[Body]] = {}
+        seen: set[tuple[str, str]] = set()
         for index, part in enumerate(found[:MEMBERS]):
             if isinstance(part, Mapping) and not _repeated(part, seen):
                 yield Resource(inside(self.uri, name, str(index)), part, above=self)
@@ -114,18 +115,19 @@ class Resource:
         check_count(self, name, len(found))
 
 
-def _repeated(part: Body, seen: dict[str, list[Body]]) -> bool:
+def _repeated(part: Body, seen: set[tuple[str, str]]) -> bool:
     """Return whether a part with this URI and this content is in `seen`; if not, add it.
 
-    A URI without a fragment is the URI of the resource that contains the list, not of the part.
+    A URI without a fragment is the URI of the resource that contains the list, not of the part. The content is compared
+    as one sorted text, because a BMC may return thousands of different parts with one URI.
     """
     uri = part.get("@odata.id")
     if not isinstance(uri, str) or "#" not in uri:
         return False
-    alike = seen.setdefault(uri, [])
-    if part in alike:
+    alike = (uri, json.dumps(part, sort_keys=True))
+    if alike in seen:
         return True
-    alike.append(part)
+    seen.add(alike)
     return False
 
 

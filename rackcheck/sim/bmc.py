@@ -85,6 +85,7 @@ class SimBmc:
         user: str = "root",
         password: str = "calvin",  # noqa: S107  the password of a simulated BMC: Dell's factory default
         has_sessions: bool = True,
+        has_basic: bool = True,
         locates: bool = True,
         open_root: bool = True,
         slash: bool = False,
@@ -101,7 +102,7 @@ class SimBmc:
             open_root,
             slash,
         )
-        self.latency, self.user, self.password = latency, user, password
+        self.latency, self.user, self.password, self.has_basic = latency, user, password, has_basic
         self.member = member
         self.expand = "honest" if expand is True else expand or None
         if self.expand not in {None, *expand_query.WAYS}:
@@ -252,7 +253,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("X-Auth-Token") in bmc.sessions.values():
             return True
         word = base64.b64encode(f"{bmc.user}:{bmc.password}".encode()).decode()
-        return self.headers.get("Authorization") == f"Basic {word}"
+        return bmc.has_basic and self.headers.get("Authorization") == f"Basic {word}"
 
     def _login(self, data: bytes) -> None:
         bmc = self.bmc

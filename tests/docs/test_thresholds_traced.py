@@ -227,7 +227,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         bmc.drives_in_service psu.in_service fan.present bond.members_up
         bmc.drives_healthy psu.redundant leak.detectors_healthy leak.none_reported bmc.chassis_sound bmc.managers_sound
         bmc.sensors_sound bmc.thermal_sound bmc.pcie_sound bmc.pcie_switches_sound bmc.retimers_sound bmc.nics_sound
-        bmc.nic_ports_sound bmc.interfaces_sound bmc.integrity_sound bmc.tpms_sound fabric.healthy_summary
+        bmc.nic_ports_sound bmc.interfaces_sound bmc.integrity_sound bmc.tpms_sound fabric.healthy_summary firmware.components_sound
         os.started nic.link_advice nic.fec_on bmc.boot_order_kept cpu.one_microcode
         time.chrony_source time.ntpd_source nic.no_loopback slurm.registered slurm.assigned bmc.chassis_on fabric.configured bmc.nothing_critical bmc.nothing_unhealthy nic.network_ports
     """,

@@ -431,6 +431,24 @@ def test_what_an_empty_slot_shows_is_absent() -> None:
     assert fitted(Resource("/a", {"Reading": 0}), "Reading", measured).reading == 0
 
 
+@pytest.mark.parametrize("word", ["Not Present", "Empty", "NA", "N/A", "NO DIMM", "Not Installed", "00000000", ""])
+def test_a_placeholder_does_not_show_that_a_slot_is_occupied(word: str) -> None:
+    slot = {"Status": {"State": None}, "SerialNumber": word, "PartNumber": word, "Model": word, "CapacityMiB": 0}
+    state = fitted(Resource("/a", {**slot, "BaseModuleType": "RDIMM"}), "BaseModuleType").reading
+    assert isinstance(state, Unknown)
+    assert "whether the slot is empty" in state.detail
+    for size in ("CapacityMiB", "CapacityBytes", "PowerCapacityWatts", "TotalCores"):
+        assert fitted(Resource("/a", {**slot, size: 1, "Name": "x"}), "Name").reading == "x"
+
+
+@pytest.mark.parametrize("word", ["Not Present", "Empty", "NA"])
+def test_a_part_with_a_model_is_there_whatever_its_serial_number_is(word: str) -> None:
+    part = {"Status": {"State": None}, "SerialNumber": word, "Model": "MZ1L21T9HCLS", "Protocol": "NVMe"}
+    assert fitted(Resource("/a", part), "Protocol").reading == "NVMe"
+    named = {**part, "Model": word, "PartNumber": "M321R8GA0BB0"}
+    assert fitted(Resource("/a", named), "Protocol").reading == "NVMe"
+
+
 # From a BMC's items to facts
 
 

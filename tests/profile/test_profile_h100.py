@@ -495,7 +495,8 @@ def test_an_unreadable_log_is_unknown_in_every_rule() -> None:
 WARNED = {
     # The baseboard's BMC clock was never set: it reports 2020. The other one reports the day of its recording, in 2024.
     "bmc.clock": Status.WARN,
-    # Its power supplies have no `Status`.
+    # Its power supplies and its firmware have no `Status`.
+    "firmware.components_sound": Status.NA,
     "psu.healthy": Status.NA,
     "psu.in_service": Status.NA,
     # The site sets no age of entries of the log.

@@ -119,14 +119,43 @@ def test_a_refused_logout_is_not_repeated_and_is_reported(status: int) -> None:
     assert sum(n for (method, _), n in server.seen.items() if method == "DELETE") == 1
 
 
-def test_sessions_that_a_bmc_does_not_close_do_not_accumulate() -> None:
-    with Mockup(bodies=SMALL, faults={"DELETE session": ResourceFault(status=403)}) as server:
-        for _ in range(6):
+@pytest.mark.parametrize(("status", "most"), [(403, 1), (405, 1), (501, 1), (500, MOST)])
+def test_sessions_that_a_bmc_does_not_close_do_not_accumulate(status: int, most: int) -> None:
+    with Mockup(bodies=SMALL, faults={"DELETE session": ResourceFault(status=status)}) as server:
+        for visit in range(5):
             capture, why = read(server)
             assert why is None
             assert not isinstance(capture.bodies[TWO], Unknown)
             assert left_open(capture.bodies)
-        assert len(server.sessions) == MOST
+            assert left_open(capture.bodies).endswith("used basic authentication") is (visit >= most)
+        assert len(server.sessions) == most
+        assert server.seen["POST", SESSIONS] == most
+        server.sessions.clear()
+
+
+def test_a_bmc_that_closes_sessions_is_never_read_with_basic_authentication() -> None:
+    with Mockup(bodies=SMALL, has_basic=False) as server:
+        for _ in range(3):
+            capture, why = read(server)
+            assert why is None
+            assert not left_open(capture.bodies)
+    assert server.seen["POST", SESSIONS] == 3
+
+
+def test_basic_authentication_that_is_rejected_is_reported_and_not_repeated() -> None:
+    """Each further attempt with a password that the BMC rejects may lock the user."""
+    refusing = {"DELETE session": ResourceFault(status=405)}
+    with Mockup(bodies=SMALL, has_basic=False, faults=refusing) as server:
+        assert read(server)[1] is None
+        gets = sum(server.gets.values())
+        for _ in range(3):
+            capture, _ = read(server)
+            why = capture.bodies.get(SYSTEMS, capture.bodies[ROOT])
+            assert isinstance(why, Unknown)
+            assert why.reason is Reason.DENIED
+            assert "rejects basic authentication" in why.detail
+        assert len(server.sessions) == 1
+        assert sum(server.gets.values()) <= gets + 5
         server.sessions.clear()
 
 

@@ -26,6 +26,7 @@ from rackcheck.parse.bmc import bios, bios_registry
 from rackcheck.parse.bmc.bios_table import settings
 from rackcheck.parse.bmc.bios_value import pending, scalar
 from rackcheck.parse.bmc.item import gather
+from rackcheck.parse.bmc.several import SEVERAL, several
 
 Screen = Mapping[str, str]
 
@@ -42,6 +43,7 @@ def screens(docs: Documents) -> dict[str, Screen]:
     Redfish(
         "Systems/*/Bios",
         "Systems/*/Bios/@Redfish.Settings/SettingsObject",
+        SEVERAL,
         Walk("the attribute registry of a Bios whose attribute names are unknown", screens),
     ),
     gives={
@@ -61,19 +63,22 @@ def bmc_bios(docs: Documents) -> Facts:
     rows = [(b, bios.read_settings(TABLE, bios.attributes(b), shown.get(b.uri, bios.NOTHING))) for b in found]
     for name in rows[0][1]:
         yield f"bios.{name}", bios.agreed(of[name].sourced(b) for b, of in rows)
-    for resource in found:
+    many = several(docs)
+    for resource in found if many is None else ():
         yield from _pending(docs, resource, shown.get(resource.uri, bios.NOTHING))
+    if many is not None:
+        yield "bios.pending", many
     names = dict.fromkeys(name for b in found for name in bios.attributes(b))
     odd = next((name for name in names if not name.strip() or len(name) > bios.LONGEST or BROKEN in name), None)
     if odd is not None:
         yield "bios.attribute", Unknown(Reason.UNPARSABLE, f"invalid attribute name {clean(odd, 60)!r}")
     for name in (n for n in names if n.strip() and len(n) <= bios.LONGEST and BROKEN not in n):
-        raw = [_raw(b, name) for b in found if name in bios.attributes(b)]
+        raw = [_raw(b, name) for b in found if many is not None or name in bios.attributes(b)]
         yield f"bios.attribute/{spell_key(name)}", bios.agreed(raw)
 
 
 def _raw(resource: Resource, name: str) -> Sourced:
-    value = scalar(bios.attributes(resource)[name])
+    value = scalar(bios.attributes(resource).get(name))
     source = inside(resource.uri, "Attributes", name)
     return Sourced(Unknown(Reason.NOT_COLLECTED, "no value") if value is None else value, source)
 

@@ -20,9 +20,9 @@ from rackcheck import (
 )
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc import firmware
-from rackcheck.parse.bmc.item import keyed, members, state_of
+from rackcheck.parse.bmc.firmware import INVENTORY
+from rackcheck.parse.bmc.item import health_of, keyed, members, state_of
 
-INVENTORY = "UpdateService/FirmwareInventory"
 TABLE = firmware.table(json.loads((files("rackcheck_probes") / "firmware_functions.json").read_text("utf-8")))
 FUNCTIONS = (*(row.name for row in TABLE.functions), firmware.OTHER)
 ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEATED)
@@ -47,6 +47,7 @@ def linked(docs: Documents) -> None:
         "firmware.component/*.version": version("opaque", "version as the BMC spells it"),
         "firmware.component/*.name": text("name of the component; on some BMCs, the Ids are only numbers"),
         "firmware.component/*.state": text("Enabled, or Absent if the component's part is not there"),
+        "firmware.component/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "firmware.component/*.manufacturer": text("who made the firmware", Class.IDENTITY),
         "firmware.component/*.software_id": text("the maker's id of this kind of firmware", Class.IDENTITY),
         "firmware.component/*.released": text("date of the firmware's release, as the BMC reports it"),
@@ -76,6 +77,7 @@ def bmc_firmware(docs: Documents) -> Facts:
         yield f"{item}.version", component.resource.read("Version")
         yield f"{item}.name", component.resource.read("Name")
         yield f"{item}.state", state_of(component.resource)
+        yield f"{item}.health", health_of(component.resource)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", component.resource.read(name)
         yield f"{item}.write_protected", component.resource.read("WriteProtected", truth)

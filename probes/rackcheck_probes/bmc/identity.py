@@ -13,9 +13,10 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.model.redfish_value import truth
+from rackcheck.model.redfish_value import text_of, truth
 from rackcheck.parse.bmc.item import health_of, keyed, members, reported
 from rackcheck.parse.bmc.part import identified
+from rackcheck.parse.bmc.running import version_of
 from rackcheck_probes.bmc.clock import offset
 
 SYSTEM = {"manufacturer": "Manufacturer", "model": "Model"}
@@ -23,6 +24,7 @@ LABELS = {"serial": "SerialNumber", "sku": "SKU"}
 SYSTEM |= {"power_state": "PowerState", "health": "Status.Health", "bios_version": "BiosVersion"}
 MANAGER = {"type": "ManagerType", "model": "Model", "firmware": "FirmwareVersion"}
 MANAGER |= {"health": "Status.Health", "time": "DateTime"}
+VERSIONS = ("bios_version", "firmware")
 
 
 @probe(
@@ -65,7 +67,8 @@ def bmc_identity(docs: Documents) -> Facts:
     for word, found, names in (("system", systems, SYSTEM), ("manager", managers, MANAGER)):
         for key, resource in keyed(found):
             for fact, name in names.items():
-                value = health_of(resource) if fact == "health" else resource.read(name)
+                reader = version_of if fact in VERSIONS else text_of
+                value = health_of(resource) if fact == "health" else resource.read(name, reader)
                 yield f"bmc.{word}/{spell_key(key)}.{fact}", value
     for key, system in keyed(systems):
         for fact, name in LABELS.items():

@@ -6,22 +6,30 @@ from rackcheck.model.redfish_value import text_of, truth
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc import bios
 from rackcheck.parse.bmc.item import gather, not_there
+from rackcheck.parse.bmc.several import SEVERAL, hosts_of, of_hosts
 from rackcheck_probes.bmc.bios import TABLE
 
 
 @probe(
-    Redfish("Systems/*/SecureBoot", "Systems/*/Bios"),
+    Redfish("Systems/*/SecureBoot", "Systems/*/Bios", SEVERAL),
     gives={"bios.secure_boot": TABLE["secure_boot"].kind},
 )
 def bmc_secure_boot(docs: Documents) -> Facts:
     """Whether the current boot used Secure Boot, from the SecureBoot resource, or else from the BIOS attributes."""
+    held = hosts_of(docs)
+    if isinstance(held, Unknown):
+        yield "bios.secure_boot", held
+        return
     found, trouble = gather(docs.at("Systems/*/SecureBoot"))
+    found = of_hosts(held, found)
     if trouble is not None and not not_there(trouble):
         yield "bios.secure_boot", trouble
         return
     rows = [_running(resource) for resource in found]
     known = [t for t in rows if t is not None] or _attributes(docs)
-    if known:
+    if held.several is not None and len(known) < len(held.hosts):
+        yield "bios.secure_boot", held.several
+    elif known:
         yield "bios.secure_boot", bios.agreed(known)
     elif found:
         yield "bios.secure_boot", found[0].read("SecureBootCurrentBoot", _word)

@@ -6,18 +6,21 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, integer, pro
 from rackcheck.model.catalogue import Kind
 from rackcheck.parse.bmc.chassis import CHASSIS, in_chassis
 from rackcheck.parse.bmc.item import health_of, keyed, state_of
-from rackcheck.parse.bmc.reading_kind import KINDS, OTHER, kind
+from rackcheck.parse.bmc.reading_kind import KINDS, LISTED, OTHER, kind
 from rackcheck.parse.bmc.sensor import THRESHOLDS, limited, sorted_by_kind, thresholds, value
 
 MEANINGS = {
     "headroom": "distances of a temperature from a limit, which decrease as the part gets hotter",
     "delta": "differences between two temperatures",
     "unitless": "sensors whose unit is empty: flags and counts",
+    OTHER: "sensors with another unit, and headrooms and differences that are not in degrees",
 }
 
 
 def measurement(word: str) -> Kind:
     """Return the kind of the fact with the readings of a kind of sensors."""
+    if word == OTHER:
+        return text("reading with its unit, as the BMC returns them", Class.MEASUREMENT)
     if not KINDS[word]:
         return integer("reading, a whole number without a unit", Class.MEASUREMENT)
     return quantity(KINDS[word], "reading", Class.MEASUREMENT)
@@ -48,9 +51,9 @@ def _limits() -> Iterator[tuple[str, Kind]]:
             f"bmc.sensor.{word}": collection(
                 f"{MEANINGS.get(word, f'sensors of {word}')}; unknown if the kind of any sensor is unknown"
             )
-            for word in KINDS
+            for word in LISTED
         },
-        **{f"bmc.sensor.{word}/*.value": measurement(word) for word in KINDS},
+        **{f"bmc.sensor.{word}/*.value": measurement(word) for word in LISTED},
         **dict(_limits()),
     },
 )

@@ -1,8 +1,8 @@
 """Temperature of the air that enters and leaves the machine."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity
+from rackcheck.parse.bmc.air import air, air_sources
 from rackcheck.parse.bmc.chassis import CHASSIS
-from rackcheck.parse.bmc.sensor import air, air_sources
 
 
 @probe(
@@ -10,7 +10,7 @@ from rackcheck.parse.bmc.sensor import air, air_sources
         "Chassis/*/ThermalSubsystem/ThermalMetrics",
         "Chassis/*/Thermal",
         CHASSIS,
-        Walk("the sensors of its air temperatures, by DataSourceUri", air_sources),
+        Walk("Systems/* of several chassis, and the sensors of their air temperatures, by DataSourceUri", air_sources),
     ),
     gives={
         "bmc.thermal.inlet": quantity("C", "intake air; unknown if several sensors report it", Class.MEASUREMENT),

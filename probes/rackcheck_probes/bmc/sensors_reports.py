@@ -2,7 +2,7 @@
 
 from rackcheck import Documents, Facts, Redfish, Walk, collection, probe, spell_key
 from rackcheck.parse.bmc.metric import metrics, walked
-from rackcheck.parse.bmc.reading_kind import KINDS
+from rackcheck.parse.bmc.reading_kind import LISTED
 from rackcheck_probes.bmc.sensors import MEANINGS, measurement
 
 
@@ -11,9 +11,9 @@ from rackcheck_probes.bmc.sensors import MEANINGS, measurement
     gives={
         **{
             f"bmc.report.{word}": collection(f"{MEANINGS.get(word, f'sensors of {word}')} in metric reports")
-            for word in KINDS
+            for word in LISTED
         },
-        **{f"bmc.report.{word}/*.value": measurement(word) for word in KINDS},
+        **{f"bmc.report.{word}/*.value": measurement(word) for word in LISTED},
     },
 )
 def bmc_sensors_reports(docs: Documents) -> Facts:
@@ -22,6 +22,6 @@ def bmc_sensors_reports(docs: Documents) -> Facts:
     for metric in found:
         for word, value in metric.values:
             yield f"bmc.report.{word}/{spell_key(metric.name)}.value", value
-    for word in KINDS:
+    for word in LISTED:
         if trouble is not None:
             yield f"bmc.report.{word}", trouble

@@ -1,7 +1,7 @@
 """BIOS settings in vendor-neutral words: which attribute of this BIOS holds a setting, and what its value means."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +13,7 @@ from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, BiosSettings, Setting, spelled, spelling
 from rackcheck.parse.bmc.bios_value import by_name, scalar
 from rackcheck.parse.bmc.item import gather, not_there
+from rackcheck.parse.bmc.several import hosts_of, of_hosts
 
 Attributes = Mapping[str, Any]
 
@@ -69,18 +70,25 @@ MOST = 5_000
 
 
 def with_attributes(docs: Documents) -> list[Resource]:
-    """Return the Bios resource of every system whose Bios has attributes.
+    """Return the Bios resource of every system whose Bios has attributes, which are then in an object by name.
 
-    Raises Unreadable if no system reports attributes, or if a Bios resource that may have other values was not read.
+    If the BMC has several systems, only the Bios of hosts count. Raises Unreadable if no host reports attributes, if a
+    Bios resource that may have other values was not read, or if one of several hosts reports no attributes.
     """
+    held = hosts_of(docs)
+    if isinstance(held, Unknown):
+        raise Unreadable(held.detail, held.reason)
     found, trouble = gather(docs.at("Systems/*/Bios"))
-    telling = [bios for bios in found if attributes(bios)]
+    found = of_hosts(held, found)
+    telling = [replace(bios, body={**bios.body, "Attributes": own}) for bios in found if (own := attributes(bios))]
     unread = [Unknown(bios.unread.reason, f"{bios.uri}: {bios.unread.detail}") for bios in found if bios.unread]
     trouble = next((why for why in (trouble, *unread) if why is not None and not (telling and not_there(why))), None)
     if trouble is not None:
         raise Unreadable(trouble.detail, trouble.reason)
     if not telling:
         raise Unreadable(f"this BMC has no Bios resource{' with attributes' if found else ''}", Reason.NOT_COLLECTED)
+    if held.several is not None and len(telling) < len(held.hosts):
+        raise Unreadable(held.several.detail, held.several.reason)
     return telling
 
 
@@ -192,15 +200,19 @@ def waiting(known: BiosSettings, now: Attributes, then: Attributes, shown: Mappi
             changes |= {a: SettingReport(scalar(then[a]) or "", (a,)) for a in changed}  # a port of a mixed family
         if None in differ.values():
             unclear = next(a for a in mine if differ[a] is None)
-            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(unclear)} has no value, now or for the next boot")
+            doubt = doubt or _valueless(unclear)
     for attribute in (a for a in then if a not in known_by and now.get(a) != then[a]):
         if not attribute.strip() or len(attribute) > LONGEST or BROKEN in attribute:
             doubt = doubt or Unknown(Reason.UNPARSABLE, f"invalid attribute name {clean(attribute, 60)!r}")
         elif _differ(now.get(attribute), then[attribute]) is None:
-            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(attribute)} has no value, now or for the next boot")
+            doubt = doubt or _valueless(attribute)
         elif _differ(now.get(attribute), then[attribute]):
             changes.setdefault(attribute, SettingReport(scalar(then[attribute]) or "", (attribute,)))
     return Waiting(changes, doubt)
+
+
+def _valueless(attribute: str) -> Unknown:
+    return Unknown(Reason.NOT_COLLECTED, f"{clean(attribute)} has no value, now or for the next boot")
 
 
 def _differ(now: object, then: object) -> bool | None:

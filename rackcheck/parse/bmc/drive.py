@@ -7,6 +7,7 @@ from rackcheck.parse.bmc.chassis import others, own
 from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, named, not_there, read_ones
 from rackcheck.parse.bmc.part import identified
+from rackcheck.parse.bmc.several import several
 from rackcheck.parse.bmc.systems import has_some, some
 
 STORAGE = "Systems/*/Storage/*/Drives/*"
@@ -21,8 +22,12 @@ def drives(docs: Documents) -> Gathered:
     Storage lists the drives, and some BMCs list them again in Chassis, under other Ids. Entries with the same serial
     number are the same drive; entries with the same Id may be different drives. The drives in Chassis are used only if
     the list in Storage is complete, because the same drives may be in both lists. If neither Storage nor Chassis lists
-    any drive, the devices in SimpleStorage are used. If a BMC lists no drive at all, the drives are unknown.
+    any drive, the devices in SimpleStorage are used. If a BMC lists no drive at all, the drives are unknown. If it
+    manages several hosts, no drive is returned, because it is unknown which of them belong to this node.
     """
+    many = several(docs)
+    if many is not None:
+        return [], many
     listed, trouble = _listed(docs, STORAGE)
     stored = _each_once(listed)
     listed, unread = _listed(docs, BAYS)
@@ -91,7 +96,8 @@ def _simple(docs: Documents) -> Gathered:
     found: list[Resource] = []
     for holder in holders:
         more, cut = gather(holder.parts("Devices"))
-        found, trouble = found + more, trouble or cut
+        found += more
+        trouble = trouble or cut
     return found, trouble
 
 

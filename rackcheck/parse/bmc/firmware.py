@@ -1,15 +1,18 @@
 """The function of each component in a BMC's firmware inventory, and its role: whether it runs, or is a copy."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rackcheck.model.documents import Documents
+from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import BROKEN, text_of
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.item import not_there
+
+INVENTORY = "UpdateService/FirmwareInventory"
+"""Path of the collection of firmware components."""
 
 OTHER = "other"
 """The function of a firmware component that matches no row of the table."""
@@ -67,8 +70,11 @@ class SignTable:
     single: frozenset[str]
     """Functions whose components have separate facts elsewhere, or are not firmware."""
 
-    parts: re.Pattern[str]
-    """A link to a part whose own resource describes it, such as a PCIe device; used if nothing else matches."""
+    parts: Mapping[str, frozenset[str]]
+    """Collections of parts whose own resources describe them, and the functions that firmware of such a part may have.
+
+    The parts that a component links to are used if nothing else matches.
+    """
 
     @property
     def counted(self) -> tuple[SignRow, ...]:
@@ -85,11 +91,17 @@ class FirmwareComponent:
     function: Reading
     by: tuple[str, ...]
     role: Reading
+    possible: frozenset[str] | None = None
+    """The functions that it may have if `function` is unknown; None if it may have any."""
 
     @property
     def version(self) -> Sourced:
         """The running version; unknown if the component's role is unknown, absent if the component is absent."""
-        sourced = self.resource.read("Version")
+        return self.read_version(text_of)
+
+    def read_version(self, reader: Callable[[object], str]) -> Sourced:
+        """Return the running version as `version` does, read with `reader`."""
+        sourced = self.resource.read("Version", reader)
         return sourced if isinstance(self.role, str) else Sourced(self.role, sourced.source)
 
 
@@ -100,7 +112,7 @@ def table(raw: Mapping[str, Any]) -> SignTable:
         tuple(_row(name, row) for name, row in raw["roles"].items()),
         frozenset(raw["unsettled"]),
         frozenset(raw["scalar"]),
-        re.compile(raw["parts"]),
+        {name: frozenset(functions) for name, functions in raw["parts"].items()},
     )
 
 
@@ -123,7 +135,15 @@ def components(
     """
     keyed = list(resources)
     installed = {rest for _, r in keyed for word, rest in [_prefix(r)] if word == INSTALLED}
-    return [FirmwareComponent(key, r, *function(known, r, docs), role(known, r, installed)) for key, r in keyed]
+    return [_component(known, key, r, role(known, r, installed), docs) for key, r in keyed]
+
+
+def _component(
+    known: SignTable, key: str, resource: Resource, role: Reading, docs: Documents | None
+) -> FirmwareComponent:
+    name, by = function(known, resource, docs)
+    possible = possible_functions(known, resource, docs) if isinstance(name, Unknown) else None
+    return FirmwareComponent(key, resource, name, by, role, possible)
 
 
 def function(known: SignTable, component: Resource, docs: Documents | None = None) -> tuple[Reading, tuple[str, ...]]:
@@ -174,18 +194,46 @@ def parts_of(known: SignTable, component: Resource, docs: Documents | None) -> t
     found: list[Resource] = []
     lost: Unknown | None = None
     for uri in _links(component) if docs is not None else ():
-        if docs is None or not known.parts.search(uri):
+        if docs is None or _collection(known, uri) is None:
             continue
-        try:
-            part = docs.fetched(uri, component)
-        except Unreadable as error:
-            lost = lost or Unknown(error.reason, str(error))
-            continue
+        part = _part(docs, uri, component)
         if part.unread is None:
             found.append(part)
         elif not not_there(part.unread):
             lost = lost or Unknown(part.unread.reason, f"{part.uri}: {part.unread.detail}")
     return found, lost
+
+
+def _collection(known: SignTable, uri: str) -> str | None:
+    """Return the collection of a part whose own resource describes it, by the part's URI; None for any other URI."""
+    *_, name, last = uri.split("/") if uri.count("/") > 1 else ("", "")
+    return name if name in known.parts and last else None
+
+
+def _part(docs: Documents, uri: str, component: Resource) -> Resource:
+    """Return a part that a component links to; if the link is invalid or was not followed, the reason is its trouble.
+
+    Captures of earlier versions may not contain the part.
+    """
+    try:
+        return docs.fetched(uri, component)
+    except Unreadable as error:
+        return Resource(uri, {}, Unknown(error.reason, str(error)))
+    except Missing:
+        return Resource(uri, {}, Unknown(Reason.NOT_COLLECTED, "not fetched"))
+
+
+def possible_functions(known: SignTable, component: Resource, docs: Documents | None) -> frozenset[str] | None:
+    """Return the functions that a component may have, by the parts that it links to and its description; None: any.
+
+    A part that could not be read may be any part of its collection: a PCIe device is no power supply.
+    """
+    if isinstance(component.read("Name").reading, Unknown):
+        return None
+    names = {_collection(known, uri) for uri in _links(component)} if docs is not None else set()
+    found = [known.parts[name] for name in names if name is not None]
+    described = {row.name for row in known.functions if _hits(row, dict(_texts(component, TEXTS)))}
+    return frozenset(described.union(*found))
 
 
 def role(known: SignTable, component: Resource, installed: Collection[str] = ()) -> Reading:
@@ -227,8 +275,13 @@ def of(found: Iterable[FirmwareComponent], name: str) -> Iterator[FirmwareCompon
 
 
 def gap(found: list[FirmwareComponent], name: str) -> Unknown | None:
-    """Return why the components with the function `name` may be incomplete; an empty list counts as incomplete."""
-    odd = next((c for c in found if isinstance(c.function, Unknown)), None)
+    """Return why the components with the function `name` may be incomplete; an empty list counts as incomplete.
+
+    A component of unknown function makes the lists of those functions incomplete that it may have.
+    """
+    odd = next(
+        (c for c in found if isinstance(c.function, Unknown) and (c.possible is None or name in c.possible)), None
+    )
     if odd is not None:
         return Unknown(Reason.NOT_COLLECTED, f"the function of {clean(odd.key, 60)} is unknown: {odd.function}")
     if not any(of(found, name)):

@@ -21,6 +21,12 @@ CONTEXTS = frozenset({"GPU", "Accelerator"})
 PROPERTY = "TemperatureCelsius"
 LIST = "TemperatureReadingsCelsius"
 
+SHARING = 64
+"""Maximum number of GPUs for which the list of temperatures of one chassis is searched."""
+
+MEMORIES = 64
+"""Maximum number of memory parts of one GPU whose names are compared with the names of sensors."""
+
 
 @dataclass(frozen=True)
 class Heat:
@@ -58,10 +64,15 @@ def heats(docs: Documents) -> Iterator[tuple[str, Heat]]:
     chassis = {key: next(iter(gather(docs.at("Links/Chassis", gpu.resource))[0]), None) for key, gpu in found}
     taken = _taken(docs)
     uris = frozenset(gpu.resource.uri for _, gpu in found)
+    sharing = Counter(place.uri for place in chassis.values() if place is not None)
     for key, gpu in found:
         place = chassis[key]
         alone = place is not None and taken[place.uri] == 1
-        yield key, _heat(docs, gpu, _Relations(docs, gpu, place, uris, alone=alone))
+        many = None
+        if place is not None and sharing[place.uri] > SHARING:
+            why = f"{sharing[place.uri]} GPUs share {place.uri}; its sensors are searched for at most {SHARING}"
+            many = Unknown(Reason.NOT_READ_FURTHER, why)
+        yield key, _heat(docs, gpu, _Relations(docs, gpu, place, uris, alone=alone, doubt=many))
 
 
 def _taken(docs: Documents) -> Counter[str]:
@@ -86,14 +97,26 @@ class _Relations:
     """Which sensors belong to one GPU: by RelatedItem, or because the sensor is in a chassis of this GPU alone."""
 
     def __init__(
-        self, docs: Documents, gpu: Gpu, chassis: Resource | None, gpus_: frozenset[str], *, alone: bool
+        self,
+        docs: Documents,
+        gpu: Gpu,
+        chassis: Resource | None,
+        gpus_: frozenset[str],
+        *,
+        alone: bool,
+        doubt: Unknown | None,
     ) -> None:
-        self.chassis, self.alone = chassis, alone
-        self.memory = frozenset(part.id for part in gather(docs.at("Links/Memory/*", gpu.resource))[0])
+        self.chassis, self.alone, self.doubt = chassis, alone, doubt
+        memory = frozenset(part.id for part in gather(docs.at("Links/Memory/*", gpu.resource))[0])
+        if len(memory) > MEMORIES:
+            why = f"{gpu.resource.uri} links to {len(memory)} memory parts; at most {MEMORIES} are compared"
+            self.doubt = doubt or Unknown(Reason.NOT_READ_FURTHER, why)
+        names = "|".join(re.escape(id_) for id_ in sorted(memory)[:MEMORIES] if len(id_) > 3)
+        self.memory = re.compile(rf"(?<![^\W_])(?:{names})(?![^\W_])") if names else None
         self.own = {gpu.resource.uri, *([gpu.device.uri] if gpu.device is not None else [])}
         if chassis is not None and alone:
             self.own.add(chassis.uri)
-        self.others = gpus_ - {gpu.resource.uri}
+        self.gpus = gpus_
         self.above = gpu.resource.uri
 
     def may_list(self, entry: Resource) -> bool:
@@ -106,7 +129,7 @@ class _Relations:
     def _of_memory(self, uri: str) -> bool:
         """Return whether a sensor is named after memory of the GPU; recorded boards relate it to the GPU itself."""
         name = uri.rstrip("/").rpartition("/")[2]
-        return any(len(id_) > 3 and re.search(rf"(?<![^\W_]){re.escape(id_)}(?![^\W_])", name) for id_ in self.memory)
+        return self.memory is not None and self.memory.search(name) is not None
 
     def has(self, sensor: Resource) -> bool:
         """Return whether a sensor belongs to the GPU's chip."""
@@ -121,7 +144,7 @@ class _Relations:
     def another(self, sensor: Resource) -> bool:
         """Return whether a sensor states that it belongs to another GPU, or to memory."""
         items = related(sensor)
-        return not items & self.own and bool(items & self.others or any("/Memory/" in item for item in items))
+        return not items & self.own and bool(items & self.gpus or any("/Memory/" in item for item in items))
 
 
 def _heat(docs: Documents, gpu: Gpu, relations: _Relations) -> Heat:
@@ -184,8 +207,8 @@ def _sensors(docs: Documents, named: Resource | None, relations: _Relations) -> 
 
 def _entries(docs: Documents, relations: _Relations) -> Iterable[Resource | Unknown | None]:
     """Return the sensors in the list of temperatures of the GPU's chassis; unknown if one of them was not read."""
-    if relations.chassis is None:
-        return []
+    if relations.chassis is None or relations.doubt is not None:
+        return [relations.doubt]
     holders, trouble = gather(docs.at("ThermalSubsystem/ThermalMetrics", relations.chassis))
     found: list[Resource | Unknown | None] = [trouble]
     for holder in holders:

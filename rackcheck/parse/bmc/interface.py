@@ -6,6 +6,7 @@ from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, members, read_ones
 from rackcheck.parse.bmc.port import addresses
+from rackcheck.parse.bmc.several import several
 
 NAME = "EthernetInterfaces"
 
@@ -14,8 +15,12 @@ def of_systems(docs: Documents) -> Gathered:
     """Return the Ethernet interfaces of every system, and why the list may be incomplete.
 
     A GPU baseboard has no interfaces and may omit the collection, so a missing collection makes the list incomplete
-    only if every system omits it.
+    only if every system omits it. If the BMC manages several hosts, no interface is returned, because it is unknown
+    which of them belong to this node.
     """
+    many = several(docs)
+    if many is not None:
+        return [], many
     systems, trouble = members(docs, "Systems")
     found: list[Resource] = []
     known = False
@@ -23,7 +28,8 @@ def of_systems(docs: Documents) -> Gathered:
         more, cut = of_one(docs, system)
         silent = NAME not in system.body and system.unread is None
         known = known or not silent
-        found, trouble = found + more, trouble or (None if silent else cut)
+        found += more
+        trouble = trouble or (None if silent else cut)
     if not known and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"no system of this BMC has {NAME}")
     return found, trouble
@@ -37,7 +43,8 @@ def of_one(docs: Documents, owner: Resource) -> Gathered:
     found: list[Resource] = []
     for collection in collections:
         more, cut = gather(docs.at("*", collection))
-        found, trouble = found + more, trouble or cut
+        found += more
+        trouble = trouble or cut
     return read_ones(found, trouble)
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from rackcheck.model import identity
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.model.redfish_value import BROKEN, HEALTH, amount, health, text_of
@@ -41,7 +42,8 @@ def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]
     found: list[Resource] = []
     for collection in collections:
         more, cut = gather(docs.at("*", collection))
-        found, trouble = found + more, trouble or cut
+        found += more
+        trouble = trouble or cut
     return read_ones(found, trouble)
 
 
@@ -116,11 +118,25 @@ def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = te
 
 
 def _occupied(resource: Resource) -> bool:
-    """Return whether a part whose state is unknown shows that it is there: by its identity, or by a size above zero."""
-    words = (resource.read(name).reading for name in ("SerialNumber", "PartNumber", "Model"))
-    sizes = (resource.read(name, amount).reading for name in ("CapacityMiB", "PowerCapacityWatts", "TotalCores"))
-    known = (*words, *(size for size in sizes if size != 0))
-    return not all(isinstance(each, Unknown) for each in known)
+    """Return whether a part whose state is unknown shows that it is there: by its identity, or by a size above zero.
+
+    A placeholder ("Not Present", "Empty", "NA") is no identity; a part may have one, and still have a model.
+    """
+    words = {name: resource.read(name).reading for name in SHOWN}
+    sizes = (resource.read(name, amount).reading for name in SIZES)
+    return any(isinstance(word, str) and SHOWN[name](word) for name, word in words.items()) or any(
+        isinstance(size, float) and size > 0 for size in sizes
+    )
+
+
+SHOWN: Mapping[str, Callable[[str], object]] = {
+    "SerialNumber": identity.serial,
+    "PartNumber": identity.is_label,
+    "Model": identity.is_label,
+}
+"""Properties that show that a part is there; for each, a function whose result is false for a placeholder."""
+
+SIZES = ("CapacityMiB", "CapacityBytes", "PowerCapacityWatts", "TotalCores")
 
 
 def reported(resource: Resource, name: str, reader: Callable[[object], Value]) -> Sourced:

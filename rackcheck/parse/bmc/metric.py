@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
@@ -37,7 +37,7 @@ class Metric:
             yield word, self._unclear or of_kind(self.sensor, word, self._read(word))
 
     def _read(self, word: str) -> Sourced:
-        return self.entry.read("MetricValue", scaled(word, quantity(self.sensor).factor))
+        return self.entry.read("MetricValue", scaled(self.sensor, word))
 
     @property
     def _unclear(self) -> Sourced | None:
@@ -57,22 +57,33 @@ def metrics(docs: Documents) -> tuple[list[Metric], Unknown | None]:
     sensor that was not read, or that does not report what it measures, makes the list incomplete.
     """
     found, trouble = _listed(docs)
-    parted = {place: SENSOR.fullmatch(place) for place in found}
-    names = Counter(match["sensor"] for match in parted.values() if match)
+    names = _names(found)
     kept: list[Metric] = []
-    for place, match in parted.items():
-        entry = found[place][0]
+    for place, entries in found.items():
+        entry = entries[0]
         sensor = source(docs, Resource(entry.uri, {SOURCE: place}, above=entry))
-        if match is None or not isinstance(sensor, Resource):
+        if not isinstance(sensor, Resource):
             trouble = trouble or (sensor if isinstance(sensor, Unknown) else None)
             continue
-        # A sensor name that several chassis have is preceded by the name of the chassis.
-        own = match["sensor"]
-        name = own if names[own] == 1 else f"{match['chassis']}:{own}"
-        kept.append(Metric(name, sensor, entry, alone=len(found[place]) == 1))
+        kept.append(Metric(names[place], sensor, entry, alone=len(entries) == 1))
         what = quantity(sensor).word.reading
         trouble = trouble or (what if isinstance(what, Unknown) else None)
     return kept, trouble
+
+
+def _names(places: Iterable[str]) -> dict[str, str]:
+    """Return a unique name for the sensor at each URI: its last segment.
+
+    If several sensors have this name, the chassis' name precedes it; if that name is repeated too, the URI is the name.
+    """
+    parted = {place: match for place in places if (match := SENSOR.fullmatch(place))}
+    own = Counter(match["sensor"] for match in parted.values())
+    names = {
+        place: match["sensor"] if own[match["sensor"]] == 1 else f"{match['chassis']}:{match['sensor']}"
+        for place, match in parted.items()
+    }
+    counts = Counter(names.values())
+    return {place: name if counts[name] == 1 else place for place, name in names.items()}
 
 
 def _listed(docs: Documents) -> tuple[dict[str, list[Resource]], Unknown | None]:

@@ -26,16 +26,18 @@ def with_older(docs: Documents, found: Sequence[Resource], form: LinkForm) -> li
     probe does not fetch, are returned as they are.
     """
     link, name = form
-    places = {each.owner.uri: each.owner for each in found if each.owner is not None and "#" not in each.uri}
+    places: dict[str, tuple[Resource, list[Resource]]] = {}
+    for each in found:
+        if each.owner is not None and "#" not in each.uri:
+            places.setdefault(each.owner.uri, (each.owner, []))[1].append(each)
     kept = {each.uri: each for each in found}
     added: list[Resource] = []
-    for uri, chassis in places.items():
+    for chassis, newer in places.values():
         try:
             holders, _ = gather(docs.at(link, chassis))
             older = [part for holder in holders if holder.unread is None for part in gather(holder.parts(name))[0]]
         except Missing:
             continue
-        newer = [each for each in found if each.owner is not None and each.owner.uri == uri and "#" not in each.uri]
         pairs = _pairs(newer, older)
         kept |= {each.uri: replace(each, beside=other) for each, other in pairs}
         if len(pairs) == len(newer):

@@ -12,8 +12,15 @@ from rackcheck.parse.bmc.item import fitted, gather, not_there, read_ones
 
 
 def named_first(resource: Resource, *names: str) -> str:
-    """Return the name that a resource uses for a property with different names in different versions of the schema."""
-    return next((name for name in names if name.partition(".")[0] in resource.body), names[0])
+    """Return the name that a resource uses for a property with different names in different versions of the schema.
+
+    If the resource has no value for it, that is the name which the resource beside it uses, if it has a value.
+    """
+    own = next((name for name in names if name.partition(".")[0] in resource.body), None)
+    other = resource.beside
+    if other is None or other.unread is not None or (own is not None and resource.value(own) is not None):
+        return own or names[0]
+    return next((name for name in names if other.value(name) is not None), own or names[0])
 
 
 def mark(resource: Resource, name: str, spell: Callable[[str], str]) -> str:

@@ -32,7 +32,8 @@ def devices(docs: Documents) -> Gathered:
     found: list[Resource] = []
     for system in systems:
         more, cut = gather(docs.at("PCIeDevices/*", system))
-        found, trouble = found + more, trouble or cut
+        found += more
+        trouble = trouble or cut
     return has_some(*read_ones(list({each.uri: each for each in found}.values()), trouble), "PCIe device")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.model.redfish_value import amount
-from rackcheck.model.resource import MEMBERS, Resource, same_place
+from rackcheck.model.resource import MEMBERS, Body, Resource, same_place
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.chassis import LinkForm, chassis, in_chassis
 from rackcheck.parse.bmc.control import DEVICES, PURPOSES
@@ -42,13 +42,13 @@ def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """
     found, trouble = in_chassis(docs, *SUPPLIES)
     if found or not any("PowerEquipment" in root.body for root in docs.at("")):
-        return with_older(docs, [_embedded(each) for each in found], SUPPLIES[1]), trouble
+        return with_older(docs, _embedded(found), SUPPLIES[1]), trouble
     places, unread = chassis(docs)
     silent = unread is None and not any(form[0].partition("/")[0] in each.body for each in places for form in SUPPLIES)
     shelved, cut = read_ones(*gather(docs.at(SHELVES)))
     if silent and (shelved or cut is not None):
         trouble = cut  # the chassis may omit supplies that are in the shelf
-    return [_embedded(each) for each in shelved], trouble or cut
+    return _embedded(shelved), trouble or cut
 
 
 def walked(docs: Documents) -> None:
@@ -57,15 +57,28 @@ def walked(docs: Documents) -> None:
         gather(docs.at("Metrics", supply))
 
 
-def _embedded(supply: Resource) -> Resource:
-    if supply.above is None or supply.unread is None or not not_there(supply.unread):
-        return supply
-    listed = supply.above.body.get("Members")
+def _embedded(supplies: Sequence[Resource]) -> list[Resource]:
+    """Return the supplies; one that the BMC does not have (404), with the properties that its collection contains."""
+    gone = [each for each in supplies if each.unread is not None and not_there(each.unread)]
+    holders = {each.above.uri: each.above for each in gone if each.above is not None}
+    bodies = {uri: _contained(holder) for uri, holder in holders.items()}
+    return [
+        Resource(each.uri, body, above=each.above)
+        if each.unread is not None and each.above is not None and (body := bodies.get(each.above.uri, {}).get(each.uri))
+        else each
+        for each in supplies
+    ]
+
+
+def _contained(collection: Resource) -> dict[str, Body]:
+    """Return the members of a collection that it contains with properties, by URI."""
+    listed = collection.body.get("Members")
+    found: dict[str, Body] = {}
     for body in listed[:MEMBERS] if isinstance(listed, list) else ():
         uri = body.get("@odata.id") if isinstance(body, Mapping) else None
-        if isinstance(uri, str) and same_place(uri) == supply.uri and any(not name.startswith("@") for name in body):
-            return Resource(supply.uri, body, above=supply.above)
-    return supply
+        if isinstance(uri, str) and any(not name.startswith("@") for name in body):
+            found.setdefault(same_place(uri), body)
+    return found
 
 
 def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:
@@ -95,7 +108,8 @@ def _redundancy_groups(docs: Documents, chassis: Resource) -> tuple[list[Resourc
         parts: list[Resource] = []
         for holder in holders:
             more, cut = gather(holder.parts(name))
-            parts, unread = parts + more, unread or cut
+            parts += more
+            unread = unread or cut
             known = known or (cut is None and name in holder.body)
         if parts or (unread is not None and not not_there(unread)):
             return parts, unread

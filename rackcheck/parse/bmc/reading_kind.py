@@ -34,6 +34,9 @@ Headroom). A `delta` is the difference between two temperatures (ReadingBasis De
 OTHER = "other"
 """The kind of a sensor with another unit, and of a headroom or difference that is not in degrees."""
 
+LISTED = (*KINDS, OTHER)
+"""The kinds that have a list of their sensors."""
+
 _SPELT: Mapping[tuple[str, float], str] = {
     ("temperature", 1): "cel c degc °c degreesc degreescel degreescelsius celsius",
     ("power", 1): "w watt watts",
@@ -82,6 +85,14 @@ TYPES: Mapping[str, tuple[str, float]] = {
     "AirFlow": ("airflow", 1),
 }
 """The kind of a sensor that reports no unit, by its ReadingType, whose unit the schema Sensor fixes."""
+
+OLDER = tuple(
+    f"{side}Threshold{name}" for side in ("Upper", "Lower") for name in ("NonCritical", "Critical", "Fatal", "User")
+)
+"""The thresholds of a sensor in the older Thermal resource (DMTF's schema Thermal)."""
+
+MOST = 256
+"""Maximum number of thresholds, and of related items, that are read of one sensor."""
 
 BASES: Mapping[str, str] = {"Zero": "zero", "Delta": "delta", "Headroom": "headroom"}
 
@@ -210,16 +221,19 @@ def _undecided(why: str, source: str) -> Sourced:
 def _limits(sensor: Resource) -> Iterator[tuple[str, float | None]]:
     """Yield the name and value of every threshold in a body: of Sensor, or of the older Thermal resource.
 
-    A threshold without a number is None. Raises Unreadable if `Thresholds` is invalid.
+    A threshold without a number is None. Raises Unreadable if `Thresholds` is invalid, or has more than `MOST` entries:
+    thousands of excerpts may name one sensor.
     """
     rows = sensor.body.get("Thresholds", {})
     if rows is not None and not isinstance(rows, Mapping):
         raise Unreadable(f"is not an object: {clean(repr(rows), 60)}")
+    if rows and len(rows) > MOST:
+        raise Unreadable(f"has {len(rows)} entries; the maximum is {MOST}", Reason.TOO_LARGE)
     for name, row in (rows or {}).items():
         yield name, _number(row.get("Reading") if isinstance(row, Mapping) else None)
-    for name, value in sensor.body.items():
-        if name.startswith(("UpperThreshold", "LowerThreshold")):
-            yield name, _number(value)
+    for name in OLDER:
+        if name in sensor.body:
+            yield name, _number(sensor.body[name])
 
 
 def _number(value: object) -> float | None:
@@ -243,7 +257,8 @@ def is_silicon(sensor: Resource) -> bool:
 
 
 def related(sensor: Resource) -> frozenset[str]:
-    """Return the URIs in a sensor's RelatedItem, without slashes at their ends."""
+    """Return the first `MOST` URIs in a sensor's RelatedItem, without slashes at their ends."""
     items = sensor.body.get("RelatedItem")
-    links = (item.get("@odata.id") for item in items if isinstance(item, Mapping)) if isinstance(items, list) else ()
+    rows = items[:MOST] if isinstance(items, list) else []
+    links = (item.get("@odata.id") for item in rows if isinstance(item, Mapping))
     return frozenset(link.rstrip("/") for link in links if isinstance(link, str))

@@ -1,17 +1,38 @@
 """The running firmware of a machine's BIOS and BMC: as its system and manager report it, else from the inventory."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from rackcheck.model.documents import Documents
-from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, clean
+from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
+from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource, same_place
 from rackcheck.parse.bmc import firmware
+from rackcheck.parse.bmc.firmware import INVENTORY
 from rackcheck.parse.bmc.host import hosts
 from rackcheck.parse.bmc.item import gather, keyed, members, read_ones
 
-INVENTORY = "UpdateService/FirmwareInventory"
+_DATE = r"date\s*[:=]?\s*[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
+_VERSION = r"(?:ver|version|rev|revision)\.?\s*[:=]?\s*([0-9a-z][0-9a-z._-]*)"
+_COMPOSITE = re.compile(
+    rf"(?:(?:bios|bmc|firmware|build)\s+)*(?:{_DATE}[\s,;]+{_VERSION}|{_VERSION}[\s,;]+(?:(?:bios|build)\s+)?{_DATE})",
+    re.IGNORECASE | re.ASCII,
+)
+"""Matches a text that consists of a labelled date and a labelled version: `BIOS Date: 08/04/2023 Ver 1.4`.
+
+The inventories of recorded Supermicro machines return such texts. A date without a label (`U72 v1.34 (04/18/2025)`)
+is a part of the version.
+"""
+
 ACTIVE = "Links.ActiveSoftwareImage"
 """The link of a Manager or a Bios to the component of the firmware inventory that runs (Redfish schemas)."""
+
+
+def version_of(value: object) -> str:
+    """Return a version; of a text that consists of a labelled date and a labelled version, only the version."""
+    word = text_of(value)
+    found = _COMPOSITE.fullmatch(word)
+    return word if found is None else found[1] or found[2]
 
 
 def bios(docs: Documents, known: firmware.SignTable) -> Sourced | Reading:
@@ -61,7 +82,10 @@ def _listed(
     If the inventory lists none, the result is `own`.
     """
     resources, trouble = members(docs, INVENTORY)
-    found = firmware.components(known, keyed(resources))
+    try:
+        found = firmware.components(known, keyed(resources))
+    except Unreadable as error:
+        return Unknown(error.reason, str(error))
     fitting = [each for each in firmware.of(found, name) if not isinstance(each.role, Absent)]
     active = {uri for each in holders if (uri := _link(each)) is not None}
     linked = [each for each in found if each.resource.uri in active]
@@ -69,7 +93,7 @@ def _listed(
         fitting = linked
     elif trouble is not None or not fitting:
         return own
-    versions = [each.version for each in fitting]
+    versions = [each.read_version(version_of) for each in fitting]
     mute = next((each for each in versions if not isinstance(each.reading, str)), None)
     if mute is not None or len({each.reading for each in versions}) == 1:
         return mute or versions[0]
@@ -94,7 +118,7 @@ def _one(name: str, resources: Sequence[Resource], trouble: Unknown | None) -> R
     """Return the value that all resources report; unknown if any resource does not report it, or if values differ."""
     if trouble is not None:
         return trouble
-    rows = [resource.read(name).reading for resource in resources]
+    rows = [resource.read(name, version_of).reading for resource in resources]
     mute = next((reading for reading in rows if isinstance(reading, Unknown)), None)
     if mute is not None:
         return mute

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rackcheck.model.documents import Documents
-from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import amount, measured
 from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.chassis import chassis, in_chassis
-from rackcheck.parse.bmc.excerpt import meaning, reading
-from rackcheck.parse.bmc.item import fitted, gather, not_there
+from rackcheck.parse.bmc.chassis import in_chassis
+from rackcheck.parse.bmc.excerpt import meaning
+from rackcheck.parse.bmc.item import fitted
 from rackcheck.parse.bmc.power import drawn
-from rackcheck.parse.bmc.reading_kind import KINDS, OTHER, is_flag, kind, quantity
+from rackcheck.parse.bmc.reading_kind import BASES, LISTED, OTHER, is_flag, kind, quantity
 
 READERS: Mapping[str, Callable[[object], float]] = {
     **dict.fromkeys(("temperature", "headroom", "delta", "voltage", "current", "percent", "pressure"), measured),
@@ -38,9 +38,18 @@ def above_zero(value: object) -> float:
     return number
 
 
-def scaled(word: str, factor: float) -> Callable[[object], int | float]:
-    """Return the reader of a reading of the kind `word`, in the unit of KINDS."""
-    return _counted if word == "unitless" else _times(READERS[word], factor)
+def scaled(sensor: Resource, word: str) -> Callable[[object], int | float | str]:
+    """Return the reader of a sensor's reading of the kind `word`, in the unit of KINDS.
+
+    A reading of the kind `other` is a text: the number with the unit as the BMC returns it, because the unit is not
+    known, and with the reference point if that is not zero.
+    """
+    if word == OTHER:
+        unit, base = sensor.read("ReadingUnits").reading, str(sensor.body.get("ReadingBasis"))
+        own = [clean(unit, 60)] if isinstance(unit, str) else []
+        own += [f"({BASES[base].lower()})"] if base in BASES and base != "Zero" else []
+        return lambda value: " ".join((f"{measured(value):.15g}", *own))
+    return _counted if word == "unitless" else _times(READERS[word], quantity(sensor).factor)
 
 
 def _times(reader: Callable[[object], float], factor: float) -> Callable[[object], float]:
@@ -55,7 +64,7 @@ def _counted(value: object) -> int:
 
 
 def words(sensor: Resource) -> tuple[str, ...]:
-    """Return the kinds under which a sensor is listed; empty if it is of another kind, or of an unknown one.
+    """Return the kinds under which a sensor is listed, `other` if its unit is not known; empty if it reports none.
 
     A sensor whose quantity is known, but not whether its reading is a headroom, is listed under its quantity, where its
     value is unknown. A sensor with an empty unit is also listed as `unitless`.
@@ -63,7 +72,7 @@ def words(sensor: Resource) -> tuple[str, ...]:
     what = kind(sensor).reading
     if isinstance(what, Unknown):
         what = quantity(sensor).word.reading
-    listed = (str(what),) if what in KINDS else ()
+    listed = (str(what),) if what in LISTED else ()
     return (*listed, "unitless") if is_flag(sensor) and "unitless" not in listed else listed
 
 
@@ -72,12 +81,12 @@ def value(sensor: Resource, word: str) -> Sourced:
 
     Unknown if its unit is an empty text, as the sensor then is a flag, and if it is unknown what the sensor measures.
     """
-    return of_kind(sensor, word, fitted(sensor, "Reading", scaled(word, quantity(sensor).factor)))
+    return of_kind(sensor, word, fitted(sensor, "Reading", scaled(sensor, word)))
 
 
 def of_kind(sensor: Resource, word: str, given: Sourced) -> Sourced:
     """Return a value of a sensor that is listed under the kind `word`, or why it is unknown."""
-    if word == "unitless":
+    if word in ("unitless", OTHER):
         return given
     if is_flag(sensor):
         return Sourced(Unknown(Reason.NOT_COLLECTED, "its unit is empty: a flag, not a measurement"), sensor.uri)
@@ -86,8 +95,8 @@ def of_kind(sensor: Resource, word: str, given: Sourced) -> Sourced:
 
 
 def limited(word: str) -> bool:
-    """Return whether sensors of a kind have thresholds: not of energy, which only increases, and not without a unit."""
-    return word not in ("energy", "unitless")
+    """Return whether sensors of a kind have thresholds: energy, which only increases, and other units have none."""
+    return word not in ("energy", "unitless", OTHER)
 
 
 def thresholds(sensor: Resource, word: str) -> Iterator[tuple[str, Sourced]]:
@@ -108,50 +117,6 @@ def thresholds(sensor: Resource, word: str) -> Iterator[tuple[str, Sourced]]:
         yield fact, fitted(sensor, f"Thresholds.{name}.Reading", _times(reader, factor))
 
 
-def air(docs: Documents, context: str) -> Sourced | Reading:
-    """Return the temperature of the intake or exhaust air of a machine; `context` is `Intake` or `Exhaust`.
-
-    The temperature is read from the summary of a chassis, else from the only sensor with this context. The temperature
-    is unknown if several summaries or sensors have this context: one recorded BMC returns Intake for all its 120
-    sensors.
-    """
-    places, trouble = chassis(docs)
-    rows: list[Sourced] = []
-    name = f"TemperatureSummaryCelsius.{context}"
-    for place in places:
-        holders, unread = gather(docs.at("ThermalSubsystem/ThermalMetrics", place))
-        lost = next((each.unread for each in holders if each.unread is not None and not not_there(each.unread)), None)
-        trouble = trouble or unread or lost
-        rows += [_summary(docs, each, name, context) for each in holders if _has(each, context)]
-    if not rows:
-        sensors, unread = in_chassis(docs, *TEMPERATURES)
-        trouble = trouble or unread
-        here = [sensor for sensor in sensors if sensor.read("PhysicalContext").reading == context]
-        rows = [reading(each, meaning(docs, each, context), "temperature", _celsius(each)) for each in here]
-    if trouble is not None:
-        return trouble
-    if len(rows) != 1:
-        found = f"{len(rows)} sensors report" if rows else "no sensor reports"
-        return Unknown(Reason.NOT_COLLECTED, f"{found} the context {context}")
-    return rows[0]
-
-
-def _summary(docs: Documents, metrics: Resource, name: str, context: str) -> Sourced:
-    """Read one temperature of a chassis' summary, unless the sensor that it is copied from measures something else."""
-    sourced = metrics.read(f"{name}.Reading", measured)
-    if isinstance(sourced.reading, Unknown):
-        return sourced
-    body = metrics.body["TemperatureSummaryCelsius"][context]
-    excerpt = Resource(inside(metrics.uri, *name.split(".")), body, above=metrics)
-    return reading(excerpt, meaning(docs, excerpt, context), "temperature", sourced)
-
-
-def air_sources(docs: Documents) -> None:
-    """Fetch the sensors that the air temperatures are copied from."""
-    for context in ("Intake", "Exhaust"):
-        air(docs, context)
-
-
 def degrees(docs: Documents, entry: Resource) -> Iterator[tuple[str, Sourced]]:
     """Yield the `kind` of an entry in a list of temperatures, and its `temperature` and `headroom`.
 
@@ -160,7 +125,7 @@ def degrees(docs: Documents, entry: Resource) -> Iterator[tuple[str, Sourced]]:
     what = meaning(docs, entry)
     word = what.reading if isinstance(what.reading, Unknown) or what.reading in DEGREES else OTHER
     yield "kind", Sourced(word, what.source)
-    sourced = _celsius(entry)
+    sourced = celsius_of(entry)
     for fact in DEGREES[:2]:
         if isinstance(sourced.reading, Absent) or word == fact:
             yield fact, sourced
@@ -173,7 +138,8 @@ def degrees(docs: Documents, entry: Resource) -> Iterator[tuple[str, Sourced]]:
 DEGREES = ("temperature", "headroom", "delta")
 
 
-def _celsius(entry: Resource) -> Sourced:
+def celsius_of(entry: Resource) -> Sourced:
+    """Read an entry in a list of temperatures: of the newer schema, or of the older one."""
     return fitted(entry, "Reading" if "Reading" in entry.body else "ReadingCelsius", measured)
 
 
@@ -187,14 +153,6 @@ TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics",
 """The resources below a chassis that list temperatures, each with the name of the array that lists them."""
 
 
-def _has(metrics: Resource, context: str) -> bool:
-    """Return whether a temperature summary has this context; True if it is null, because the value is then unknown."""
-    if "TemperatureSummaryCelsius" not in metrics.body:
-        return False
-    summary = metrics.body["TemperatureSummaryCelsius"]
-    return not isinstance(summary, Mapping) or context in summary
-
-
 def sorted_by_kind(
     sensors: Sequence[tuple[str, Resource]],
 ) -> tuple[dict[str, list[tuple[str, Resource]]], Unknown | None]:
@@ -202,7 +160,7 @@ def sorted_by_kind(
 
     Every group may be incomplete if the quantity of a sensor is unknown, because this sensor may belong to any group.
     """
-    found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in KINDS}
+    found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in LISTED}
     mute: list[str] = []
     for key, sensor in sensors:
         for word in words(sensor):

@@ -66,7 +66,8 @@ def parts(systems: Sequence[Resource], name: str) -> Gathered:
         more, cut = gather(system.parts(name))
         if name not in system.body and cut is None:
             cut = Unknown(Reason.NOT_COLLECTED, f"{system.uri} has no {name}")
-        found, trouble = found + more, trouble or cut
+        found += more
+        trouble = trouble or cut
     return found, trouble
 
 

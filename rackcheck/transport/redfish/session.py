@@ -75,12 +75,20 @@ GONE = frozenset({401, 404, 410})
 REFUSED = frozenset({403, 405, 501})
 """Status codes with which a BMC refuses to delete a session; a retry cannot succeed then."""
 
+BASIC_REJECTED = Unknown(
+    Reason.DENIED,
+    "the BMC does not close sessions, so that no further one was opened, and rejects basic authentication: HTTP 401",
+)
+
 DEAD = 3
 """After this number of consecutive resources without a reply, no further GET is sent."""
 
 
 class Session:
-    """One BMC, from login to logout; if `over` is set, it is the reason why no further request is sent."""
+    """One BMC, from login to logout; if `over` is set, it is the reason why no further request is sent.
+
+    `spared` is true if basic authentication is used because the BMC does not close sessions.
+    """
 
     def __init__(self, bmc: Bmc, limits: Limits, trace: Trace | None = None) -> None:
         self.bmc, self.limits, self.trace = bmc, limits, trace
@@ -95,7 +103,7 @@ class Session:
         self.width = limits.width
         self.load = VisitUsage(limits)
         self.gets = self.dead = self.logins = 0
-        self.welcome = False
+        self.welcome = self.spared = False
         self.place = SESSIONS
         self.left: Unknown | None = None
         self.key: str | None = None
@@ -184,18 +192,19 @@ class Session:
             timer.daemon = True
             timer.start()
             for session in (*self.taken, *earlier):
-                if not self._give_back(*session):
-                    UNCLOSED.add(self.bmc, session)
+                status = self._give_back(*session)
+                if status is not None:
+                    UNCLOSED.add(self.bmc, session, refused=status in REFUSED)
             timer.cancel()
         self.wire.cut()
         self.wire.pool.close()
 
-    def _give_back(self, place: str, key: str) -> bool:
-        """Delete one session, with retries on errors; return whether it is closed, or no longer exists.
+    def _give_back(self, place: str, key: str) -> int | None:
+        """Delete one session, with retries on errors; return None if it is closed, or no longer exists.
 
-        A refusal (403, 405) is not retried.
+        Otherwise the last status code is returned, or 0 without one. A refusal (403, 405) is not retried.
         """
-        why = "no answer"
+        why, status = "no answer", 0
         for attempt in range(GOODBYES):
             time.sleep(min(self.limits.pause * attempt, max(0.0, self.until - time.monotonic())))
             try:
@@ -203,16 +212,17 @@ class Session:
                 client.set_session_key(key)
                 status = client.delete(place).status
             except Exception as error:  # noqa: BLE001  after any error, the session may still exist
-                why = type(error).__name__
+                why, status = type(error).__name__, 0
                 continue
             if status < 300 or status in GONE:
-                return True
+                return None
             why = f"HTTP {status}"
             if status in REFUSED:
                 break
             place = f"{place.rstrip('/')}/" if status in MOVED else place
-        self.left = Unknown(Reason.NOT_COLLECTED, f"{LEFT}: its DELETE failed: {why}")
-        return False
+        basic = "; this visit used basic authentication" if self.spared else ""
+        self.left = Unknown(Reason.NOT_COLLECTED, f"{LEFT}: its DELETE failed: {why}{basic}")
+        return status
 
     def _client(self, times: int = 1, slow: int = 1) -> Client:
         """Return this thread's client, with the current session and the time limits for one request.
@@ -238,7 +248,9 @@ class Session:
         self.logins += 1
         self.key = self.basic = None
         if UNCLOSED.full(self.bmc):
-            self.basic = self._basic()
+            if UNCLOSED.barred(self.bmc):
+                return BASIC_REJECTED
+            self.basic, self.spared = self._basic(), True
             return None
         attempt = 0
         stale = True
@@ -323,6 +335,8 @@ class Session:
                 if answer.status == 401 and not again and self._back_in(logins):
                     again = True  # no second login for a resource that still refuses us
                     continue
+                if answer.status == 401 and self.over is BASIC_REJECTED:
+                    return BASIC_REJECTED
                 self.welcome = self.welcome or (self.logins > 0 and answer.status < 400)
                 if answer.status == 200:
                     self.spelt[uri.rstrip("/").casefold()] = uri.rstrip("/")
@@ -358,6 +372,9 @@ class Session:
                 return True
             if not self.welcome and (self.logins > 1 or self.basic is not None):
                 self.over = Unknown(Reason.DENIED, "HTTP 401")  # repeated wrong passwords lock the user
+                if self.spared:
+                    UNCLOSED.bar(self.bmc)
+                    self.over = BASIC_REJECTED
                 return False
             if self.logins >= LOGINS or self.basic is not None:
                 return False

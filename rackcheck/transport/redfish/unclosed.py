@@ -10,11 +10,15 @@ from rackcheck.transport.redfish.target import Bmc
 MOST = 2
 """Maximum number of sessions of one BMC that are left open; then no session is opened, and basic authentication used.
 
-A burn-in reads a BMC every few seconds: without this limit, a BMC that refuses every DELETE would run out of sessions.
+If a BMC refuses to delete a session, the first one is enough, because it would refuse to delete further ones too.
+A burn-in reads a BMC every few seconds: without this limit, such a BMC would run out of sessions.
 """
 
 LEFT = "the session was not closed and will expire"
 """The beginning of the reason that is recorded for a session that could not be closed."""
+
+BmcUser = tuple[str, str, str | None]
+"""The URL of a BMC, the user and the pinned fingerprint."""
 
 BmcSession = tuple[str, str]
 """The URI of a session and its token."""
@@ -25,22 +29,37 @@ class UnclosedSessions:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._left: dict[tuple[str, str, str | None], list[BmcSession]] = {}
+        self._left: dict[BmcUser, list[BmcSession]] = {}
+        self._refusing: set[BmcUser] = set()
+        self._barred: set[BmcUser] = set()
 
     def full(self, bmc: Bmc) -> bool:
         """Return whether no further session may be opened on this BMC."""
         with self._lock:
-            return len(self._left.get(_key(bmc), ())) >= MOST
+            return _key(bmc) in self._refusing or len(self._left.get(_key(bmc), ())) >= MOST
 
-    def add(self, bmc: Bmc, session: BmcSession) -> None:
-        """Record a session that could not be closed."""
+    def add(self, bmc: Bmc, session: BmcSession, *, refused: bool = False) -> None:
+        """Record a session that could not be closed, and whether the BMC refused to delete it."""
         with self._lock:
             self._left.setdefault(_key(bmc), []).append(session)
+            if refused:
+                self._refusing.add(_key(bmc))
 
     def take(self, bmc: Bmc) -> list[BmcSession]:
         """Remove and return the recorded sessions of a BMC, to try again to close them."""
         with self._lock:
+            self._refusing.discard(_key(bmc))
             return self._left.pop(_key(bmc), [])
+
+    def bar(self, bmc: Bmc) -> None:
+        """Record that this BMC rejects basic authentication, which is then not tried again: it may lock the user."""
+        with self._lock:
+            self._barred.add(_key(bmc))
+
+    def barred(self, bmc: Bmc) -> bool:
+        """Return whether this BMC has rejected basic authentication."""
+        with self._lock:
+            return _key(bmc) in self._barred
 
 
 UNCLOSED = UnclosedSessions()
@@ -53,5 +72,5 @@ def left_open(bodies: Mapping[str, Body | Unknown]) -> str:
     return next((reason for reason in reasons if reason.startswith(LEFT)), "")
 
 
-def _key(bmc: Bmc) -> tuple[str, str, str | None]:
+def _key(bmc: Bmc) -> BmcUser:
     return bmc.url.rstrip("/"), bmc.user, bmc.pin

@@ -221,6 +221,42 @@ def test_the_part_decides_only_if_it_was_read(part: Any, expected: object) -> No
     assert firmware.function(TABLE, odd(Name="GPU", RelatedItem=[{"@odata.id": uri}]), Documents({}))[0] == "gpu"
 
 
+SLOT = "/redfish/v1/Chassis/1/PCIeDevices/slot_3"
+
+
+def without_part(part: Any) -> dict[str, Reading]:
+    """The recorded Lenovo, without the PCIe device that identifies the firmware of slot 3."""
+    bodies: dict[str, Any] = dict(inventory(LENOVO).bodies)
+    bodies.pop(SLOT)
+    return facts(BmcCapture(bodies if part is None else {**bodies, SLOT: part}))
+
+
+@pytest.mark.parametrize("part", [Unknown(Reason.TIMEOUT, "no answer"), Unknown(Reason.DENIED, "HTTP 403"), None])
+def test_a_linked_part_that_was_not_read_leaves_other_functions_known(part: Any) -> None:
+    found, whole = without_part(part), readings(LENOVO)
+    item = f"firmware.component/{spell_key('Slot_3.1')}"
+    assert isinstance(found[f"{item}.function"], Unknown)
+    assert found[f"{item}.version"] == whole[f"{item}.version"]
+    changed = {path for path in whole if found.get(path) != whole[path] and not path.startswith(f"{item}.")}
+    lists = {f"firmware.{name}" for name in TABLE.parts["PCIeDevices"]}
+    assert {path for path in changed if path.startswith("firmware.component")} <= {
+        path for path in whole if isinstance(found.get(path), Unknown) and path.endswith((".function", ".function_by"))
+    }
+    assert {path for path in changed if "/" not in path} <= lists
+    assert isinstance(found["firmware.gpu"], Unknown)  # it may be one
+    assert found["firmware.psu"] == whole["firmware.psu"] != ()
+    assert found["firmware.psu/PSU1"] == "7.52"
+
+
+def test_a_part_that_was_not_read_and_a_description_leave_open_what_both_allow() -> None:
+    uri = "/redfish/v1/Fabrics/1/Switches/0"
+    bundle = odd(Name="Image", Description="TPM image", RelatedItem=[{"@odata.id": uri}])
+    lost = Documents({uri: Unknown(Reason.TIMEOUT, "no answer")})
+    rows = firmware.components(TABLE, [("1", bundle)], lost)
+    open_ = {row.name for row in TABLE.functions if "is unknown" in str(firmware.gap(rows, row.name))}
+    assert open_ == {"tpm", "retimer", "nvswitch", "pcie_switch"}
+
+
 NAMES = {
     "bios": ("BIOS", "System BIOS", "Host image", "BIOSImage1", "UEFI"),
     "bmc": ("Baseboard Management Controller", "BMCImage2", "XCC", "iLO 6", "iDRAC9", "SystemBMC"),
@@ -380,3 +416,35 @@ def test_every_row_of_the_table_matches_in_a_recorded_machine() -> None:
 def _listed(name: str) -> tuple[str, ...]:
     listed = readings(name)["firmware.component"]
     return listed if isinstance(listed, tuple) else ()
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "expected"),
+    [(SUPERMICRO, "BIOS", "OK"), (LENOVO, "PSU1", "OK"), (GB200, "FW_CPLD_0", "OK"), (BLUEFIELD, "BMC", "OK")],
+)
+def test_a_component_has_the_health_that_its_bmc_reports(name: str, key: str, expected: str) -> None:
+    listed = readings(name)["firmware.component"]
+    assert isinstance(listed, tuple)
+    assert component(name, key if key in listed else listed[0], "health") == expected
+
+
+def test_components_without_a_status_and_those_that_are_not_there_have_no_health() -> None:
+    assert isinstance(component(DGX, "PSU_0", "health"), Absent)
+    assert isinstance(component(GB200, "HGX_FW_GPU_0", "health"), Absent)  # Critical, and its State is Absent
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({"Health": "Critical", "State": "Enabled"}, "Critical"),
+        ({"Health": "Warning", "State": "Enabled"}, "Warning"),
+        ({"Health": "OK", "Conditions": [{"Severity": "Critical"}]}, "Critical"),
+    ],
+)
+def test_an_unhealthy_component_is_reported(status: dict[str, object], expected: str) -> None:
+    assert altered("PSU_0", Status=status)["firmware.component/PSU_0.health"] == expected
+
+
+@pytest.mark.parametrize("status", [{"Health": None, "State": "Enabled"}, {"Health": "Fine"}, 7])
+def test_a_health_that_is_none_of_redfish_is_unknown(status: object) -> None:
+    assert isinstance(altered("PSU_0", Status=status)["firmware.component/PSU_0.health"], Unknown)

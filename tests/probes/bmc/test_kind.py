@@ -87,7 +87,61 @@ def test_a_number_of_processors_that_is_none_decides_nothing(count: object) -> N
 def test_neither_processors_nor_switches_nor_power_equipment_is_unknown() -> None:
     assert isinstance(kind(machine(counting(0))), Unknown)
     assert isinstance(kind(machine()), Unknown)
-    assert kind(machine(PowerEquipment=link(f"{ROOT}/PowerEquipment"))) == "power_shelf"
+
+
+def powered(
+    *collections: str, empty: tuple[str, ...] = (), chassis: object = "RackMount", **root: object
+) -> dict[str, Body | Unknown]:
+    """A BMC without systems, with these collections of power equipment."""
+    place = f"{ROOT}/PowerEquipment"
+    bodies = machine(chassis=(chassis,), PowerEquipment=link(place), **root)
+    bodies[place] = {"Id": "PowerEquipment", **{name: link(f"{place}/{name}") for name in (*collections, *empty)}}
+    for name in (*collections, *empty):
+        bodies[f"{place}/{name}"] = {"Members": [link(f"{place}/{name}/1")] if name in collections else []}
+    return bodies
+
+
+def supplied(bodies: Mapping[str, Body | Unknown]) -> dict[str, Body | Unknown]:
+    """The same, with power supplies in the chassis."""
+    place = f"{ROOT}/Chassis/0"
+    return {**bodies, place: {"ChassisType": "RackMount", "PowerSubsystem": link(f"{place}/PowerSubsystem")}}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("PowerShelves", "power_shelf"), ("RackPDUs", "pdu"), ("FloorPDUs", "pdu")]
+)
+def test_power_equipment_is_of_the_kind_of_the_collection_that_has_members(name: str, expected: str) -> None:
+    assert kind(powered(name)) == expected
+    assert kind(powered(name, empty=tuple({"PowerShelves", "RackPDUs", "FloorPDUs"} - {name}))) == expected
+    assert kind(powered(name, "TransferSwitches")) == expected
+    assert isinstance(kind(powered(name) | {f"{ROOT}/PowerEquipment/{name}": LOST}), Unknown)
+    assert isinstance(kind(powered(name) | {f"{ROOT}/PowerEquipment": LOST}), Unknown)
+
+
+def test_power_equipment_without_members_is_a_shelf_only_if_it_has_supplies_and_no_distribution() -> None:
+    gone: dict[str, Body | Unknown] = {f"{ROOT}/PowerEquipment": Unknown(Reason.NOT_COLLECTED, "HTTP 404")}
+    assert kind(supplied(powered())) == "power_shelf"
+    assert kind(supplied(powered()) | gone) == "power_shelf"
+    assert kind(supplied(machine(PowerEquipment=link(f"{ROOT}/PowerEquipment")))) == "power_shelf"  # an older capture
+    for bodies in (powered(), powered() | gone, powered("TransferSwitches"), powered("Switchgear")):
+        assert isinstance(kind(bodies), Unknown)
+    for name in ("RackPDUs", "FloorPDUs", "Switchgear"):
+        assert isinstance(kind(supplied(powered(empty=(name,)))), Unknown)
+
+
+def test_equipment_of_several_kinds_is_unknown() -> None:
+    for bodies in (powered("PowerShelves", "RackPDUs"), powered("RackPDUs", ThermalEquipment=link(f"{ROOT}/T"))):
+        found = kind(bodies)
+        assert isinstance(found, Unknown)
+        assert "several kinds" in found.detail
+
+
+def test_a_server_or_switch_tray_with_distribution_is_no_pdu() -> None:
+    equipment = {uri: body for uri, body in powered("RackPDUs").items() if "/PowerEquipment" in uri}
+    bodies = machine(counting(2), PowerEquipment=link(f"{ROOT}/PowerEquipment"))
+    assert kind(bodies | equipment) == "server"
+    assert isinstance(kind(machine(counting(0), PowerEquipment=link(f"{ROOT}/PowerEquipment")) | equipment), Unknown)
+    assert kind(powered("RackPDUs", chassis="Enclosure")) == "pdu"
 
 
 def placed(count: int, *chassis: int) -> dict[str, object]:

@@ -8,7 +8,7 @@ import depth
 import pytest
 from less_known import LINKS, less
 from noted import Bodies, Noted
-from trees import ALL, read
+from trees import ALL, SUPERMICRO, read
 
 from rackcheck.evaluate.verdict import in_scope, judge
 from rackcheck.model.capture import BmcCapture
@@ -142,13 +142,29 @@ NOT_LISTED = {
     "bmc.nics_sound", "bmc.nvswitches_healthy", "bmc.nvswitches_in_service", "bmc.pcie_sound", "bmc.pcie_switches_sound", "bmc.retimers_sound",
     "bmc.tpms_sound", "bmc.thermal_sound", "leak.detectors_healthy", "leak.none_reported",
 }  # fmt: skip
-"""Rules about parts that the simulated BMC does not list; their power supplies report no health."""
+"""Rules about parts that the simulated BMC does not list; its power supplies and firmware report no health."""
 
 
 def test_the_simulated_machine_passes_what_is_judged_here() -> None:
     found = verdicts(SIMULATED, {})
     assert set(found) >= {"psu.count", "fan.turning", "bmc.systems", "bios.none_pending", "firmware.bmc"}
     assert {i for i, s in found.items() if s is Status.UNKNOWN} - {"bmc.clock"} == NOT_LISTED
-    assert {i for i, s in found.items() if s is Status.NA} == {"bmc.log_quiet", "psu.healthy", "psu.in_service"}
+    assert {i for i, s in found.items() if s is Status.NA} == {
+        "bmc.log_quiet", "firmware.components_sound", "psu.healthy", "psu.in_service",
+    }  # fmt: skip
     assert {s for i, s in found.items() if i != "bmc.clock"} <= {Status.PASS, Status.UNKNOWN, Status.NA}
     assert {i for i in NOT_LISTED if not next(r for r in rules(SIMULATED) if r.id == i).unknown_is_minor} == set()
+
+
+def test_firmware_whose_health_is_critical_fails_and_firmware_without_a_health_proves_nothing() -> None:
+    uri, rule = "/redfish/v1/UpdateService/FirmwareInventory/BMC", "firmware.components_sound"
+    body = bodies(SUPERMICRO)[uri]
+    assert not isinstance(body, Unknown)
+    found = {
+        word: verdicts(SUPERMICRO, {uri: {**body, "Status": {"Health": word, "State": "Enabled"}}})[rule]
+        for word in ("OK", "Warning", "Critical", "Fine")
+    }
+    assert found == {
+        "OK": Status.PASS, "Warning": Status.PASS, "Critical": Status.FAIL, "Fine": Status.UNKNOWN,
+    }  # fmt: skip
+    assert verdicts(SIMULATED, {})[rule] is Status.NA

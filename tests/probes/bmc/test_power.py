@@ -357,3 +357,25 @@ def test_the_shelves_are_not_requested_where_a_chassis_lists_supplies() -> None:
         with Mockup(tree(name)) as server:
             capture, _ = redfish.read(client(server), bmc_power_supply.ask.links)
         assert not [uri for uri in capture.bodies if "PowerEquipment" in uri]
+
+
+@pytest.mark.parametrize("newer", [{}, {"InputNominalVoltageType": None}, {"LineInputVoltageType": None}])
+def test_a_property_that_the_older_schema_names_differently_is_read_from_it(newer: dict[str, object]) -> None:
+    place, held = f"{CHASSIS}/1", f"{CHASSIS}/1/PowerSubsystem/PowerSupplies"
+    older = {"MemberId": "0", "Name": "PSU0", "LineInputVoltageType": "ACHighLine"}
+
+    def voltage(*parts: object, **own: object) -> Reading:
+        bodies: dict[str, Body | Unknown] = {
+            ROOT: {"Chassis": link(CHASSIS)},
+            CHASSIS: {"Members": [link(place)]},
+            place: {"Id": "1", "Power": link(f"{place}/Power"), "PowerSubsystem": {"PowerSupplies": link(held)}},
+            f"{place}/Power": {"Id": "Power", "PowerSupplies": list(parts)},
+            held: {"Members": [link(f"{held}/0")]},
+            f"{held}/0": {"Id": "0", "Name": "PSU0", **own},
+        }
+        return of(bodies)["psu/0.input_type"]
+
+    assert voltage(older, **newer) == "ACHighLine"
+    assert voltage(older, InputNominalVoltageType="AC240V") == "AC240V"
+    assert isinstance(voltage(**newer), Unknown)
+    assert isinstance(voltage({**older, "Name": "another", "MemberId": "7"}, **newer), Unknown)

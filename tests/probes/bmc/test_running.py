@@ -3,12 +3,15 @@
 from typing import Any
 
 import pytest
+from one_probe import ask
 from trees import BLUEFIELD, DELL, DGX, GB200, LENOVO, NVSWITCH, SUPERMICRO, bmc_probes, completed, readings, resource
 
 from rackcheck.model.capture import BmcCapture
 from rackcheck.model.documents import wanted
 from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.parse.bmc.running import version_of
 from rackcheck.probe.collect import collect
+from rackcheck_probes.bmc.identity import bmc_identity
 from rackcheck_probes.bmc.running import bmc_running
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
@@ -50,7 +53,7 @@ def test_no_inventory_is_requested_if_system_and_manager_report_versions() -> No
 @pytest.mark.parametrize(
     ("name", "system", "manager", "bios", "bmc"),
     [
-        (SUPERMICRO, "Systems/1", "Managers/1", "BIOS Date: 08/04/2023 Ver 1.4", "11.01.01"),
+        (SUPERMICRO, "Systems/1", "Managers/1", "1.4", "11.01.01"),
         (LENOVO, "Systems/1", "Managers/1", "22J-1.51", "42S-2.83"),
         (DELL, "Systems/System.Embedded.1", "Managers/iDRAC.Embedded.1", "1.8.2", "6.00.30.00"),
     ],
@@ -103,3 +106,41 @@ def test_a_service_without_systems_reports_its_manager() -> None:
 def test_every_link_is_followed_to_its_end() -> None:
     assert "bmc_running" in bmc_probes()
     assert wanted(bmc_running.ask.links, completed(GB200, bmc_running.ask.links, {})) == {}
+
+
+def test_components_that_cannot_be_distinguished_leave_only_the_version_from_the_inventory_unknown() -> None:
+    """Two forged Ids look like the extended name of a component."""
+    bodies = without(SUPERMICRO, "/redfish/v1/Systems/1")
+    forged = {"BIOS": "x", "BMC": "x", "Backup_BMC": "x:BMC", "Backup_BIOS": f"x:BMC:{INVENTORY}/BMC"}
+    for name, id_ in forged.items():
+        bodies[f"{INVENTORY}/{name}"] = {**resource(SUPERMICRO, f"{INVENTORY}/{name}"), "Id": id_}
+    found = of(SUPERMICRO, bodies)
+    assert found["firmware.bios"] == Unknown(
+        Reason.UNPARSABLE, "items of this BMC cannot be distinguished by their names"
+    )
+    assert found["firmware.bmc"] == "11.01.01"
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("BIOS Date: 03/12/2020 Ver 1.4", "1.4"),
+        ("BIOS Date:03/12/2020 Ver: 1.4b", "1.4b"),
+        ("Build Date 2020-03-12, Version 1.4.2", "1.4.2"),
+        ("Version: 1.4 Date: 03/12/2020", "1.4"),
+        ("Rev. 3.2 Build Date: 03/12/2020", "3.2"),
+        # Not composed of a labelled date and a labelled version: the text is the version.
+        *((text, text) for text in ("U72 v1.34 (04/18/2025)", "A42 v2.60 (08/11/2022)", "1.4", "03/12/2020")),
+        *((text, text) for text in ("FRU Ver 0.01", "BIOS Date: 03/12/2020", "Ver 1.4", "X Date: 03/12/2020 Ver 1.4")),
+        *((text, text) for text in ("BIOS Date: 03/12/2020 Ver 1.4 Ver 1.5", "BIOS Date: today Ver 1.4")),
+    ],
+)
+def test_only_a_text_of_a_labelled_date_and_version_is_split(text: str, version: str) -> None:
+    assert version_of(text) == version
+
+
+def test_the_version_of_a_composite_text_is_given_wherever_the_running_version_is() -> None:
+    system = {**resource(SUPERMICRO, "/redfish/v1/Systems/1"), "BiosVersion": "BIOS Date: 03/12/2020 Ver 1.4"}
+    bodies = {"/redfish/v1/Systems/1": system}
+    assert of(SUPERMICRO, bodies)["firmware.bios"] == "1.4"
+    assert ask(bmc_identity, SUPERMICRO, bodies)["bmc.system/1.bios_version"] == "1.4"

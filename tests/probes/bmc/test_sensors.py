@@ -233,6 +233,20 @@ def test_sensors_of_one_name_are_distinguished_by_their_chassis() -> None:
     assert found["bmc.report.temperature/B:GPU_0_Temp_0.value"] == 26
 
 
+def test_two_sensors_never_share_a_name_in_the_reports() -> None:
+    """The name of the third sensor looks like the extended name of the first one."""
+    forged = entry("27", "A:GPU_0_Temp_0", chassis="C")
+    found = reporting(entry("25", chassis="A"), entry("26", chassis="B"), forged)
+    names = found["bmc.report.temperature"]
+    assert isinstance(names, tuple)
+    assert len(names) == 3
+    assert sorted(str(found[f"bmc.report.temperature/{spell_key(name)}.value"]) for name in names) == [
+        "25.0",
+        "26.0",
+        "27.0",
+    ]
+
+
 @pytest.mark.parametrize("sensor", ["CPU_0_TempLimit_0", "GPU_0_Energy_0", "CPU_0_EnforcedEDPp_0", "x"])
 def test_the_name_of_a_sensor_does_not_decide_what_a_report_says(sensor: str) -> None:
     place = f"{CHASSIS}/G/Sensors/{sensor}"
@@ -326,3 +340,41 @@ def test_a_sensor_without_kind_leaves_every_kind_unknown(mute: dict[str, object]
 def test_a_sensor_that_did_not_answer_leaves_every_list_unknown() -> None:
     found = sensing({"Id": "a", "ReadingUnits": "Cel", "Reading": 20}, LOST)
     assert (found["bmc.sensor"], found["bmc.sensor.temperature"]) == (LOST, LOST)
+
+
+# Units that are not known
+
+
+def test_a_sensor_with_an_unknown_unit_is_given_with_the_unit_as_returned() -> None:
+    found = sensing(
+        {"Id": "light", "Reading": 12.5, "ReadingUnits": "lx"},
+        {"Id": "height", "Reading": 340, "ReadingType": "Altitude"},
+        {"Id": "spare", "Reading": 30, "ReadingUnits": "W", "ReadingBasis": "Headroom"},
+        {"Id": "fan", "Reading": 30, "ReadingUnits": "W"},
+        {"Id": "odd", "Reading": "bright", "ReadingUnits": "lx"},
+    )
+    assert found["bmc.sensor.other"] == ("height", "light", "odd", "spare")
+    values = {key: found[f"bmc.sensor.other/{key}.value"] for key in ("height", "light", "spare")}
+    assert values == {"height": "340", "light": "12.5 lx", "spare": "30 W (headroom)"}
+    assert isinstance(found["bmc.sensor.other/odd.value"], Unknown)
+    assert found["bmc.sensor.power"] == ("fan",)
+
+
+def test_a_unit_cannot_forge_a_line_or_a_long_text() -> None:
+    found = sensing({"Id": "a", "Reading": 1, "ReadingUnits": "lx\n\x1b[2J" + "y" * 500})
+    value = found["bmc.sensor.other/a.value"]
+    assert isinstance(value, str)
+    assert value.isprintable()
+    assert len(value) < 100
+
+
+def test_a_report_lists_a_sensor_with_an_unknown_unit_too() -> None:
+    found = reporting(entry("7"), sensors={f"{CHASSIS}/G/Sensors/GPU_0_Temp_0": {"Id": "s", "ReadingUnits": "lx"}})
+    assert found["bmc.report.other/GPU_0_Temp_0.value"] == "7 lx"
+    assert found["bmc.report.temperature"] == ()
+
+
+def test_a_sensor_that_reports_neither_unit_nor_type_makes_every_list_incomplete() -> None:
+    found = sensing({"Id": "a", "Reading": 1}, {"Id": "b", "Reading": 1, "ReadingUnits": "lx"})
+    assert isinstance(found["bmc.sensor.other"], Unknown)
+    assert found["bmc.sensor.other/b.value"] == "1 lx"

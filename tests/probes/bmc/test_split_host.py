@@ -335,6 +335,74 @@ def test_what_two_hosts_agree_on_is_known_and_the_rest_is_not() -> None:
     assert unknown(ask(PROBES["bmc_host"], LENOVO, twins())["bmc.host.serial"], "1: J105958B, 2: J105958C")
 
 
+@pytest.mark.parametrize(("probe", "path"), [("bmc_drives", "bmc.drive"), ("bmc_interfaces", "bmc.interface")])
+def test_drives_and_interfaces_of_two_hosts_are_those_of_none(probe: str, path: str) -> None:
+    found = ask(PROBES[probe], LENOVO, twins())
+    assert unknown(found[path], "manages 2 hosts (1, 2)")
+    assert not [each for each in found if each.startswith(f"{path}/")]
+    assert isinstance(ask(PROBES[probe], LENOVO)[path], tuple)
+
+
+def settings(*second: tuple[str, object], probe: str = "bmc_bios", gone: tuple[str, ...] = ()) -> Found:
+    """The BIOS facts of two hosts; the second one has other attributes."""
+    own = body(LENOVO, f"{SYSTEMS}/1/Bios", "bmc_bios")
+    place = f"{SYSTEMS}/2/Bios"
+    other = {**own, "@odata.id": place, "Attributes": {**own["Attributes"], **dict(second)}}
+    for name in gone:
+        other["Attributes"].pop(name)
+    other.pop("@Redfish.Settings", None)
+    boot = {f"{SYSTEMS}/2/SecureBoot": body(LENOVO, f"{SYSTEMS}/1/SecureBoot", "bmc_secure_boot")}
+    held = {**twins(Bios={"@odata.id": place}, SecureBoot={"@odata.id": f"{SYSTEMS}/2/SecureBoot"}), place: other}
+    return ask(PROBES[probe], LENOVO, {**held, **boot})
+
+
+SMT = "Processors_HyperThreading"
+
+
+def test_a_bios_attribute_of_two_hosts_is_known_only_if_both_report_the_same() -> None:
+    one, same = ask(PROBES["bmc_bios"], LENOVO), settings()
+    path = f"bios.attribute/{SMT}"
+    assert same[path] == one[path]
+    assert same["bios.smt"] == one["bios.smt"]
+    assert unknown(settings((SMT, "Other"))[path], "different values")
+    less = settings(gone=(SMT,))
+    assert unknown(less[path], "different values")
+    assert isinstance(less["bios.smt"], Unknown)
+    assert unknown(same["bios.pending"], "manages 2 hosts")
+
+
+def test_a_host_without_attributes_or_secure_boot_leaves_those_of_both_unknown() -> None:
+    for second in ({"Bios": None}, {"Bios": {"@odata.id": f"{SYSTEMS}/2/None"}}):
+        lost: dict[str, Body | Unknown] = {f"{SYSTEMS}/2/None": Unknown(Reason.NOT_COLLECTED, "HTTP 404")}
+        found = ask(PROBES["bmc_bios"], LENOVO, {**twins(**second), **lost})
+        assert isinstance(found["bios.smt"], Unknown)
+        assert isinstance(found["bios.attribute"], Unknown)
+    alone = twins()
+    other = alone[f"{SYSTEMS}/2"]
+    assert not isinstance(other, Unknown)
+    less = {name: value for name, value in other.items() if name not in ("Bios", "SecureBoot")}
+    found = ask(PROBES["bmc_bios"], LENOVO, {**alone, f"{SYSTEMS}/2": less})
+    assert unknown(found["bios.smt"], "manages 2 hosts")
+    boot = ask(PROBES["bmc_secure_boot"], LENOVO, {**alone, f"{SYSTEMS}/2": less})
+    assert unknown(boot["bios.secure_boot"], "manages 2 hosts")
+    assert settings(probe="bmc_secure_boot")["bios.secure_boot"] == "disabled"
+
+
+def test_the_bios_of_a_card_is_not_that_of_the_host() -> None:
+    card = twins(SystemType="DPU", Bios={"@odata.id": f"{SYSTEMS}/2/Bios"})
+    own = body(LENOVO, f"{SYSTEMS}/1/Bios", "bmc_bios")
+    card[f"{SYSTEMS}/2/Bios"] = {**own, "Attributes": {SMT: "Other"}}
+    found, one = ask(PROBES["bmc_bios"], LENOVO, card), ask(PROBES["bmc_bios"], LENOVO)
+    assert found[f"bios.attribute/{SMT}"] == one[f"bios.attribute/{SMT}"]
+    assert found["bios.smt"] == one["bios.smt"]
+
+
+@pytest.mark.parametrize("probe", ["bmc_bios", "bmc_drives", "bmc_interfaces", "bmc_secure_boot"])
+def test_the_only_system_with_boot_firmware_is_the_host_at_no_further_request(probe: str) -> None:
+    for name in (DGX, GB200):
+        assert not [uri for uri in completed(name, PROBES[probe].ask.links, {}) if "/Processors" in uri]
+
+
 def test_a_twin_that_is_off_is_still_a_host() -> None:
     off = twins(PowerState="Off", Processors=None, Memory=None, ProcessorSummary=None)
     assert unknown(cpu(LENOVO, off)["bmc.cpu.count"], "manages 2 hosts")
