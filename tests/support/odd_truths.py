@@ -154,6 +154,7 @@ TRUTHS: Mapping[Make, Mapping[str, object]] = {
         **SUPERMICRO,
         "bmc.dimm#": 32,
         "bmc.memory.total": 2048.0,
+        "firmware.bios": "1.4",
         "firmware.component/1.function": "gpu",
     },
     odd_readings.dead_supply: {
@@ -347,7 +348,6 @@ WRONG: Mapping[tuple[Make, str], tuple[object, str]] = {
     (odd_hosts.hidden_host, "psu#"): (4, "the supplies of a chassis that the BMC does not manage are counted"),
     (odd_hosts.hidden_host, "fan#"): (10, "the fans of a chassis that the BMC does not manage are counted"),
     (odd_hosts.hidden_host, "bmc.unhealthy#"): ((), "faults of a chassis that the BMC does not manage are listed"),
-    (odd_hosts.gpu_bios_first, "firmware.bios"): ("1.4", "the version is given with the sentence around it"),
     (odd_readings.cooling_unit, "bmc.sensor.temperature/ApproachTemp.value"): (
         No(""),
         "only its name shows that the reading is a difference",

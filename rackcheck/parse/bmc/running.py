@@ -1,5 +1,6 @@
 """The running firmware of a machine's BIOS and BMC: as its system and manager report it, else from the inventory."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from rackcheck.model.documents import Documents
@@ -13,6 +14,9 @@ INVENTORY = "UpdateService/FirmwareInventory"
 ACTIVE = "Links.ActiveSoftwareImage"
 """The link of a Manager or a Bios to the component of the firmware inventory that runs (Redfish schemas)."""
 
+SENTENCE = re.compile(r"BIOS Date: \S+ Ver (\S+)")
+"""The version of a BIOS in the inventory of a Supermicro, whose system reports the last word alone as BiosVersion."""
+
 
 def bios(docs: Documents, known: firmware.SignTable) -> Sourced | Reading:
     """Return the BIOS version of the hosts; unknown if several hosts have different versions.
@@ -23,7 +27,10 @@ def bios(docs: Documents, known: firmware.SignTable) -> Sourced | Reading:
     own = _one("BiosVersion", found, trouble)
     if trouble is not None or not _silent("BiosVersion", found):
         return own
-    return _listed(docs, known, "bios", [each for host in found for each in gather(docs.at("Bios", host))[0]], own)
+    listed = _listed(docs, known, "bios", [each for host in found for each in gather(docs.at("Bios", host))[0]], own)
+    sourced = listed if isinstance(listed, Sourced) else Sourced(listed, "")
+    stated = SENTENCE.fullmatch(sourced.reading) if isinstance(sourced.reading, str) else None
+    return listed if stated is None else Sourced(stated[1], sourced.source)
 
 
 def bmc(docs: Documents, known: firmware.SignTable) -> Sourced | Reading:

@@ -50,7 +50,7 @@ def test_no_inventory_is_requested_if_system_and_manager_report_versions() -> No
 @pytest.mark.parametrize(
     ("name", "system", "manager", "bios", "bmc"),
     [
-        (SUPERMICRO, "Systems/1", "Managers/1", "BIOS Date: 08/04/2023 Ver 1.4", "11.01.01"),
+        (SUPERMICRO, "Systems/1", "Managers/1", "1.4", "11.01.01"),
         (LENOVO, "Systems/1", "Managers/1", "22J-1.51", "42S-2.83"),
         (DELL, "Systems/System.Embedded.1", "Managers/iDRAC.Embedded.1", "1.8.2", "6.00.30.00"),
     ],
@@ -58,6 +58,15 @@ def test_no_inventory_is_requested_if_system_and_manager_report_versions() -> No
 def test_the_active_image_counts_and_no_copy(name: str, system: str, manager: str, bios: str, bmc: str) -> None:
     found = of(name, without(name, f"/redfish/v1/{system}", f"/redfish/v1/{manager}"))
     assert (found["firmware.bios"], found["firmware.bmc"]) == (bios, bmc)
+
+
+def test_the_version_in_a_sentence_of_the_inventory_is_the_one_that_the_system_reports() -> None:
+    bare = without(SUPERMICRO, "/redfish/v1/Systems/1")
+    assert of(SUPERMICRO, bare)["firmware.bios"] == readings(SUPERMICRO)["firmware.bios"] == "1.4"
+    image = resource(SUPERMICRO, f"{INVENTORY}/BIOS")
+    for odd in ("BIOS Date: 08/04/2023", "BIOS Date: 08/04/2023 Ver 1.4 beta", "Ver 1.4"):
+        bodies = bare | {f"{INVENTORY}/BIOS": {**image, "Version": odd}}
+        assert of(SUPERMICRO, bodies)["firmware.bios"] == odd
 
 
 def doubled(version: str, **manager: object) -> Reading:
