@@ -9,7 +9,7 @@ from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.host import Gathered, Machine
 from rackcheck.parse.bmc.item import fitted, health_of
-from rackcheck.parse.bmc.merge import merged
+from rackcheck.parse.bmc.merge import merged, together
 from rackcheck.parse.bmc.systems import agreed, below, entries, gibibytes, has_some, some
 
 STACKED = ("HBM", "GDDR")
@@ -37,9 +37,8 @@ def modules(docs: Documents, machine: Machine) -> Gathered:
     kept = [each for each in found if not _of_gpu(each)]
     if len(kept) < len(found):
         trouble = trouble or _untyped(kept)
-    boards = [each for each in machine.others if "Memory" in each.body]
-    others, cut = below(docs, boards, "Memory")
-    others = [each for each in others if not _of_gpu(each)]
+    boards = [below(docs, [each], "Memory") for each in machine.others if "Memory" in each.body]
+    others, cut = together(([each for each in listed if not _of_gpu(each)], lost) for listed, lost in boards)
     typed = [each for each in others if not _untyped([each])]
     cut = machine.unsure or cut
     if not kept and not complete(typed):

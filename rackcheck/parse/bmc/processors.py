@@ -7,7 +7,7 @@ from rackcheck.model.fact import Reading, Unknown, clean
 from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.host import Gathered, Machine, alike
-from rackcheck.parse.bmc.merge import merged
+from rackcheck.parse.bmc.merge import merged, together
 from rackcheck.parse.bmc.systems import below, has_some
 
 
@@ -40,7 +40,7 @@ def cpus(docs: Documents, machine: Machine) -> Gathered:
 
     boards = [each for each in machine.others if "Processors" in each.body]
     own = of_type(docs, (list(machine.own), None), "CPU")
-    extra, cut = of_type(docs, (boards, machine.unsure), "CPU")
+    extra, cut = together(of_type(docs, ([board], machine.unsure), "CPU") for board in boards)
     return has_some(*merged(own, ([each for each in extra if alike(each, own[0])], cut), complete), "CPU")
 
 
