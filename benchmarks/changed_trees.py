@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
+sys.path[:1] = [str(ROOT), str(ROOT / "tests" / "support")]  # not this folder, whose redfish.py is no library
 
 import changed_trees  # noqa: E402  from tests/support
 import tree_changes  # noqa: E402  from tests/support
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
                 rows[kind]["compared"] += 1
                 rows[kind][each.outcome] += 1
                 if each.outcome is Outcome.WRONG:
-                    print(f"{name}: {kind}: {change.what}: {each}")
+                    print(f"{name}: {kind}: {change.what}: {each}", flush=True)
     print(
         f"{chosen.trees} changed trees of each of {len(chosen.names or trees.ALL)} recorded trees, seed {chosen.seed}"
     )
