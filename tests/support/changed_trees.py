@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from changed_tree import Served, last
 from mockup_server import Mockup
 from noted import Noted
-from trees import ANY_CASE, BLUEFIELD, DELL, GB200, bmc_probes, read, tree
+from trees import ANY_CASE, BLUEFIELD, DELL, GB200, HPE_INTEL, bmc_probes, read, tree
 
 from rackcheck.model.capture import BmcCapture
 from rackcheck.model.fact import Absent, Reading, Unknown
@@ -29,13 +29,16 @@ EVIDENCE = frozenset({"node.identified_by"})
 
 FAULTS: tuple[tuple[str, str, str], ...] = (
     (BLUEFIELD, r"Chassis/\S+: 404", "bmc.nic"),
+    (BLUEFIELD, r"Chassis/\S+: 404", "bmc.power."),
+    (HPE_INTEL, r"Chassis/1/Devices: 404", "bmc.unhealthy"),
     (DELL, r"NIC\.Slot\.5-1: 404", "bmc.nic"),
     (GB200, r"Processors.* in ", "bmc.cpu"),
 )
 """Known faults, by tree, change and facts.
 
 Two adapters with one id in two chassis are named after their chassis, and if one chassis is 404, the other adapter is
-not. A port whose Id differs from its URI is listed under the name in its URI if it is 404. If two systems report one
+not; the chassis is not in the list of those with a power reading either. A vendor's own list of devices that is 404 does
+not make the list of unhealthy ones unknown. A port whose Id differs from its URI is listed under the name in its URI if it is 404. If two systems report one
 CPU, the health of that which is read first counts.
 """
 
