@@ -37,9 +37,9 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
 """Known faults, by tree, change and facts.
 
 Two adapters with one id in two chassis are named after their chassis, and if one chassis is 404, the other adapter is
-not; the chassis is not in the list of those with a power reading either. A vendor's own list of devices that is 404 does
-not make the list of unhealthy ones unknown. A port whose Id differs from its URI is listed under the name in its URI if it is 404. If two systems report one
-CPU, the health of that which is read first counts.
+not; the chassis is not in the list of those with a power reading either. A vendor's own list of devices that is 404
+does not make the list of unhealthy ones unknown. A port whose Id differs from its URI is listed under the name in its
+URI if it is 404. If two systems report one CPU, the health of that which is read first counts.
 """
 
 KEY = re.compile(r'/(?:"[^"]*"|[^."]*)')
