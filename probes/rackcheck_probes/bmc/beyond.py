@@ -53,20 +53,22 @@ def bmc_beyond(docs: Documents) -> Facts:
     """List the temperatures, voltages and fan speeds beyond a critical threshold that the BMC returns, or near it."""
     left, doubt = others(docs)
     lost = members(docs, "Chassis")[1] or doubt
+    gone, some = None, False
     for link in (*LINKS, MANY):
         resources, trouble = gather(docs.at(link))
         missing = trouble is not None and not_there(trouble)
-        lost = lost or (None if missing else trouble)
+        lost, gone = lost or (None if missing else trouble), gone or (trouble if missing else None)
         for resource in own(resources, left):
             lost = lost or resource.unread
             sensors, cut = ([(resource, "Reading")], None) if link == MANY else _listed(resource)
-            lost = lost or cut
+            lost, some = lost or cut, some or bool(sensors)
             for sensor, name in sensors:
                 where, words = _compared(sensor, name)
                 if where:
                     item = f"bmc.{where}/{spell_key(sensor.uri.removeprefix(f'{ROOT}/'))}"
                     yield f"{item}.name", named(sensor)
                     yield f"{item}.reading", words
+    lost = lost or (None if some else gone)
     if lost is not None:
         yield from (("bmc.beyond", lost), ("bmc.near", lost))
 

@@ -83,7 +83,7 @@ def bmc_firmware(docs: Documents) -> Facts:
         yield f"{item}.write_protected", component.resource.read("WriteProtected", truth)
         yield f"{item}.updateable", component.resource.read("Updateable", truth)
         yield f"{item}.function", component.function
-        yield f"{item}.function_by", component.by
+        yield f"{item}.function_by", component.resource.unread or component.by
         yield f"{item}.role", component.role
     if trouble is not None:
         yield "firmware.component", trouble

@@ -58,7 +58,7 @@ def bmc_unhealthy(docs: Documents) -> Facts:
         shown = with_conditions(resource, resource.read("Status.Health", health))
         if not isinstance(shown.reading, Unknown):
             healths[uri] = shown
-        elif uri in standard and _has_health(resource):
+        elif _has_health(resource) if uri in standard else _is_malformed(resource):
             lost = lost or Unknown(shown.reading.reason, f"{uri}: {shown.reading.detail}")
     states = {uri: found[uri].read("Status.State") for uri in found}
     listed = max((_rank(v) for uri, v in healths.items() if states[uri].reading != "Absent"), default=0)
@@ -98,7 +98,12 @@ def _inner(resource: Resource) -> Iterator[Resource]:
 def _has_health(resource: Resource) -> bool:
     """Whether unreadable health is an error: Status is malformed, or it has a Health and its State is not Absent."""
     status = resource.body.get("Status", {})
-    return not isinstance(status, Mapping) or ("Health" in status and status.get("State") != "Absent")
+    return _is_malformed(resource) or ("Health" in status and status.get("State") != "Absent")
+
+
+def _is_malformed(resource: Resource) -> bool:
+    """Whether there is a Status, and it is no object; many devices that only an iLO lists have a Health of null."""
+    return not isinstance(resource.body.get("Status", {}), Mapping)
 
 
 def _parts(resource: Resource) -> Iterator[Resource]:

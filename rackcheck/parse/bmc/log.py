@@ -15,7 +15,7 @@ from rackcheck.model.resource import Resource, counted
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.chassis import others, own
 from rackcheck.parse.bmc.host import Gathered
-from rackcheck.parse.bmc.item import gather, read_ones
+from rackcheck.parse.bmc.item import gather, gone, read_ones
 from rackcheck.parse.bmc.systems import has_some
 
 NEWEST = 50
@@ -36,6 +36,7 @@ _SKIP = re.compile(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
 def logs(docs: Documents, *places: str) -> Gathered:
     """Return the event logs at these paths (`Systems/*/LogServices/*`), and why the list may be incomplete.
 
+    A log that is listed and does not exist (404) may be one of hardware events, unless its name shows that it is not.
     If the BMC has no log of hardware events, the list counts as incomplete, because a missing log does not prove that
     no event occurred.
     """
@@ -44,8 +45,9 @@ def logs(docs: Documents, *places: str) -> Gathered:
     for place in places:
         more, cut = read_ones(*gather(docs.at(place)))
         left, doubt = others(docs) if place.startswith("Chassis/") else (frozenset[str](), None)
-        trouble = trouble or cut or doubt
-        there = [log for log in own(more, left) if log.unread is None and "Members" not in log.body]
+        mine = own(more, left)
+        trouble = trouble or cut or gone(log for log in mine if not _OTHERS.search(log.uri.rpartition("/")[2])) or doubt
+        there = [log for log in mine if log.unread is None and "Members" not in log.body]
         found |= {log.uri: log for log in there if holds_events(log)}
     return has_some(list(found.values()), trouble, "log of events")
 
@@ -186,16 +188,21 @@ def entries(docs: Documents, log: Resource) -> LogEntries:
 
 
 def _lying_in(page: Resource) -> Iterator[Resource]:
+    """Yield the entries that a page contains; one that it contains twice is one."""
     members = page.body.get("Members")
     if not isinstance(members, list):
         missing = Reason.UNPARSABLE if "Members" in page.body else Reason.NOT_COLLECTED
         raise Unreadable(f"{page.uri} has no list of Members", missing)
+    seen: set[str] = set()
     for number, member in enumerate(members):
         if not isinstance(member, Mapping):
             raise Unreadable(f"{page.uri}: a member is not an entry: {clean(repr(member))}")
         if not any(not name.startswith("@") for name in member):
             raise Unreadable(f"{page.uri} lists links only; its entries were not read", Reason.NOT_READ_FURTHER)
-        yield Resource(f"{page.uri}#/Members/{number}", member, above=page)
+        place = member.get("@odata.id")
+        if not isinstance(place, str) or place not in seen:
+            yield Resource(f"{page.uri}#/Members/{number}", member, above=page)
+        seen |= {place} if isinstance(place, str) else set()
 
 
 def _entry_count(page: Resource) -> int | None:
@@ -209,7 +216,9 @@ def _count(page: Resource, held: int) -> int:
     value = counted(page, "Members")
     if _next(page) is not None and (value is None or value <= held):
         raise Unreadable(f"{page.uri} has a next page, but reports no count of all entries", Reason.NOT_READ_FURTHER)
-    return held if value is None else max(value, held)
+    members = page.body.get("Members")
+    repeated = len(members) - held if isinstance(members, list) else 0
+    return held if value is None else max(value - repeated, held)
 
 
 def _next(page: Resource) -> object:

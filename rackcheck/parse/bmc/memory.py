@@ -9,7 +9,7 @@ from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.host import Gathered, Machine, boards
 from rackcheck.parse.bmc.item import fitted, health_of
-from rackcheck.parse.bmc.merge import merged
+from rackcheck.parse.bmc.merge import merged, together
 from rackcheck.parse.bmc.systems import agreed, below, entries, gibibytes, has_some, some
 
 STACKED = ("HBM", "GDDR")
@@ -38,8 +38,8 @@ def modules(docs: Documents, machine: Machine) -> Gathered:
     if len(kept) < len(found):
         trouble = trouble or _untyped(kept)
     systems, unsure = boards(docs, machine)
-    others, cut = below(docs, [each for each in systems if "Memory" in each.body], "Memory")
-    others = [each for each in others if not _of_gpu(each)]
+    held = [below(docs, [each], "Memory") for each in systems if "Memory" in each.body]
+    others, cut = together(([each for each in listed if not _of_gpu(each)], lost) for listed, lost in held)
     typed = [each for each in others if not _untyped([each])]
     cut = unsure or cut
     if not kept and not complete(typed):

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackcheck.model.fact import Reason, Unknown
@@ -64,6 +64,27 @@ def merged(own: Gathered, others: Gathered, complete: Complete) -> Gathered:
         return union, trouble or (None if complete(union) else cut)
     why = f"whether {matches.left[0].uri} is one of the parts that the host lists is unknown: it has another label"
     return matches.own, trouble or Unknown(Reason.NOT_COLLECTED, why)
+
+
+def together(lists: Iterable[Gathered]) -> Gathered:
+    """Return the parts that several other systems list, each once, and why the list may be incomplete."""
+    found: list[Resource] = []
+    trouble: Unknown | None = None
+    for listed, cut in lists:
+        trouble = trouble or cut
+        known = {each.uri for each in found}
+        more = [each for each in listed if each.uri not in known]
+        if not found or not more:
+            found += more
+            continue
+        matches = _match(found, more)
+        found = matches.own
+        if matches.distinct:
+            found += matches.left
+        elif matches.left:
+            why = f"whether {matches.left[0].uri} is one of the parts that another system lists is unknown"
+            trouble = trouble or Unknown(Reason.NOT_COLLECTED, why)
+    return found, trouble
 
 
 def _without_health(part: Resource) -> Resource:

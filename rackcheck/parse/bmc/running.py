@@ -27,6 +27,9 @@ is a part of the version.
 ACTIVE = "Links.ActiveSoftwareImage"
 """The link of a Manager or a Bios to the component of the firmware inventory that runs (Redfish schemas)."""
 
+SENTENCE = re.compile(r"BIOS Date: \S+ Ver (\S+)")
+"""The version of a BIOS in the inventory of a Supermicro, whose system reports the last word alone as BiosVersion."""
+
 
 def version_of(value: object) -> str:
     """Return a version; of a text that consists of a labelled date and a labelled version, only the version."""
@@ -44,7 +47,10 @@ def bios(docs: Documents, known: firmware.SignTable) -> Sourced | Reading:
     own = _one("BiosVersion", found, trouble)
     if trouble is not None or not _silent("BiosVersion", found):
         return own
-    return _listed(docs, known, "bios", [each for host in found for each in gather(docs.at("Bios", host))[0]], own)
+    listed = _listed(docs, known, "bios", [each for host in found for each in gather(docs.at("Bios", host))[0]], own)
+    sourced = listed if isinstance(listed, Sourced) else Sourced(listed, "")
+    stated = SENTENCE.fullmatch(sourced.reading) if isinstance(sourced.reading, str) else None
+    return listed if stated is None else Sourced(stated[1], sourced.source)
 
 
 def bmc(docs: Documents, known: firmware.SignTable) -> Sourced | Reading:

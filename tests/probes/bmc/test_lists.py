@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from one_probe import Found, ask, bodies
-from trees import DELL, DGX, GB200, HPE_INTEL, LENOVO, SUPERMICRO, bmc_probes
+from trees import DELL, DELTA, DGX, GB200, HPE_INTEL, LENOVO, SUPERMICRO, bmc_probes
 
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.model.resource import Body
@@ -261,3 +261,22 @@ def test_supplies_and_fans_that_two_schemas_list_count_once(name: str) -> None:
         found = read(probe, name)[fact]
         if isinstance(found, tuple):
             assert len(found) == len({str(each).rpartition(":")[2] for each in found})
+
+
+def test_a_firmware_entry_that_does_not_exist_has_no_known_evidence() -> None:
+    place = f"{FIRMWARE}/{members('bmc_firmware', DELL, FIRMWARE)[0]['@odata.id'].rpartition('/')[2]}"
+    before = read("bmc_firmware", DELL)
+    after = read("bmc_firmware", DELL, {place: GONE})
+    evidence = [path for path in before if path.endswith(".function_by") and place.rpartition("/")[2] in path]
+    assert evidence
+    assert all(isinstance(after[path], Unknown) for path in evidence)
+
+
+def test_a_machine_none_of_whose_sensors_exist_has_no_known_list_of_those_beyond_their_limits() -> None:
+    shelf = f"{CHASSIS}/PowerShelf_0"
+    gone = read("bmc_beyond", DELTA, {f"{shelf}/Sensors": GONE})
+    assert all("404" in str(gone[path]) and isinstance(gone[path], Unknown) for path in ("bmc.beyond", "bmc.near"))
+    one = f"{shelf}/Sensors/a"
+    sensor = {"Name": "a", "ReadingType": "Temperature", "ReadingUnits": "Cel", "Reading": 20.0}
+    there = read("bmc_beyond", DELTA, {f"{shelf}/Sensors": collection(link(one)), one: sensor})
+    assert there["bmc.beyond"] == there["bmc.near"] == ()

@@ -225,3 +225,24 @@ def test_a_clock_that_was_set_once_does_not_turn_a_log_round() -> None:
 @pytest.mark.parametrize("kind", [[], ["SEL"], {}, None, 7])
 def test_an_odd_kind_of_log_breaks_nothing(kind: object) -> None:
     assert isinstance(readings_of({"Members": []}, Id="Odd", LogEntryType=kind)["bmc.log"], Unknown)
+
+
+@pytest.mark.parametrize("counted", [3, 4])
+def test_an_entry_that_a_page_contains_twice_counts_once(counted: int) -> None:
+    rows = [entry(n, "Critical" if n == 1 else "OK") | {"@odata.id": f"{ENTRIES}/{n}"} for n in range(3)]
+    found = readings_of({"Members": [*rows, rows[1]], "Members@odata.count": counted})
+    assert (found["entries"], found["read"], found["critical"]) == (3, 3, 1)
+    other = rows[1] | {"@odata.id": f"{ENTRIES}/9"}
+    assert readings_of({"Members": [*rows, other], "Members@odata.count": 4})["critical"] == 2
+
+
+@pytest.mark.parametrize(("name", "lost"), [("FaultLog", True), ("Log2", True), ("AuditLog", False)])
+def test_a_listed_log_that_does_not_exist_leaves_the_list_unknown_unless_it_is_another_kind(
+    name: str, *, lost: bool
+) -> None:
+    held = machine({"Members": [entry(1)], "Members@odata.count": 1})
+    uri = f"{ROOT}/Systems/1/LogServices/{name}"
+    held[f"{ROOT}/Systems/1/LogServices"] = {"Members": [{"@odata.id": LOG}, {"@odata.id": uri}]}
+    found = of(bmc_logs, held | {uri: Unknown(Reason.NOT_COLLECTED, "HTTP 404")})
+    assert isinstance(found["bmc.log"], Unknown) is lost
+    assert found[f"{ITEM}.entries"] == 1

@@ -63,6 +63,15 @@ def test_the_active_image_counts_and_no_copy(name: str, system: str, manager: st
     assert (found["firmware.bios"], found["firmware.bmc"]) == (bios, bmc)
 
 
+def test_the_version_in_a_sentence_of_the_inventory_is_the_one_that_the_system_reports() -> None:
+    bare = without(SUPERMICRO, "/redfish/v1/Systems/1")
+    assert of(SUPERMICRO, bare)["firmware.bios"] == readings(SUPERMICRO)["firmware.bios"] == "1.4"
+    image = resource(SUPERMICRO, f"{INVENTORY}/BIOS")
+    for odd in ("BIOS Date: 08/04/2023", "BIOS Date: 08/04/2023 Ver 1.4 beta", "Ver 1.4"):
+        bodies = bare | {f"{INVENTORY}/BIOS": {**image, "Version": odd}}
+        assert of(SUPERMICRO, bodies)["firmware.bios"] == odd
+
+
 def doubled(version: str, **manager: object) -> Reading:
     """The BMC version of a recorded Supermicro whose backup image is listed like the running one."""
     backup = resource(SUPERMICRO, f"{INVENTORY}/Backup_BMC")

@@ -132,6 +132,21 @@ def test_a_cpu_in_each_of_two_systems_gives_two() -> None:
     assert (found["bmc.cpu.count"], found["bmc.cpu"]) == (2, ("CPU_0", "CPU_1"))
 
 
+def test_parts_that_two_other_systems_of_the_host_list_count_once() -> None:
+    split = f"{SYSTEMS}/Split"
+    changes: dict[str, Body | Unknown] = {
+        SYSTEMS: links(TRAY, BOARD, split),
+        TRAY: without(TRAY, "Processors", "Memory"),
+        split: {"Id": "Split", **{name: body(GB200, TRAY)[name] for name in ("Processors", "Memory")}},
+    }
+    found = cpu(GB200, changes)
+    assert (found["bmc.cpu.count"], len(found["bmc.cpu"])) == (2, 2)  # type: ignore[arg-type]
+    assert len(memory(GB200, changes)["bmc.dimm"]) == 2  # type: ignore[arg-type]
+    third = {"SerialNumber": "PF3A99", "Socket": "CPU_9", "Id": "CPU_9"}
+    place = f"{TRAY}/Processors/CPU_1"
+    assert cpu(GB200, {**changes, place: changed(GB200, place, **third)})["bmc.cpu.count"] == 3
+
+
 def test_one_cpu_that_two_systems_list_under_two_ids_counts_once_and_takes_what_the_host_leaves_out() -> None:
     renamed = f"{BOARD}/Processors/ProcessorModule_0_CPU_0"
     changes: dict[str, Body | Unknown] = {

@@ -4,6 +4,7 @@ import pytest
 from one_probe import ask, bodies
 from trees import DELL, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO
 
+from rackcheck.model.fact import Unknown
 from rackcheck_probes.bmc.unhealthy import bmc_unhealthy
 
 
@@ -53,3 +54,13 @@ def test_a_rollup_is_listed_unless_a_present_part_explains_it(*, absent: bool) -
 @pytest.mark.parametrize(("name", "count"), [(DELL, 0), (LENOVO, 0), (NVSWITCH, 0), (SUPERMICRO, 0)])
 def test_a_healthy_tree_names_nothing(name: str, count: int) -> None:
     assert len(unhealthy(name)) == count
+
+
+def test_a_device_that_only_its_vendor_lists_and_whose_status_is_null_leaves_the_list_unknown() -> None:
+    assert isinstance(ask(bmc_unhealthy, HPE_INTEL)["bmc.unhealthy"], tuple)
+    place = "/redfish/v1/Chassis/1/Devices/19"
+    device = bodies(bmc_unhealthy, HPE_INTEL)[place]
+    assert not isinstance(device, Unknown)
+    lost = ask(bmc_unhealthy, HPE_INTEL, {place: {**device, "Status": None}})["bmc.unhealthy"]
+    assert isinstance(lost, Unknown)
+    assert place in lost.detail

@@ -1,0 +1,290 @@
+"""Recorded BMCs after random changes: every fact keeps its value, or is unknown for the changed part alone.
+
+The tree is read once over HTTPS; for each change only the probes that read a changed resource run again.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache, lru_cache
+
+from changed_tree import Served, last
+from mockup_server import Mockup
+from noted import Noted
+from trees import ANY_CASE, BLUEFIELD, DELL, GB200, HPE_INTEL, bmc_probes, read, tree
+
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Absent, Reading, Unknown
+from rackcheck.model.resource import Body
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.collect import collect
+
+IS_TEMPERATURE = re.compile(r"\.temperature(/|$)")
+ELSEWHERE = frozenset({"firmware.bios", "firmware.bmc"})
+"""Facts that the firmware inventory has too, in its own spelling, if their resource leaves them out."""
+
+EVIDENCE = frozenset({"node.identified_by"})
+"""Lists of what was read, which are shorter if less was read."""
+
+FAULTS: tuple[tuple[str, str, str], ...] = (
+    (BLUEFIELD, r"Chassis/\S+: 404", "bmc.nic"),
+    (BLUEFIELD, r"Chassis/\S+: 404", "bmc.power."),
+    (HPE_INTEL, r"Chassis/1/Devices: 404", "bmc.unhealthy"),
+    (DELL, r"NIC\.Slot\.5-1: 404", "bmc.nic"),
+    (GB200, r"Processors.* in ", "bmc.cpu"),
+)
+"""Known faults, by tree, change and facts.
+
+Two adapters with one id in two chassis are named after their chassis, and if one chassis is 404, the other adapter is
+not; the chassis is not in the list of those with a power reading either. A vendor's own list of devices that is 404
+does not make the list of unhealthy ones unknown. A port whose Id differs from its URI is listed under the name in its
+URI if it is 404. If two systems report one CPU, the health of that which is read first counts.
+"""
+
+KEY = re.compile(r'/(?:"[^"]*"|[^."]*)')
+TIME = "2026-01-01T00:00:00Z"
+Bodies = Mapping[str, Body | Unknown]
+Leaves = Mapping[str, Leaf]
+
+
+class Outcome(StrEnum):
+    """What became of one fact after a change."""
+
+    SAME = "same"
+    PART = "unknown for the part alone"
+    KNOWN = "a known fault"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True)
+class Change:
+    """Bodies of a BMC that replace or add to the recorded ones.
+
+    Facts of `parts` (URIs, with all that is below them) may become unknown, and with `totals` facts of no single item,
+    and those that a holder of `collection` has of its members. `may_move` permits facts of the parts under another path, with the same value or one of `values`; `may_hide` that
+    items whose list becomes unknown are missing. Items of the
+    lists `grows` may be new. `renamed` is a URI before and after the change. With `distance`, the part is no
+    temperature.
+    """
+
+    what: str
+    bodies: Bodies
+    parts: tuple[str, ...] = ()
+    totals: bool = False
+    collection: str = ""
+    may_hide: bool = False
+    values: frozenset[Reading] = frozenset()
+    may_move: bool = False
+    grows: tuple[str, ...] = ()
+    renamed: tuple[str, str] = ("", "")
+    distance: bool = False
+
+    def spelt(self, text: str) -> str:
+        """A text with the name before the change."""
+        before, after = map(last, self.renamed)
+        return text.replace(after, before) if after else text
+
+    def concerns(self, source: str) -> bool:
+        """Whether a fact was read from a part; some BMCs spell their links in several cases."""
+        return any(_inside(source.casefold(), part.casefold()) for part in self.parts)
+
+    def owns(self, source: str) -> bool:
+        """Whether a fact was read from the resource that holds the collection."""
+        return bool(self.collection) and _inside(source.casefold(), self.collection.rpartition("/")[0].casefold())
+
+    @property
+    def readings(self) -> set[Reading | None]:
+        """The readings of the changed sensors."""
+        bodies = (body for body in self.bodies.values() if isinstance(body, Mapping))
+        return {body["Reading"] for body in bodies if isinstance(body.get("Reading"), int | float)}
+
+    def names(self, item: str) -> bool:
+        """Whether an item has the name of a part, as an excerpt of a sensor in a report has."""
+        key = item.rpartition("/")[2].strip('"').rpartition(":")[2]
+        return any(key == last(part) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Base:
+    """A BMC as it was recorded: its bodies, what each probe reads of them, and which probes read a body."""
+
+    name: str
+    capture: BmcCapture
+    leaves: Mapping[str, Leaves]
+    readers: Mapping[str, frozenset[str]]
+
+    @property
+    def bodies(self) -> dict[str, Body]:
+        """The bodies that a probe reads."""
+        held = self.capture.bodies
+        return {uri: body for uri in sorted(self.readers) if not isinstance(body := held[uri], Unknown)}
+
+
+class Replaced(Mapping[str, Body | Unknown]):
+    """Bodies, some of them replaced."""
+
+    def __init__(self, bodies: Bodies, changes: Bodies) -> None:
+        self.bodies, self.changes = bodies, changes
+
+    def __getitem__(self, uri: str) -> Body | Unknown:
+        return self.changes[uri] if uri in self.changes else self.bodies[uri]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.bodies, **self.changes})
+
+    def __len__(self) -> int:
+        return len({**self.bodies, **self.changes})
+
+
+@cache
+def base(name: str) -> Base:
+    """Read a recorded BMC over HTTPS, and its facts."""
+    capture = read(name)
+    served = Served(Mockup(tree(name), ignore_case=name in ANY_CASE).body)
+    served.known |= capture.bodies
+    capture = BmcCapture(served, capture.times)
+    leaves: dict[str, Leaves] = {}
+    readers: dict[str, set[str]] = {}
+    for probe in bmc_probes().values():
+        noted = Noted(served)
+        leaves[probe.name] = collect([probe], BmcCapture(noted, capture.times), TIME)
+        for uri in noted.seen:
+            readers.setdefault(uri, set()).add(probe.name)
+    return Base(name, capture, leaves, {uri: frozenset(names) for uri, names in readers.items()})
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One fact before and after a change; a reading of None is a fact that nothing yields."""
+
+    path: str
+    before: Reading | None
+    after: Reading | None
+    outcome: Outcome
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.before!s} -> {self.after!s}"
+
+
+def compared(known: Base, change: Change) -> Iterator[Compared]:
+    """Compare all facts of the probes that read a changed resource."""
+    found = bmc_probes()
+    old, new = change.renamed
+    times = {uri.replace(old, new) if old else uri: time for uri, time in known.capture.times.items()}
+    capture = BmcCapture(Replaced(known.capture.bodies, change.bodies), times)
+    own = {item for leaves in known.leaves.values() for item in _items_of(leaves, change.concerns)}
+    owners = {item for leaves in known.leaves.values() for item in _items_of(leaves, change.owns)}
+    for probe in sorted(frozenset[str]().union(*(known.readers.get(uri, frozenset()) for uri in change.bodies))):
+        before = known.leaves[probe]
+        now = collect([found[probe]], capture, TIME)
+        after = {change.spelt(path): _spelt(leaf, change) for path, leaf in now.items()} if new else now
+        parts = own | _items_of(after, change.concerns)
+        moved = {
+            _value(leaf.reading)
+            for path, leaf in before.items()
+            if (item := _item(path)) in parts or change.names(item)
+        }
+        moved |= change.readings | change.values
+        hidden = {path for path, leaf in after.items() if change.may_hide and isinstance(leaf.reading, Unknown)}
+        seen = _Seen(change, parts, owners, moved, hidden)
+        for path in {**before, **after}:
+            was, became = before.get(path), after.get(path)
+            outcome = _outcome(path, was, became, seen)
+            if outcome is Outcome.WRONG and _known(known.name, change, path):
+                outcome = Outcome.KNOWN
+            yield Compared(path, _reading(was), _reading(became), outcome)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A change, the items of its parts and of its holder, the values that the parts had, and the unknown lists."""
+
+    change: Change
+    parts: set[str]
+    owners: set[str]
+    values: set[Reading | None]
+    hidden: set[str]
+
+
+def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> Outcome:
+    change, item = seen.change, _item(path)
+    before, after = _value(_reading(was)), _value(_reading(became))
+    of_part = item in seen.parts or any(change.concerns(leaf.source) for leaf in (was, became) if leaf is not None)
+    own = became is not None and change.concerns(became.source)
+    if change.distance and own and after is not None and IS_TEMPERATURE.search(path):
+        return Outcome.WRONG
+    if before == after:
+        return Outcome.SAME
+    if path.partition("/")[0] in change.grows and (before is None if item else _grew(before, after)):
+        return Outcome.SAME
+    if after is None:
+        total = change.totals and (
+            not item or (item in seen.owners and not _of_another_property(was, change.collection))
+        )
+        gone = became is None and any(path.startswith(f"{each}/") for each in seen.hidden)
+        return Outcome.PART if of_part or total or gone or change.names(item) else Outcome.WRONG
+    if (
+        change.may_move
+        and (of_part or change.names(item))
+        and (path.endswith(".kind") or (before is None and after in seen.values))
+    ):
+        return Outcome.PART
+    if change.may_move and not item and isinstance(before, tuple) and isinstance(after, tuple):
+        return Outcome.PART
+    if path in ELSEWHERE or (path in EVIDENCE and set(after) < set(before or ())):  # type: ignore[arg-type]
+        return Outcome.PART if change.totals else Outcome.WRONG
+    return Outcome.WRONG
+
+
+def _known(name: str, change: Change, path: str) -> bool:
+    return any(name == tree and re.search(what, change.what) and path.startswith(facts) for tree, what, facts in FAULTS)
+
+
+def _reading(leaf: Leaf | None) -> Reading | None:
+    return None if leaf is None else leaf.reading
+
+
+def _grew(before: Reading | None, after: Reading | None) -> bool:
+    return isinstance(before, tuple) and isinstance(after, tuple) and set(before) < set(after)
+
+
+def _of_another_property(leaf: Leaf | None, collection: str) -> bool:
+    """Whether a fact was read from a property of the resource that holds a collection, not from the link to it."""
+    holder, _, name = collection.casefold().rpartition("/")
+    return (
+        leaf is not None
+        and re.match(f"{re.escape(holder)}#/(?!{re.escape(name)}$)", leaf.source.casefold()) is not None
+    )
+
+
+def _value(reading: Reading | None) -> Reading | None:
+    """A known value, lists without their order; None if it is unknown or absent."""
+    if isinstance(reading, Unknown | Absent):
+        return None
+    return tuple(sorted(reading)) if isinstance(reading, tuple) else reading
+
+
+@lru_cache(maxsize=100_000)
+def _item(path: str) -> str:
+    """The innermost item that a fact belongs to: `psu/1` of `psu/1.health`; empty if it belongs to none."""
+    end = max((match.end() for match in KEY.finditer(path)), default=0)
+    return path[:end]
+
+
+def _inside(source: str, part: str) -> bool:
+    return source == part or source.startswith((f"{part}/", f"{part}#"))
+
+
+def _items_of(leaves: Leaves, reads: Callable[[str], bool]) -> set[str]:
+    """The items that have a fact from such a source."""
+    return {_item(path) for path, leaf in leaves.items() if reads(leaf.source)} - {""}
+
+
+def _spelt(leaf: Leaf, change: Change) -> Leaf:
+    reading = leaf.reading
+    if isinstance(reading, str):
+        reading = change.spelt(reading)
+    elif isinstance(reading, tuple):
+        reading = tuple(map(change.spelt, reading))
+    return replace(leaf, reading=reading, source=change.spelt(leaf.source))
