@@ -20,6 +20,7 @@ from rackcheck.model.resource import Body
 from rackcheck.model.tree import Leaf
 from rackcheck.probe.collect import collect
 
+OTHER = ("bmc.sensor.other/", "bmc.report.other/")
 IS_TEMPERATURE = re.compile(r"\.temperature(/|$)")
 ELSEWHERE = frozenset({"firmware.bios", "firmware.bmc"})
 """Facts that the firmware inventory has too, in its own spelling, if their resource leaves them out."""
@@ -227,7 +228,7 @@ def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> O
     if (
         change.may_move
         and (of_part or change.names(item))
-        and (path.endswith(".kind") or (before is None and after in seen.values))
+        and (path.endswith(".kind") or (before is None and (after in seen.values or _as_returned(path, after, seen))))
     ):
         return Outcome.PART
     if change.may_move and not item and isinstance(before, tuple) and isinstance(after, tuple):
@@ -235,6 +236,12 @@ def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> O
     if path in ELSEWHERE or (path in EVIDENCE and set(after) < set(before or ())):  # type: ignore[arg-type]
         return Outcome.PART if change.totals else Outcome.WRONG
     return Outcome.WRONG
+
+
+def _as_returned(path: str, after: Reading, seen: _Seen) -> bool:
+    """Whether a fact is the reading of a changed sensor with the unit that the BMC returns: `8.92 A (delta)`."""
+    number = str(after).partition(" ")[0]
+    return path.startswith(OTHER) and number in {f"{v:g}" for v in seen.values if isinstance(v, float | int)}
 
 
 def _known(name: str, change: Change, path: str) -> bool:

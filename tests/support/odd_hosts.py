@@ -192,7 +192,8 @@ def gpu_bios_first() -> ChangedTree:
         shown = {"Manufacturer": "AMD", "Model": "MI300X-OAM", "SerialNumber": serial, "Status": OK}
         tree.add(f"{host}/Processors", f"GPU{number}", {"ProcessorType": "Accelerator", **shown}, first=True)
         tree[f"{FIRMWARE}/GPU{number}"] |= {"Name": f"GPU{number} BIOS", "Version": "113-M3000108-103"}
-    tree[host] |= {"BiosVersion": "", "Model": "AS-8125GS-TNMR2"}
+    del tree[host]["BiosVersion"]
+    tree[host] |= {"Model": "AS-8125GS-TNMR2"}
     tree[host]["ProcessorSummary"] |= {"Count": 10, "Model": "MI300X-OAM"}
     for number in (1, 2):
         own = {"Manufacturer": "Advanced Micro Devices, Inc.", "Model": "AMD EPYC 9654 96-Core Processor   "}

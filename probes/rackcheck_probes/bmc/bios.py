@@ -25,8 +25,9 @@ from rackcheck.model.resource import Resource, inside
 from rackcheck.parse.bmc import bios, bios_registry
 from rackcheck.parse.bmc.bios_table import settings
 from rackcheck.parse.bmc.bios_value import pending, scalar
+from rackcheck.parse.bmc.host import CHOICE
 from rackcheck.parse.bmc.item import gather
-from rackcheck.parse.bmc.several import SEVERAL, several
+from rackcheck.parse.bmc.several import several
 
 Screen = Mapping[str, str]
 
@@ -43,7 +44,7 @@ def screens(docs: Documents) -> dict[str, Screen]:
     Redfish(
         "Systems/*/Bios",
         "Systems/*/Bios/@Redfish.Settings/SettingsObject",
-        SEVERAL,
+        CHOICE,
         Walk("the attribute registry of a Bios whose attribute names are unknown", screens),
     ),
     gives={

@@ -17,9 +17,9 @@ from rackcheck import (
 from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.drive import BAYS, STORAGE, drives, gigabytes, key, share
+from rackcheck.parse.bmc.host import CHOICE
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import identified, label, named_first, revision
-from rackcheck.parse.bmc.several import SEVERAL
 from rackcheck.parse.bmc.systems import some
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model"}
@@ -31,7 +31,7 @@ AMOUNTS = {"capable_speed": "CapableSpeedGbs", "speed": "NegotiatedSpeedGbs", "r
 
 
 @probe(
-    Redfish(STORAGE, BAYS, CHASSIS, SEVERAL, Walk("or Systems/*/SimpleStorage/*", drives)),
+    Redfish(STORAGE, BAYS, CHASSIS, CHOICE, Walk("or Systems/*/SimpleStorage/*", drives)),
     gives={
         "bmc.drive": collection(
             "drives and empty bays, each listed once, including virtual drives of the BMC",

@@ -2,16 +2,16 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, flag, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import truth
+from rackcheck.parse.bmc.host import CHOICE
 from rackcheck.parse.bmc.interface import mac, of_one, of_systems
 from rackcheck.parse.bmc.item import health_of, keyed, members, state_of
 from rackcheck.parse.bmc.port import link, mbps
-from rackcheck.parse.bmc.several import SEVERAL
 
 LINK = text("whether there is a link", words=("up", "down", "starting", "training"))
 
 
 @probe(
-    Redfish("Systems/*/EthernetInterfaces/*", SEVERAL, "Managers/*/EthernetInterfaces/*"),
+    Redfish("Systems/*/EthernetInterfaces/*", CHOICE, "Managers/*/EthernetInterfaces/*"),
     gives={
         "bmc.interface": collection("Ethernet interfaces of the host, as the BMC lists them"),
         "bmc.interface/*.mac": text("hardware address, spelled as in Linux", Class.IDENTITY),

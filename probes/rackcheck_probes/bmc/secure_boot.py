@@ -5,21 +5,19 @@ from rackcheck.model.fact import clean
 from rackcheck.model.redfish_value import text_of, truth
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc import bios
+from rackcheck.parse.bmc.host import CHOICE, machine
 from rackcheck.parse.bmc.item import gather, not_there
-from rackcheck.parse.bmc.several import SEVERAL, hosts_of, of_hosts
+from rackcheck.parse.bmc.several import of_hosts
 from rackcheck_probes.bmc.bios import TABLE
 
 
 @probe(
-    Redfish("Systems/*/SecureBoot", "Systems/*/Bios", SEVERAL),
+    Redfish("Systems/*/SecureBoot", "Systems/*/Bios", CHOICE),
     gives={"bios.secure_boot": TABLE["secure_boot"].kind},
 )
 def bmc_secure_boot(docs: Documents) -> Facts:
     """Whether the current boot used Secure Boot, from the SecureBoot resource, or else from the BIOS attributes."""
-    held = hosts_of(docs)
-    if isinstance(held, Unknown):
-        yield "bios.secure_boot", held
-        return
+    held = machine(docs)
     found, trouble = gather(docs.at("Systems/*/SecureBoot"))
     found = of_hosts(held, found)
     if trouble is not None and not not_there(trouble):

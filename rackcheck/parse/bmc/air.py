@@ -8,12 +8,11 @@ from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import Resource, inside, same_place
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.chassis import BLADES, LEVELS, chassis, in_chassis
+from rackcheck.parse.bmc.chassis import LEVELS, every, is_blade, items_of, others, own
 from rackcheck.parse.bmc.excerpt import meaning, reading
-from rackcheck.parse.bmc.host import Machine
+from rackcheck.parse.bmc.host import Machine, machine
 from rackcheck.parse.bmc.item import gather, not_there
 from rackcheck.parse.bmc.sensor import TEMPERATURES, celsius_of
-from rackcheck.parse.bmc.several import hosts_of
 
 SUMMARY = "TemperatureSummaryCelsius"
 
@@ -26,10 +25,11 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
     sensors, and none of them is then fetched. The air of one machine of an enclosure is not that of the others, nor of
     the enclosure.
     """
-    places, trouble = chassis(docs)
-    held = hosts_of(docs) if len(places) > 1 else Machine()
-    if isinstance(held, Unknown):
-        return trouble or held
+    places, trouble = every(docs)
+    left, doubt = others(docs)
+    if doubt is None:  # else `_enclosure` distinguishes what is common to all machines
+        places = own(places, left)
+    held = machine(docs) if len(places) > 1 else Machine()
     if held.trouble is not None and held.trouble.reason is not Reason.NOT_COLLECTED:
         trouble = trouble or held.trouble  # a system that was not read may be another host
     enclosure = _enclosure(held, places)
@@ -43,7 +43,7 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
         summed = summed or bool(having)
         found += having
     if not summed:
-        sensors, unread = in_chassis(docs, *TEMPERATURES)
+        sensors, unread = items_of(docs, (places, None), *TEMPERATURES)
         trouble = trouble or unread
         found = [sensor for sensor in sensors if sensor.read("PhysicalContext").reading == context]
     if trouble is not None:
@@ -115,10 +115,10 @@ def _enclosure(held: Machine, places: Sequence[Resource]) -> _Enclosure:
     if held.several is not None:
         shared = frozenset.intersection(*linked) if linked else frozenset()
         apart |= dict.fromkeys(frozenset().union(*linked) - shared, held.several)
-    blades = [each for each in places if each.body.get("ChassisType") in BLADES]
-    own = frozenset[str]().union(*linked)
+    blades = [each for each in places if is_blade(each)]
+    home = frozenset[str]().union(*linked)
     for blade in blades if len(blades) > 1 else ():
-        if blade.uri not in own:
+        if blade.uri not in home:
             why = f"{blade.uri} is one of {len(blades)} blades, and not known to be that of this node"
             apart.setdefault(blade.uri, held.several or Unknown(Reason.NOT_COLLECTED, why))
     above = {each.uri: uri for each in places for uri in sorted(_linked(each, "ContainedBy"))[:1]}

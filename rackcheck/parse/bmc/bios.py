@@ -12,8 +12,9 @@ from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, BiosSettings, Setting, spelled, spelling
 from rackcheck.parse.bmc.bios_value import by_name, scalar
+from rackcheck.parse.bmc.host import machine
 from rackcheck.parse.bmc.item import gather, not_there
-from rackcheck.parse.bmc.several import hosts_of, of_hosts
+from rackcheck.parse.bmc.several import of_hosts
 
 Attributes = Mapping[str, Any]
 
@@ -75,9 +76,7 @@ def with_attributes(docs: Documents) -> list[Resource]:
     If the BMC has several systems, only the Bios of hosts count. Raises Unreadable if no host reports attributes, if a
     Bios resource that may have other values was not read, or if one of several hosts reports no attributes.
     """
-    held = hosts_of(docs)
-    if isinstance(held, Unknown):
-        raise Unreadable(held.detail, held.reason)
+    held = machine(docs)
     found, trouble = gather(docs.at("Systems/*/Bios"))
     found = of_hosts(held, found)
     telling = [replace(bios, body={**bios.body, "Attributes": own}) for bios in found if (own := attributes(bios))]

@@ -34,7 +34,7 @@ def others(docs: Documents) -> tuple[frozenset[str], Unknown | None]:
     places = {_spelt(each.uri): each for each in listed if each.unread is None}
     linked = {uri: _links(each, "ComputerSystems") for uri, each in places.items()}
     several = len(frozenset().union(*linked.values())) > 1 if linked else False
-    if not several and sum(map(_is_blade, places.values())) < 2:
+    if not several and sum(map(is_blade, places.values())) < 2:
         return frozenset(), None
     try:
         found = machine(docs)
@@ -87,7 +87,9 @@ def _type(chassis: Resource) -> str:
     return str(chassis.body.get("ChassisType"))
 
 
-def _is_blade(chassis: Resource) -> bool:
+def is_blade(chassis: Resource) -> bool:
+    """Return whether a chassis holds one machine, and is plugged into a chassis of several."""
+    """Return whether a chassis holds one machine, and is plugged into a chassis of several."""
     return _type(chassis) in BLADES
 
 
@@ -151,7 +153,7 @@ def _of_others(tree: _Tree, linked: Mapping[str, frozenset[str]], systems: Seque
 def _beside(tree: _Tree, linked: Mapping[str, frozenset[str]], hosts: Sequence[Resource]) -> frozenset[str]:
     """Return the blades without a link to a system, if the host is in another chassis of the same type."""
     home = _joined(linked, hosts)
-    types = {_type(tree.places[uri]) for uri in home if _is_blade(tree.places[uri])}
+    types = {_type(tree.places[uri]) for uri in home if is_blade(tree.places[uri])}
     kept = tree.around(home)
     return frozenset(
         uri for uri, each in tree.places.items() if _type(each) in types and not linked[uri] and uri not in kept
@@ -164,10 +166,16 @@ def chassis(docs: Documents) -> Gathered:
     A chassis that the collection lists but the BMC does not have (404) is left out: it makes nothing unknown that
     another chassis reports. If the BMC has none of the listed chassis, that is the reason.
     """
+    found, trouble = every(docs)
+    left, doubt = others(docs)
+    return own(found, left), trouble or doubt
+
+
+def every(docs: Documents) -> Gathered:
+    """Return every chassis that exists, also those of other machines, and why the list may be incomplete."""
     found, trouble = members(docs, "Chassis")
     there = [each for each in found if each.unread is None or not not_there(each.unread)]
-    left, doubt = others(docs)
-    return own(there, left), trouble or doubt or (None if there else gone(found))
+    return there, trouble or (None if there else gone(found))
 
 
 def in_chassis(docs: Documents, *forms: LinkForm) -> Gathered:
@@ -175,7 +183,12 @@ def in_chassis(docs: Documents, *forms: LinkForm) -> Gathered:
 
     If no chassis lists any, a listed chassis that the BMC does not have (404) makes the list incomplete.
     """
-    places, trouble = chassis(docs)
+    return items_of(docs, chassis(docs), *forms)
+
+
+def items_of(docs: Documents, listed: Gathered, *forms: LinkForm) -> Gathered:
+    """Return the same of some chassis, and why the list may be incomplete."""
+    places, trouble = listed
     holdings = _Holdings(docs)
     for place in places:
         failed = holdings.take(place, forms)

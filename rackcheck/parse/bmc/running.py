@@ -73,11 +73,12 @@ def bmc(docs: Documents, known: firmware.SignTable) -> Sourced | Reading:
 
 
 def _silent(name: str, resources: Sequence[Resource]) -> bool:
-    """Return whether all resources were read, and none has a value of the property `name`."""
-    readings = [each.read(name).reading for each in resources]
-    return all(isinstance(each, Unknown) and each.reason is Reason.NOT_COLLECTED for each in readings) and not any(
-        each.unread for each in resources
-    )
+    """Return whether all resources were read, and none has the property `name`.
+
+    A property that is null or empty is one that the BMC reports at other times, in a spelling of its own: the inventory
+    often has another one, as `2.72 Sep 04 2022` for `iLO 5 v2.72`.
+    """
+    return all(each.unread is None and each.body and name not in each.body for each in resources)
 
 
 def _listed(

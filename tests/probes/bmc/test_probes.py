@@ -502,10 +502,10 @@ def test_other_spellings_are_known(attributes: Mapping[str, object], expected: M
     assert {name: word for name, word in found.items() if not isinstance(word, Unknown)} == expected
 
 
-def test_of_several_systems_the_one_with_attributes_is_the_host() -> None:
+def test_settings_of_one_of_two_systems_that_may_be_the_host_are_unknown() -> None:
     others: tuple[object, ...] = ({}, Unknown(Reason.NOT_COLLECTED, "HTTP 404"))
     for other in others:
-        assert of(machine({"LogicalProc": "Disabled"}, other))["bios.smt"] == "disabled"
+        assert isinstance(of(machine({"LogicalProc": "Disabled"}, other))["bios.smt"], Unknown)
 
 
 def test_a_second_bios_that_could_not_be_read_makes_settings_unknown() -> None:
@@ -620,7 +620,7 @@ def test_no_attribute_can_break_a_reader(attributes: dict[str, Any]) -> None:
 
 
 def test_all_links_together_are_few() -> None:
-    assert len(links()) <= 60
+    assert len(links()) <= 62
 
 
 def without(name: str, end: str) -> dict[str, Reading]:

@@ -4,7 +4,20 @@ from typing import Any
 
 import pytest
 from one_probe import ask
-from trees import BLUEFIELD, DELL, DGX, GB200, LENOVO, NVSWITCH, SUPERMICRO, bmc_probes, completed, readings, resource
+from trees import (
+    BLUEFIELD,
+    DELL,
+    DGX,
+    GB200,
+    HPE_AMD,
+    LENOVO,
+    NVSWITCH,
+    SUPERMICRO,
+    bmc_probes,
+    completed,
+    readings,
+    resource,
+)
 
 from rackcheck.model.capture import BmcCapture
 from rackcheck.model.documents import wanted
@@ -25,8 +38,18 @@ def of(name: str, bodies: dict[str, Any]) -> dict[str, Reading]:
 
 def without(name: str, *uris: str, **more: object) -> dict[str, Any]:
     """The bodies of these URIs without their versions."""
-    lost = {"BiosVersion": None, "FirmwareVersion": "null"}
-    return {uri: {**resource(name, uri), **lost, **more} for uri in uris}
+    lost = ("BiosVersion", "FirmwareVersion")
+    return {uri: {k: v for k, v in resource(name, uri).items() if k not in lost} | more for uri in uris}
+
+
+@pytest.mark.parametrize("version", [None, "", "null"])
+def test_a_version_that_is_null_now_is_not_replaced_by_another_spelling_of_the_inventory(version: str | None) -> None:
+    """Just after its restart a BMC may return null for what it reports as `iLO 5 v2.72`: 2.72 Sep 04 2022 is no change."""
+    lost = {"BiosVersion": version, "FirmwareVersion": version}
+    uris = ("/redfish/v1/Systems/1", "/redfish/v1/Managers/1")
+    found = of(HPE_AMD, {uri: {**resource(HPE_AMD, uri), **lost} for uri in uris})
+    assert isinstance(found["firmware.bios"], Unknown)
+    assert isinstance(found["firmware.bmc"], Unknown)
 
 
 @pytest.mark.parametrize(
