@@ -17,7 +17,7 @@ from statistics import NormalDist
 BUDGET = 0.01
 """Intended maximum probability of any finding in a healthy fleet, over all GPUs and metrics.
 
-In simulations with heavy tails it is up to 2.4 % (docs/guide/burnin.md).
+In simulations with heavy tails in one metric alone it is up to 8 % (docs/guide/burnin.md).
 """
 
 WIDE_BUDGET, NARROW_BUDGET = 0.009, 0.004
