@@ -40,7 +40,7 @@ class PeerMetric:
     depend on node and slot, whose effects are removed. `typical` is the standard deviation (relative) that is assumed
     for fewer than 16 GPUs. If `evidence` is false, the values are not used to decide whether the distribution has heavy
     tails: use this for a metric that is not always measured. If `exact` is true, identical chips have identical values,
-    and differences are errors of measurement: normal tails are then assumed unless heavy ones are evident.
+    and differences are errors of measurement: fewer GPUs are then enough for the narrow bound.
     """
 
     values: Sequence[float | None]
@@ -151,13 +151,12 @@ def _narrow(splits: Mapping[str, _Split], metrics: Mapping[str, PeerMetric]) -> 
             if metric.evidence and (metrics[name].placed or not metric.placed)
         ]
         known = [each for each in pool if each is not None]
-        if len(splits[name].left) < tails.ENOUGH:
+        if len(splits[name].left) < (tails.ENOUGH_EXACT if metrics[name].exact else tails.ENOUGH):
             found[name] = False
         elif value is None or len(known) < len(pool):
             found[name] = None
         else:
-            most = 0.0 if metrics[name].exact else -tails.UNLIKELY
-            found[name] = math.fsum(known) <= most and value <= tails.ODDS
+            found[name] = math.fsum(known) <= -tails.UNLIKELY and value <= tails.ODDS
     return found
 
 

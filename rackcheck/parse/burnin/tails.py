@@ -32,8 +32,8 @@ METRICS = 8
 WIDTH_OF_T = 1.16
 """The width (`spans.width`) of Student's t with 5 degrees of freedom and scale 1; computed by `straggler.py`."""
 
-ENOUGH = 96
-"""Minimum number of GPUs for the narrow bound; simulated."""
+ENOUGH, ENOUGH_EXACT = 96, 48
+"""Minimum number of GPUs for the narrow bound: in general, and for an exact metric (`family.PeerMetric`); simulated."""
 
 FREEDOM = 0.6
 """Degrees of freedom of a width, divided by those of the values from which it is estimated; simulated."""
@@ -45,10 +45,7 @@ NEAR = -2.5
 """Values below this number of widths are not evidence of tails: they may be faulty parts."""
 
 UNLIKELY = math.log(10)
-"""Heavy tails are excluded if normal tails explain all metrics' values better by a factor of at least 10; simulated.
-
-For an exact metric (`family.PeerMetric`), normal tails need only explain them as well as heavy tails do.
-"""
+"""Heavy tails are excluded if normal tails explain all metrics' values better by a factor of at least 10; simulated."""
 
 ODDS = math.log(6)
 """The bound of a metric is wide if heavy tails explain its own values better by a factor of more than 6; simulated."""
