@@ -466,12 +466,13 @@ def test_the_triad_completes_or_states_the_reason() -> None:
         assert "rate" not in values
 
 
-def test_a_rate_is_reported_only_for_a_core_without_contention() -> None:
+def test_a_rate_is_reported_only_for_a_core_of_whose_time_the_kernel_gets_a_share() -> None:
+    """The rate is per second of processor time; below 30 % of the core's time, none is reported."""
     rows = [one for one in burn([{"stage": "fma", "until": 0.3}]) if one["stage"] == "fma"]
     assert {one["of"] for one in rows} == {f"cpu/{number}" for number in CPUS}
     for one in rows:
         assert one["mismatches"] == 0
-        assert ("rate" in one) == (one["status"] == "done") == (one["share"] >= 0.9)
+        assert ("rate" in one) == (one["status"] == "done") == (one["share"] >= 0.3)
         if one["status"] == "done":
             assert 0 < one["rate"] <= 1.15 * one["roof"]
 
