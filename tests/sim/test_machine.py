@@ -29,7 +29,7 @@ from rackcheck.model.question import Read, Shell
 from rackcheck.model.resource import ROOT, same_place
 from rackcheck.model.text import covers
 from rackcheck.model.tree import Tree
-from rackcheck.parse.bmc.reading_kind import KINDS
+from rackcheck.parse.bmc.reading_kind import LISTED
 from rackcheck.probe.collect import collect
 from rackcheck.probe.join import derive
 from rackcheck.probe.registry import registry
@@ -255,7 +255,7 @@ def test_no_probe_promises_an_item_that_this_machine_has_none_of() -> None:
     }
     healthy |= {f"log.kernel.{kind}" for kind in logged}
     assert empty == healthy | {"cpu.grace", "gpu.amd", "os.rocm", "driver.imex.setting", "storage.zpool"} | {
-        f"bmc.sensor.{kind}" for kind in KINDS if kind not in ("temperature", "headroom")
+        f"bmc.sensor.{kind}" for kind in LISTED if kind not in ("temperature", "headroom")
     }
 
 
