@@ -80,7 +80,8 @@ def lost_member(base: Base, rng: Random) -> Change | None:
     if not links:
         return None
     uri = str(rng.choice(links)).rstrip("/")
-    return Change(f"{uri}: 404", {uri: GONE}, (uri,), totals=True, may_hide=True)
+    holds = uri.rpartition("/")[0]
+    return Change(f"{uri}: 404", {uri: GONE}, (uri,), totals=True, may_hide=True, collection=holds)
 
 
 def lost_collection(base: Base, rng: Random) -> Change | None:
