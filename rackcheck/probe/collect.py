@@ -55,7 +55,12 @@ def _leaves(probe: AnyProbe, capture: Capture, time: str, wanted: tuple[Path, ..
         )
     else:
         return _Reading(probe, time).of(capture, wanted)
-    return kept_readings.leaves(probe, answer, size, time, lambda: _Reading(probe, time).of(capture, wanted))
+
+    def read() -> tuple[Mapping[str, Leaf], bool]:
+        reading = _Reading(probe, time)
+        return reading.of(capture, wanted), not reading.failed
+
+    return kept_readings.leaves(probe, answer, size, time, read)
 
 
 class _Reading:
@@ -69,6 +74,7 @@ class _Reading:
         self._listed: set[tuple[tuple[str, str], ...]] = set()
         self._order: dict[str, tuple[str, ...]] = {}
         self.source = named(str(probe.ask))
+        self.failed = False
 
     def of(self, capture: Capture, wanted: tuple[Path, ...]) -> Mapping[str, Leaf]:
         ask = self.probe.ask.asking(wanted)
@@ -107,6 +113,7 @@ class _Reading:
         except Missing as error:
             return Unknown(Reason.NOT_COLLECTED, f"not fetched: {clean(str(error))}")
         except Exception as error:  # noqa: BLE001  third-party code is possible: errors affect only its own facts
+            self.failed = True
             return Unknown(Reason.UNPARSABLE, f"probe {self.probe.name} failed: {clean(repr(error))}")
         return None
 

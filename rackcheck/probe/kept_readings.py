@@ -13,7 +13,7 @@ from rackcheck.model.tree import Leaf
 from rackcheck.probe.contract import AnyProbe
 
 BUDGET = 64 << 20
-"""Maximum size of all kept answers and facts in bytes; the answers and facts of a node with eight GPUs take 8 MB."""
+"""Maximum size of all kept answers (characters) and facts (bytes); the answers and facts of a node with eight GPUs take 8 MB."""
 
 LEAF = 250
 """Size of a fact with its path and source in bytes, about."""
@@ -30,6 +30,10 @@ class _Kept:
     size: int
 
 
+def _weight(leaf: Leaf) -> int:
+    return 1 + len(leaf.reading) if isinstance(leaf.reading, tuple) else 1
+
+
 class KeptReadings:
     """The facts by probe and answer, the least recently used first; safe for use by several threads."""
 
@@ -39,11 +43,17 @@ class KeptReadings:
         self._lock = threading.Lock()
 
     def leaves(
-        self, probe: AnyProbe, answer: Hashable, size: int, time: str, read: Callable[[], Mapping[str, Leaf]]
+        self,
+        probe: AnyProbe,
+        answer: Hashable,
+        size: int,
+        time: str,
+        read: Callable[[], tuple[Mapping[str, Leaf], bool]],
     ) -> Mapping[str, Leaf]:
         """Return the facts of a probe from an answer, read at `time`; `read` parses an answer that is not kept.
 
-        `answer` is everything that the facts depend on except the time, `size` its size in bytes.
+        `answer` is everything that the facts depend on except the time, `size` its number of characters. `read` also
+        returns whether the facts may be kept: those of a parser that failed may not, since the reason may be temporary.
         """
         key = id(probe), answer
         with self._lock:
@@ -51,8 +61,9 @@ class KeptReadings:
             if kept is not None:
                 self._kept.move_to_end(key)
         if kept is None:
-            leaves = read()
-            self._keep(key, _Kept(probe, leaves, time, size + LEAF * len(leaves)))
+            leaves, lasting = read()
+            if lasting:
+                self._keep(key, _Kept(probe, leaves, time, size + LEAF * (1 + sum(map(_weight, leaves.values())))))
             return leaves
         if kept.time == time:
             return kept.leaves

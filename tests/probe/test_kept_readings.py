@@ -13,7 +13,7 @@ from rackcheck.model.text import Files
 from rackcheck.model.tree import Leaf
 from rackcheck.probe.collect import collect
 from rackcheck.probe.contract import Probe, probe
-from rackcheck.probe.kept_readings import LARGEST, KeptReadings
+from rackcheck.probe.kept_readings import LARGEST, LEAF, KeptReadings
 
 GIVES = {"host.name": text("the name"), "host.line": collection("lines"), "host.line/*.length": integer("its length")}
 
@@ -110,12 +110,12 @@ def test_requested_facts_of_a_family_are_part_of_the_question() -> None:
 
 def test_the_kept_answers_stay_within_the_budget_and_the_least_recently_used_goes_first() -> None:
     lines, _ = counted()
-    kept, made = KeptReadings(budget=80 * LARGEST), list[str]()
+    kept, made = KeptReadings(budget=(80 + LEAF) * LARGEST), list[str]()
 
     def asked(answer: str, size: int = 80) -> None:
-        def read() -> dict[str, Leaf]:
+        def read() -> tuple[dict[str, Leaf], bool]:
             made.append(answer)
-            return {}
+            return {}, True
 
         kept.leaves(lines, answer, size, "T", read)
 
@@ -131,3 +131,16 @@ def test_the_kept_answers_stay_within_the_budget_and_the_least_recently_used_goe
     asked("large", 81)
     asked("large", 81)
     assert made[-2:] == ["large", "large"], "an answer larger than its part of the budget is not kept"
+
+
+def test_facts_of_a_parser_that_failed_are_not_kept_for_another_node() -> None:
+    fails = [MemoryError("for a moment")]
+
+    def once(answer: str) -> Facts:
+        if fails:
+            raise fails.pop()
+        yield "host.name", answer.strip()
+
+    named = probe(Shell("lines"), gives={"host.name": text("the name")})(once)
+    assert isinstance(collect([named], printed("n1"), "T")["host.name"].reading, Unknown)
+    assert collect([named], printed("n1"), "T")["host.name"].reading == "n1"

@@ -8,7 +8,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import Resource, inside, same_place
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.chassis import LEVELS, every, is_blade, items_of, others, own
+from rackcheck.parse.bmc.chassis import LEVELS, every, foreign, is_blade, items_of, own
 from rackcheck.parse.bmc.excerpt import meaning, reading
 from rackcheck.parse.bmc.host import Machine, machine
 from rackcheck.parse.bmc.item import gather, not_there
@@ -26,9 +26,7 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
     the enclosure.
     """
     places, trouble = every(docs)
-    left, doubt = others(docs)
-    if doubt is None:  # else `_enclosure` distinguishes what is common to all machines
-        places = own(places, left)
+    places = own(places, foreign(docs))  # of those in doubt, `_enclosure` finds what is common to all machines
     held = machine(docs) if len(places) > 1 else Machine()
     if held.trouble is not None and held.trouble.reason is not Reason.NOT_COLLECTED:
         trouble = trouble or held.trouble  # a system that was not read may be another host

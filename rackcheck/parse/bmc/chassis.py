@@ -30,31 +30,49 @@ def others(docs: Documents) -> tuple[frozenset[str], Unknown | None]:
 
     Systems are asked for only if the chassis link to several systems, or if there are several blades.
     """
+    certain, doubtful, doubt = _apart(docs)
+    return certain | doubtful, doubt
+
+
+def foreign(docs: Documents) -> frozenset[str]:
+    """Return the URIs of the chassis that certainly are another machine's; see `others`."""
+    return _apart(docs)[0]
+
+
+def _apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unknown | None]:
+    """Return the chassis that are certainly not of this node, those in doubt, and the reason of the doubt."""
+    none = frozenset[str]()
     listed, _ = members(docs, "Chassis")
     places = {_spelt(each.uri): each for each in listed if each.unread is None}
     linked = {uri: _links(each, "ComputerSystems") for uri, each in places.items()}
     several = len(frozenset().union(*linked.values())) > 1 if linked else False
     if not several and sum(map(is_blade, places.values())) < 2:
-        return frozenset(), None
+        return none, none, None
     try:
         found = machine(docs)
         systems, lost = members(docs, "Systems")
     except Missing:  # a capture of an earlier version may not contain the systems
-        return frozenset(), None
+        return none, none, None
     if found.trouble is not None or lost is not None:
-        return frozenset(), None
+        return none, none, None
     tree = _Tree(places, _parents(places))
+    left, some = none, none
     if found.several is not None:
-        left = _of_some(found, linked)
+        some = _of_some(found, linked)
     else:
-        left = _of_others(tree, linked, [each for each in systems if each.unread is None])
-    doubt = found.several if left else None
+        left = _of_others(tree, linked, systems)
+    doubt = found.several if some else None
     blades = _beside(tree, linked, found.hosts)
     if blades and doubt is None:
         uri = places[min(blades)].uri
         why = f"whether {uri} is of this node is unknown: it links to no system, and the host is in another blade"
         doubt = found.several or Unknown(Reason.NOT_COLLECTED, why)
-    return frozenset(places[uri].uri for uri in tree.with_inner(left | blades, linked)), doubt
+    certain, doubtful = tree.with_inner(left, linked), tree.with_inner(some | blades, linked)
+    return (
+        frozenset(places[uri].uri for uri in certain),
+        frozenset(places[uri].uri for uri in doubtful - certain),
+        doubt,
+    )
 
 
 def own(resources: Iterable[Resource], left: frozenset[str]) -> list[Resource]:
@@ -117,6 +135,16 @@ class _Tree:
             found |= edge
         return frozenset(found)
 
+    def inside(self, uris: frozenset[str]) -> frozenset[str]:
+        """Return the chassis inside one of these, whatever they link to."""
+        found = set[str]()
+        for _ in range(LEVELS if uris else 0):
+            inner = {uri for uri in self.places if self.parents[uri] & (found | uris)} - uris
+            if inner <= found:
+                break
+            found |= inner
+        return frozenset(found)
+
     def with_inner(self, uris: frozenset[str], linked: Mapping[str, frozenset[str]]) -> frozenset[str]:
         """Return these chassis, and those inside one of them that do not link to a system of their own."""
         found = set(uris)
@@ -146,15 +174,18 @@ def _of_others(tree: _Tree, linked: Mapping[str, frozenset[str]], systems: Seque
     home = _joined(linked, systems)
     if not home:
         return frozenset()
-    kept = tree.around(home)
+    # A part inside a chassis of this node may link to a system that the BMC does not publish; a blade is a machine.
+    parts = {uri for uri in tree.inside(home) if not is_blade(tree.places[uri])}
+    kept = tree.around(home) | parts
     return frozenset(uri for uri, ends in linked.items() if ends and uri not in kept)
 
 
 def _beside(tree: _Tree, linked: Mapping[str, frozenset[str]], hosts: Sequence[Resource]) -> frozenset[str]:
     """Return the blades without a link to a system, if the host is in another chassis of the same type."""
     home = _joined(linked, hosts)
-    types = {_type(tree.places[uri]) for uri in home if is_blade(tree.places[uri])}
-    kept = tree.around(home)
+    blades = frozenset(uri for uri in home if is_blade(tree.places[uri]))
+    types = {_type(tree.places[uri]) for uri in blades}
+    kept = tree.around(home) | tree.inside(blades)
     return frozenset(
         uri for uri, each in tree.places.items() if _type(each) in types and not linked[uri] and uri not in kept
     )

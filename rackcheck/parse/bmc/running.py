@@ -24,17 +24,17 @@ The inventories of recorded Supermicro machines return such texts. A date withou
 is a part of the version.
 """
 
+LONGEST = 100
+"""Maximum length of such a text: matching takes time that grows with the square of the number of blanks."""
+
 ACTIVE = "Links.ActiveSoftwareImage"
 """The link of a Manager or a Bios to the component of the firmware inventory that runs (Redfish schemas)."""
-
-SENTENCE = re.compile(r"BIOS Date: \S+ Ver (\S+)")
-"""The version of a BIOS in the inventory of a Supermicro, whose system reports the last word alone as BiosVersion."""
 
 
 def version_of(value: object) -> str:
     """Return a version; of a text that consists of a labelled date and a labelled version, only the version."""
     word = text_of(value)
-    found = _COMPOSITE.fullmatch(word)
+    found = _COMPOSITE.fullmatch(word) if len(word) <= LONGEST else None
     return word if found is None else found[1] or found[2]
 
 
@@ -47,10 +47,7 @@ def bios(docs: Documents, known: firmware.SignTable) -> Sourced | Reading:
     own = _one("BiosVersion", found, trouble)
     if trouble is not None or not _silent("BiosVersion", found):
         return own
-    listed = _listed(docs, known, "bios", [each for host in found for each in gather(docs.at("Bios", host))[0]], own)
-    sourced = listed if isinstance(listed, Sourced) else Sourced(listed, "")
-    stated = SENTENCE.fullmatch(sourced.reading) if isinstance(sourced.reading, str) else None
-    return listed if stated is None else Sourced(stated[1], sourced.source)
+    return _listed(docs, known, "bios", [each for host in found for each in gather(docs.at("Bios", host))[0]], own)
 
 
 def bmc(docs: Documents, known: firmware.SignTable) -> Sourced | Reading:
@@ -94,10 +91,13 @@ def _listed(
     except Unreadable as error:
         return Unknown(error.reason, str(error))
     fitting = [each for each in firmware.of(found, name) if not isinstance(each.role, Absent)]
-    active = {uri for each in holders if (uri := _link(each)) is not None}
+    links = [_link(each) for each in holders]
+    active = {uri for uri in links if uri is not None}
     linked = [each for each in found if each.resource.uri in active]
-    if active and len(linked) == len(active):
+    if active and len(linked) == len(active) and None not in links:
         fitting = linked
+    elif active:
+        return Unknown(Reason.NOT_COLLECTED, "the active firmware image is not known in the inventory for all of them")
     elif trouble is not None or not fitting:
         return own
     versions = [each.read_version(version_of) for each in fitting]

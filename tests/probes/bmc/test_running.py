@@ -176,3 +176,15 @@ def test_the_version_of_a_composite_text_is_given_wherever_the_running_version_i
     bodies = {"/redfish/v1/Systems/1": system}
     assert of(SUPERMICRO, bodies)["firmware.bios"] == "1.4"
     assert ask(bmc_identity, SUPERMICRO, bodies)["bmc.system/1.bios_version"] == "1.4"
+
+
+def test_an_active_image_that_the_inventory_does_not_list_leaves_the_version_unknown() -> None:
+    """The other image is the one that the manager states not to run."""
+    manager = "/redfish/v1/Managers/1"
+    active = {"Links": {"ActiveSoftwareImage": {"@odata.id": f"{INVENTORY}/NotListed"}}}
+    found = of(SUPERMICRO, without(SUPERMICRO, manager, **active))
+    assert isinstance(found["firmware.bmc"], Unknown)
+
+
+def test_a_long_text_is_not_searched_for_a_version() -> None:
+    assert version_of("ver" + " " * 1_000_000 + "!") == "ver" + " " * 1_000_000 + "!"
