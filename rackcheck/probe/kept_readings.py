@@ -13,7 +13,7 @@ from rackcheck.model.tree import Leaf
 from rackcheck.probe.contract import AnyProbe
 
 BUDGET = 64 << 20
-"""Maximum size of all kept answers (characters) and facts (bytes); the answers and facts of a node with eight GPUs take 8 MB."""
+"""Maximum size of all kept answers and facts, in characters and bytes; a node with eight GPUs takes 8 MB."""
 
 LEAF = 250
 """Size of a fact with its path and source in bytes, about."""

@@ -193,6 +193,7 @@ def gpu_bios_first() -> ChangedTree:
         tree.add(f"{host}/Processors", f"GPU{number}", {"ProcessorType": "Accelerator", **shown}, first=True)
         tree[f"{FIRMWARE}/GPU{number}"] |= {"Name": f"GPU{number} BIOS", "Version": "113-M3000108-103"}
     del tree[host]["BiosVersion"]
+    tree[f"{host}/Bios"]["Links"].pop("ActiveSoftwareImage", None)
     tree[host] |= {"Model": "AS-8125GS-TNMR2"}
     tree[host]["ProcessorSummary"] |= {"Count": 10, "Model": "MI300X-OAM"}
     for number in (1, 2):
