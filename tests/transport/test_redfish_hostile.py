@@ -20,7 +20,8 @@ from rackcheck.model.resource import ROOT
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.handshake import Handshake
-from rackcheck.transport.redfish.unclosed import MOST, left_open
+from rackcheck.transport.redfish.target import Bmc
+from rackcheck.transport.redfish.unclosed import MOST, UnclosedSessions, left_open
 
 
 def error(message: str) -> dict[str, object]:
@@ -228,3 +229,15 @@ def test_whoever_ends_us_lets_us_give_the_session_back(number: int, tmp_path: Pa
         out, err = process.communicate(timeout=PATIENCE)
         assert not bmc.sessions
     assert process.returncode == 130, out + err
+
+
+def test_a_session_that_is_being_closed_again_still_counts_as_open() -> None:
+    """Another visit may begin meanwhile: it must not open a further session of a BMC that refuses to close one."""
+    held, bmc = UnclosedSessions(), Bmc("https://bmc.example", "admin", "")
+    held.add(bmc, ("/s/1", "token"), refused=True)
+    assert held.left(bmc) == [("/s/1", "token")]
+    assert held.full(bmc)
+    held.add(bmc, ("/s/1", "token"))
+    assert held.left(bmc) == [("/s/1", "token")], "the same session is counted once"
+    held.closed(bmc, ("/s/1", "token"))
+    assert (held.left(bmc), held.full(bmc)) == ([], False)

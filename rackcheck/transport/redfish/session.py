@@ -77,7 +77,8 @@ REFUSED = frozenset({403, 405, 501})
 
 BASIC_REJECTED = Unknown(
     Reason.DENIED,
-    "the BMC does not close sessions, so that no further one was opened, and rejects basic authentication: HTTP 401",
+    "the BMC does not close sessions, so that no further one was opened, and rejects basic authentication or the "
+    "password: HTTP 401",
 )
 
 DEAD = 3
@@ -183,7 +184,7 @@ class Session:
 
     def leave(self) -> None:
         """Close every session that this client opened, also after errors."""
-        earlier = UNCLOSED.take(self.bmc)
+        earlier = UNCLOSED.left(self.bmc)
         if self.taken or earlier:
             if self.wire.closed:
                 self.wire.reopen()
@@ -193,7 +194,9 @@ class Session:
             timer.start()
             for session in (*self.taken, *earlier):
                 status = self._give_back(*session)
-                if status is not None:
+                if status is None:
+                    UNCLOSED.closed(self.bmc, session)
+                else:
                     UNCLOSED.add(self.bmc, session, refused=status in REFUSED)
             timer.cancel()
         self.wire.cut()

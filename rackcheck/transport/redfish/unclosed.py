@@ -41,15 +41,24 @@ class UnclosedSessions:
     def add(self, bmc: Bmc, session: BmcSession, *, refused: bool = False) -> None:
         """Record a session that could not be closed, and whether the BMC refused to delete it."""
         with self._lock:
-            self._left.setdefault(_key(bmc), []).append(session)
+            held = self._left.setdefault(_key(bmc), [])
+            if session not in held:
+                held.append(session)
             if refused:
                 self._refusing.add(_key(bmc))
 
-    def take(self, bmc: Bmc) -> list[BmcSession]:
-        """Remove and return the recorded sessions of a BMC, to try again to close them."""
+    def left(self, bmc: Bmc) -> list[BmcSession]:
+        """Return the recorded sessions of a BMC, to try again to close them; they count as open until `closed`."""
         with self._lock:
-            self._refusing.discard(_key(bmc))
-            return self._left.pop(_key(bmc), [])
+            return list(self._left.get(_key(bmc), ()))
+
+    def closed(self, bmc: Bmc, session: BmcSession) -> None:
+        """Record that a session was closed; a BMC that closed one does not refuse to."""
+        with self._lock:
+            held = self._left.get(_key(bmc), [])
+            if session in held:
+                held.remove(session)
+                self._refusing.discard(_key(bmc))
 
     def bar(self, bmc: Bmc) -> None:
         """Record that this BMC rejects basic authentication, which is then not tried again: it may lock the user."""
