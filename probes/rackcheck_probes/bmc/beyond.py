@@ -6,7 +6,7 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, probe, spell
 from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import ROOT, Resource
-from rackcheck.parse.bmc.chassis import CHASSIS, others, own
+from rackcheck.parse.bmc.chassis import CHASSIS, at_own, others
 from rackcheck.parse.bmc.item import gather, members, named, not_there
 from rackcheck.parse.bmc.reading_kind import celsius, kind, quantity
 
@@ -55,10 +55,10 @@ def bmc_beyond(docs: Documents) -> Facts:
     lost = members(docs, "Chassis")[1] or doubt
     gone, some = None, False
     for link in (*LINKS, MANY):
-        resources, trouble = gather(docs.at(link))
+        resources, trouble = at_own(docs, link, left)
         missing = trouble is not None and not_there(trouble)
         lost, gone = lost or (None if missing else trouble), gone or (trouble if missing else None)
-        for resource in own(resources, left):
+        for resource in resources:
             lost = lost or resource.unread
             sensors, cut = ([(resource, "Reading")], None) if link == MANY else _listed(resource)
             lost, some = lost or cut, some or bool(sensors)

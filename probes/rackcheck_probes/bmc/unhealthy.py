@@ -7,7 +7,7 @@ from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.model.resource import ROOT, Resource, inside
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.chassis import CHASSIS, others, own
+from rackcheck.parse.bmc.chassis import CHASSIS, at_own, others
 from rackcheck.parse.bmc.item import gather, members, not_there, with_conditions
 
 LINKS = (
@@ -41,8 +41,7 @@ def bmc_unhealthy(docs: Documents) -> Facts:
     left, doubt = others(docs)
     lost = lost or doubt
     for link in (*LINKS, *MANY):
-        resources, trouble = gather(docs.at(link))
-        resources = own(resources, left)
+        resources, trouble = at_own(docs, link, left)
         parts = [gather(_parts(resource)) for resource in resources]
         found |= {each.uri: each for some, _ in parts for each in some}
         # A service that the BMC does not have costs nothing; a resource that it lists and does not return does.
@@ -50,7 +49,7 @@ def bmc_unhealthy(docs: Documents) -> Facts:
         unread = (None if missing else trouble, *(each.unread for each in resources), *(cut for _, cut in parts))
         lost = lost or next((each for each in unread if each is not None), None)
     standard = frozenset(found)
-    found |= {each.uri: each for each in own(gather(docs.at(OEM))[0], left) if each.uri not in standard}
+    found |= {each.uri: each for each in at_own(docs, OEM, left)[0] if each.uri not in standard}
     within = {each.uri: each for resource in found.values() for each in _inner(resource)}
     found |= {uri: each for uri, each in within.items() if uri not in found}
     healths: dict[str, Sourced] = {}

@@ -80,6 +80,23 @@ def own(resources: Iterable[Resource], left: frozenset[str]) -> list[Resource]:
     return [each for each in resources if not left or not any(at.uri in left for at in _way(each))]
 
 
+def at_own(docs: Documents, link: str, left: frozenset[str]) -> Gathered:
+    """Follow a link path without the chassis `left`, and return what it leads to, and why that may be incomplete.
+
+    A resource that several chassis share is found if one of them is not left out.
+    """
+    if not left or not link.startswith("Chassis/*/"):
+        found, trouble = gather(docs.at(link))
+        return own(found, left), trouble
+    listed, trouble = members(docs, "Chassis")
+    reached: dict[str, Resource] = {}
+    for place in own(listed, left):
+        more, cut = gather(docs.at(link.removeprefix("Chassis/*/"), place))
+        trouble = trouble or cut
+        reached |= {each.uri: each for each in more if each.uri not in reached}
+    return list(reached.values()), trouble
+
+
 def _way(resource: Resource) -> Iterable[Resource]:
     at: Resource | None = resource
     while at is not None:

@@ -3,7 +3,7 @@
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.chassis import others, own
+from rackcheck.parse.bmc.chassis import at_own, others
 from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, named, not_there, read_ones
 from rackcheck.parse.bmc.part import identified
@@ -30,9 +30,9 @@ def drives(docs: Documents) -> Gathered:
         return [], many
     listed, trouble = _listed(docs, STORAGE)
     stored = _each_once(listed)
-    listed, unread = _listed(docs, BAYS)
     left, other = others(docs)
-    placed, unread = own(listed, left), unread or other
+    placed, unread = read_ones(*at_own(docs, BAYS, left))
+    unread = unread or other
     found, doubt = _merged(stored, placed) if trouble is None else (stored, None)
     trouble = trouble or unread
     if not found and _answered(docs):

@@ -13,7 +13,7 @@ from rackcheck.model.path import spell_key
 from rackcheck.model.redfish_value import health, text_of
 from rackcheck.model.resource import Resource, counted
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.chassis import others, own
+from rackcheck.parse.bmc.chassis import at_own, others
 from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, gone, read_ones
 from rackcheck.parse.bmc.systems import has_some
@@ -43,9 +43,8 @@ def logs(docs: Documents, *places: str) -> Gathered:
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None
     for place in places:
-        more, cut = read_ones(*gather(docs.at(place)))
         left, doubt = others(docs) if place.startswith("Chassis/") else (frozenset[str](), None)
-        mine = own(more, left)
+        mine, cut = read_ones(*at_own(docs, place, left))
         trouble = trouble or cut or gone(log for log in mine if not _OTHERS.search(log.uri.rpartition("/")[2])) or doubt
         there = [log for log in mine if log.unread is None and "Members" not in log.body]
         found |= {log.uri: log for log in there if holds_events(log)}

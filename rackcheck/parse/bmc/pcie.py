@@ -6,7 +6,7 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Unreadable, clean
 from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.chassis import in_chassis, others, own
+from rackcheck.parse.bmc.chassis import at_own, in_chassis, others
 from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import gather, members, not_there, read_ones
 from rackcheck.parse.bmc.systems import has_some
@@ -25,8 +25,8 @@ def devices(docs: Documents) -> Gathered:
     Several BMCs list the same devices twice, under different URIs, so the systems' lists are used only if no chassis
     lists devices. Every machine has PCIe devices, so an empty list means that the BMC has not detected them (yet).
     """
-    listed, lost = gather(docs.at("Chassis/*/PCIeDevices/*"))
-    if own(listed, others(docs)[0]) or (lost is not None and not not_there(lost)):
+    listed, lost = at_own(docs, "Chassis/*/PCIeDevices/*", others(docs)[0])
+    if listed or (lost is not None and not not_there(lost)):
         return in_chassis(docs, ("PCIeDevices", "*"))
     systems, trouble = members(docs, "Systems")
     found: list[Resource] = []

@@ -8,7 +8,7 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import Body
 from rackcheck.parse.bmc.air import air
-from rackcheck.parse.bmc.chassis import foreign, others
+from rackcheck.parse.bmc.chassis import at_own, foreign, others
 
 ROOT, CHASSIS, SYSTEMS = "/redfish/v1", "/redfish/v1/Chassis", "/redfish/v1/Systems"
 GONE = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
@@ -71,3 +71,21 @@ def test_the_air_of_another_machine_is_not_this_nodes_although_a_blade_is_in_dou
     docs = Documents({**docs.bodies, f"{CHASSIS}/Far/Thermal": intake})
     assert foreign(docs) == {f"{CHASSIS}/Far"}
     assert isinstance(air(docs, "Intake"), Unknown)
+
+
+@pytest.mark.parametrize("order", [("A", "B"), ("B", "A")])
+def test_a_resource_that_another_machines_chassis_shares_is_found_whichever_is_listed_first(
+    order: tuple[str, str],
+) -> None:
+    shape: dict[str, Chassis] = {"A": ("Sled", "NotListed", ""), "B": ("Sled", "1", "")}
+    shared = {"Thermal": link(f"{CHASSIS}/E/Thermal")}
+    docs = served({name: shape[name] for name in order}, "1")
+    bodies = {**docs.bodies, f"{CHASSIS}/E/Thermal": {"Id": "Thermal"}}
+    for name in order:
+        bodies[f"{CHASSIS}/{name}"] = {**docs.bodies[f"{CHASSIS}/{name}"], **shared}  # type: ignore[dict-item]
+    docs = Documents(bodies)
+    found, trouble = at_own(docs, "Chassis/*/Thermal", others(docs)[0])
+    assert ([each.uri for each in found], trouble) == ([f"{CHASSIS}/E/Thermal"], None)
+    alone = Documents({**bodies, f"{CHASSIS}/B": docs.bodies[f"{CHASSIS}/B"] | {"Thermal": link("/redfish/v1/X")}})  # type: ignore[operator]
+    alone = Documents({**alone.bodies, "/redfish/v1/X": {"Id": "X"}})
+    assert [each.uri for each in at_own(alone, "Chassis/*/Thermal", others(alone)[0])[0]] == ["/redfish/v1/X"]
