@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import measured
-from rackcheck.model.resource import Resource, inside, same_place
+from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.chassis import LEVELS, every, foreign, is_blade, items_of, own
+from rackcheck.parse.bmc.chassis import LEVELS, every, foreign, is_blade, items_of, links, own, spelt
 from rackcheck.parse.bmc.excerpt import meaning, reading
 from rackcheck.parse.bmc.host import Machine, machine
 from rackcheck.parse.bmc.item import gather, not_there
@@ -94,7 +94,7 @@ class _Enclosure:
     def doubt(self, holder: Resource) -> Unknown | None:
         """Return why the air of a resource's chassis is not that of the whole machine; None if it is."""
         owner = holder.owner
-        at = None if owner is None else owner.uri
+        at = None if owner is None else spelt(owner.uri)
         for _ in range(LEVELS):
             if at is None or at in self.apart:
                 break
@@ -108,7 +108,7 @@ def _enclosure(held: Machine, places: Sequence[Resource]) -> _Enclosure:
     If the BMC manages several hosts, these are the chassis that some of the hosts link to, and others do not. If there
     are several blades, these are also the blades that the only host does not link to.
     """
-    linked = [_linked(host, "Chassis") for host in held.hosts]
+    linked = [links(host, "Chassis") for host in held.hosts]
     apart: dict[str, Unknown] = {}
     if held.several is not None:
         shared = frozenset.intersection(*linked) if linked else frozenset()
@@ -116,17 +116,8 @@ def _enclosure(held: Machine, places: Sequence[Resource]) -> _Enclosure:
     blades = [each for each in places if is_blade(each)]
     home = frozenset[str]().union(*linked)
     for blade in blades if len(blades) > 1 else ():
-        if blade.uri not in home:
+        if spelt(blade.uri) not in home:
             why = f"{blade.uri} is one of {len(blades)} blades, and not known to be that of this node"
-            apart.setdefault(blade.uri, held.several or Unknown(Reason.NOT_COLLECTED, why))
-    above = {each.uri: uri for each in places for uri in sorted(_linked(each, "ContainedBy"))[:1]}
+            apart.setdefault(spelt(blade.uri), held.several or Unknown(Reason.NOT_COLLECTED, why))
+    above = {spelt(each.uri): uri for each in places for uri in sorted(links(each, "ContainedBy"))[:1]}
     return _Enclosure(apart, above)
-
-
-def _linked(resource: Resource, name: str) -> frozenset[str]:
-    """Return the URIs of a link, or of a list of links, in a resource's Links."""
-    links = resource.body.get("Links")
-    found = links.get(name) if isinstance(links, Mapping) else None
-    rows = found if isinstance(found, list) else [found]
-    uris = [each.get("@odata.id") for each in rows if isinstance(each, Mapping)]
-    return frozenset(same_place(uri) for uri in uris if isinstance(uri, str))

@@ -43,8 +43,8 @@ def _apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unknown | N
     """Return the chassis that are certainly not of this node, those in doubt, and the reason of the doubt."""
     none = frozenset[str]()
     listed, _ = members(docs, "Chassis")
-    places = {_spelt(each.uri): each for each in listed if each.unread is None}
-    linked = {uri: _links(each, "ComputerSystems") for uri, each in places.items()}
+    places = {spelt(each.uri): each for each in listed if each.unread is None}
+    linked = {uri: links(each, "ComputerSystems") for uri, each in places.items()}
     several = len(frozenset().union(*linked.values())) > 1 if linked else False
     if not several and sum(map(is_blade, places.values())) < 2:
         return none, none, None
@@ -104,18 +104,18 @@ def _way(resource: Resource) -> Iterable[Resource]:
         at = at.above
 
 
-def _spelt(uri: str) -> str:
+def spelt(uri: str) -> str:
     """Return a URI in one spelling; some BMCs ignore the case of letters, and links depend on that."""
     return same_place(uri).casefold()
 
 
-def _links(resource: Resource, name: str) -> frozenset[str]:
+def links(resource: Resource, name: str) -> frozenset[str]:
     """Return the URIs in the property `name` of `Links`, which is a link or a list of links."""
     held = resource.body.get("Links")
     value = held.get(name) if isinstance(held, Mapping) else None
     listed = value[:MEMBERS] if isinstance(value, list) else [value]
     uris = (each.get("@odata.id") for each in listed if isinstance(each, Mapping))
-    return frozenset(_spelt(uri) for uri in uris if isinstance(uri, str))
+    return frozenset(spelt(uri) for uri in uris if isinstance(uri, str))
 
 
 def _type(chassis: Resource) -> str:
@@ -130,9 +130,9 @@ def is_blade(chassis: Resource) -> bool:
 
 def _parents(places: Mapping[str, Resource]) -> dict[str, frozenset[str]]:
     """Return the chassis around each chassis, as it reports them, or as they report it."""
-    found = {uri: set(_links(each, "ContainedBy")) for uri, each in places.items()}
+    found = {uri: set(links(each, "ContainedBy")) for uri, each in places.items()}
     for uri, each in places.items():
-        for inner in _links(each, "Contains") & found.keys():
+        for inner in links(each, "Contains") & found.keys():
             found[inner].add(uri)
     return {uri: frozenset(around - {uri}) for uri, around in found.items()}
 
@@ -175,8 +175,8 @@ class _Tree:
 
 def _joined(linked: Mapping[str, frozenset[str]], systems: Iterable[Resource]) -> frozenset[str]:
     """Return the chassis that link to one of these systems, or that one of them links to."""
-    uris = frozenset(_spelt(each.uri) for each in systems)
-    ends = frozenset[str]().union(*(_links(each, "Chassis") for each in systems))
+    uris = frozenset(spelt(each.uri) for each in systems)
+    ends = frozenset[str]().union(*(links(each, "Chassis") for each in systems))
     return frozenset(uri for uri, ends_of in linked.items() if ends_of & uris or uri in ends)
 
 
