@@ -217,8 +217,10 @@ class Documents:
         target = resource.body[step]
         if isinstance(target, Mapping):
             link = target.get("@odata.id")
-            if link is None:
+            if link is None and _is_embedded(resource, step, target):
                 return Resource(inside(resource.uri, step), target, above=resource)
+            if link is None:
+                raise Unreadable(f"{resource.uri}: {step} is neither a link nor a resource: {clean(repr(target))}")
             try:
                 return self._fetched(_safe(link, resource.uri), resource)
             except Missing as more:
@@ -298,6 +300,16 @@ class Documents:
 def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -> dict[str, bool]:
     """Return the URIs that must be fetched next to follow these links; empty if all links can be followed."""
     return Documents(bodies).wanted(links)
+
+
+def _is_embedded(resource: Resource, step: str, body: Body) -> bool:
+    """Whether an object without a URI is a resource that a body contains, not an invalid link.
+
+    All recorded BMCs give such a resource a type; only annotations (`@Redfish.Settings`), `Links`, `Oem` and what a
+    vendor puts into `Oem` have none.
+    """
+    identified = not {"@odata.type", "Id", "MemberId", "Members", "Name"}.isdisjoint(body)
+    return identified or "@" in step or step in {"Links", "Oem"} or "/Oem" in resource.uri.partition("#")[2]
 
 
 def _is_collection(body: Body) -> bool:

@@ -167,6 +167,11 @@ def test_objects_and_lists_inside_a_body_are_followed_too() -> None:
     assert ids(bmc() | {f"{C}/1": one}, "Chassis/*/Links/ManagedBy/*") == ["2"]
 
 
+def test_a_resource_inside_a_body_is_followed_too() -> None:
+    one = {"Id": "1", "Power": {"Name": "Power", "PowerControl": [{"MemberId": "0"}]}}
+    assert ids(bmc() | {f"{C}/1": one}, "Chassis/*/Power") == ["Power"]
+
+
 def test_a_property_that_is_no_link_is_unreadable() -> None:
     with pytest.raises(Unreadable):
         ids(bmc() | {f"{C}/1": {"Power": "yes"}}, "Chassis/*/Power")
@@ -241,7 +246,7 @@ def test_a_place_is_spelt_one_way(uri: str) -> None:
 # What a resource does not contain
 
 
-@pytest.mark.parametrize("target", [None, [], "", 7, link(None), {}])
+@pytest.mark.parametrize("target", [None, [], "", 7, link(None), {}, {"xyzzy": link(f"{C}/2")}])
 def test_a_link_that_is_null_or_none_leads_to_something_unknown(target: object) -> None:
     bodies = bmc() | {f"{C}/1": {"Id": "1", "Power": target}}
     found, trouble = gather(Documents(bodies).at("Chassis/*/Power/PowerSupplies"))

@@ -221,8 +221,8 @@ def other_name(outer: object, name: str) -> object:
     return {(k.swapcase() if k == name else k): v for k, v in outer.items()}
 
 
-def examples(count: int, *, derandomize: bool = False) -> settings:
-    return settings(max_examples=count, derandomize=derandomize, deadline=None, suppress_health_check=list(HealthCheck))
+def examples(count: int) -> settings:
+    return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -249,7 +249,7 @@ def test_no_probe_fails_over_odd_bodies(case: tuple[str, list[tuple[Place, str]]
 def test_of_thousands_of_bodies_with_what_is_no_value_none_makes_a_fact_known(half: int) -> None:
     tried: list[Place] = []
 
-    @examples(MANY, derandomize=True)
+    @examples(MANY)
     @given(cases(MOST[half::2]))
     def law(case: tuple[str, list[tuple[Place, str]]]) -> None:
         tried.extend(place for place, _ in case[1])
@@ -264,7 +264,7 @@ def test_of_thousands_of_bodies_with_what_is_no_value_none_makes_a_fact_known(ha
 def test_of_thousands_of_odd_bodies_none_makes_a_probe_fail(half: int) -> None:
     tried: list[str] = []
 
-    @examples(MANY * 3 // 2, derandomize=True)
+    @examples(MANY * 3 // 2)
     @given(wild(MOST[half::2]))
     def law(case: tuple[str, list[tuple[Place, str]], list[Place]]) -> None:
         _, changed, renamed = case
