@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import depth
 import pytest
 from burn_nodes import Node, libraries
 from burn_racks import job, tree
@@ -86,19 +87,20 @@ def test_no_rule_fails_on_a_healthy_node_and_those_of_results_pass(node: Node) -
 
 CUDA = {
     "flip=1:0x1230:0x10": "burnin.gpu_correct",
-    "stuck=1:0x2460:0x1": "burnin.gpu_correct",
     "wrong=1:2:mma:8": "burnin.gpu_correct",
+    "peer=1:0": "burnin.gpu_correct",
+    "lost=1:9:999": "burnin.no_crash",
+    "stall=1:3": "burnin.no_crash",
+    "stuck=1:0x2460:0x1": "burnin.gpu_correct",
     "wrong=1:-1:fp32:2": "burnin.gpu_correct",
     "nan=1:1": "burnin.gpu_correct",
     "link=1:h2d:4096": "burnin.gpu_correct",
-    "peer=1:0": "burnin.gpu_correct",
     "sticky=1:9:719": "burnin.no_crash",
-    "lost=1:9:999": "burnin.no_crash",
-    "stall=1:3": "burnin.no_crash",
 }
+"""Faults of the driver, with the rule that each fails; test_gpu.py has each of them on a single GPU too."""
 
 
-@pytest.mark.parametrize("fault", CUDA)
+@pytest.mark.parametrize("fault", depth.first(5, CUDA))
 def test_a_fault_of_one_gpu_fails_its_rule_and_leaves_the_other_gpu_alone(node: Node, fault: str) -> None:
     # Times that suffice with other tests beside it: only the stall is found by the time limit.
     found = node.burn(cuda=fault, hang=8.0 if fault.startswith("stall") else 30.0, seconds=2.4)

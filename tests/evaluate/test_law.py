@@ -65,7 +65,7 @@ def _in_many_runs(number: int) -> Callable[[], None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", depth.first(2, range(4)))
 def test_taking_facts_away_never_turns_a_verdict_in_many_runs(number: int) -> None:
     _in_many_runs(number)()
 
@@ -108,15 +108,10 @@ def all_looks() -> Iterable[Rule]:
                 yield Rule("r", (clause,), replace(narrowed, mode="each", allow_failing=failing))
 
 
+@pytest.mark.parametrize("size", depth.first(1, [2, pytest.param(3, marks=pytest.mark.slow)]))
 @pytest.mark.parametrize("listing", ["whole", "partial"])
-def test_no_look_over_two_items_turns(listing: str) -> None:
-    every_look_holds(2, listing)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("listing", ["whole", "partial"])
-def test_no_look_over_three_items_turns(listing: str) -> None:
-    every_look_holds(3, listing)
+def test_no_look_over_some_items_turns(listing: str, size: int) -> None:
+    every_look_holds(size, listing)
 
 
 def every_look_holds(most: int, listing: str) -> None:
@@ -309,6 +304,7 @@ def test_the_cases_hold_every_operator_look_scope_and_verdict() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not depth.DEEP, reason=depth.REASON)
 def test_the_cases_hold_every_turn_of_every_sort_of_rule() -> None:
     counted = counted_in(2500)
     sorts, modes, firm = (*Scope, "across"), ("none", "each", "any", "no", "count"), (Status.PASS, Status.FAIL)

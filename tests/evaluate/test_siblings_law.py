@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement, product
 
+import depth
 import pytest
 from hypothesis import given, settings
 from law_cases import RELAXED, Audit, audits, judged, trees_of
@@ -93,7 +94,7 @@ def nothing_turns(rules: tuple[Rule, ...], whole: NodeFacts) -> None:
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "partial"])
-@pytest.mark.parametrize("size", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", depth.first(2, [1, 2, pytest.param(3, marks=pytest.mark.slow)]))
 def test_no_silence_among_siblings_turns(size: int, whole: bool) -> None:
     rules = numbered(looks(BOX))
     for states in combinations_with_replacement(tuple(product(GROUPS, FLAGS)), size):
@@ -110,7 +111,7 @@ def test_no_silence_beside_an_empty_place_turns() -> None:
 SLOTS: tuple[Reading, ...] = ((), ("1",), ("1", "2"), GONE, HIDDEN)
 
 
-@pytest.mark.parametrize("size", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", depth.first(2, [1, 2, pytest.param(3, marks=pytest.mark.slow)]))
 def test_no_empty_collection_among_siblings_turns(size: int) -> None:
     one, two = clause("number", "is", 1, None), clause("number", "at-most", 2, None)
     slots = RuleSelection("", parse("shelf/*.slot"), Plane.OS, siblings=SHELF)
@@ -146,7 +147,7 @@ def silences(audit: Audit) -> Iterable[str]:
 def test_the_drawn_cases_hold_silences_of_several_sorts() -> None:
     counted: Counter[str] = Counter()
 
-    @settings(RELAXED, max_examples=800, derandomize=True, database=None)
+    @settings(RELAXED, max_examples=depth.cases(2000), derandomize=True, database=None)
     @given(audits(ALONE))
     def gather(audit: Audit) -> None:
         counted.update(set(silences(audit)))

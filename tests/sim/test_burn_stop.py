@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import depth
 import pytest
 from waiting import PATIENCE, until
 
@@ -52,9 +53,8 @@ def started(rack: SimRack, folder: Path) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.parametrize(
-    ("number", "moment"), [(signal.SIGINT, MOMENTS[0]), (signal.SIGKILL, MOMENTS[1]),
-                           (signal.SIGINT, MOMENTS[2]), (signal.SIGKILL, MOMENTS[3])],
-)  # fmt: skip
+    ("number", "moment"), depth.first(2, zip((signal.SIGINT, signal.SIGKILL) * 2, MOMENTS, strict=True))
+)
 def test_no_node_is_under_load_a_second_after_the_controller_was_stopped_and_none_follows(
     rack: SimRack, tmp_path: Path, number: int, moment: int
 ) -> None:

@@ -4,9 +4,19 @@
 """
 
 import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+Case = TypeVar("Case")
 
 DEEP = os.environ.get("RACKCHECK_DEEP", "") not in ("", "0")
 SHARE = 10
+REASON = "a long search: make full"
+
+
+def first(usual: int, everything: Iterable[Case]) -> list[Case]:
+    """Return the cases that are tried in this run: the first `usual` ones, or all of them."""
+    return list(everything)[: None if DEEP else usual]
 
 
 def cases(everything: int) -> int:

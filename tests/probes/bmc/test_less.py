@@ -2,6 +2,7 @@
 
 import re
 
+import depth
 import pytest
 from less_known import less
 from trees import ALL, DMTF, GB200, LENOVO, bmc_probes, completed, links, read
@@ -23,7 +24,7 @@ PROBES = (
     "bmc_gpu_nvlink",
     "bmc_nvswitch",
 )
-EACH, MANY = 24, 200
+EACH, MANY = 24, depth.cases(500)
 """Kinds of change of one BMC that are tried by default, evenly spread, and by `make full`."""
 
 CHASSIS = re.compile(r"/redfish/v1/Chassis/[^/]+")

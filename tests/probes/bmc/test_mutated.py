@@ -127,10 +127,8 @@ def after(name: str, changes: Mapping[str, Body | Unknown]) -> tuple[dict[str, L
     known, found = base(name), bmc_probes()
     probes = sorted({probe for uri in changes for probe in known.readers[uri]})
     before = {path: leaf for probe in probes for path, leaf in known.leaves[probe].items()}
-    now: dict[str, Leaf] = {}
-    for probe in probes:
-        now |= collect([found[probe]], BmcCapture({**known.bodies, **changes}), TIME)
-    return before, now
+    # All in one call, in which they share the links that they follow.
+    return before, collect([found[probe] for probe in probes], BmcCapture({**known.bodies, **changes}), TIME)
 
 
 def body_of(value: object) -> Body | Unknown:
