@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, Value, clean
@@ -50,7 +51,7 @@ class Resource:
                 return own.strip()
         return self.uri.rstrip("/").rpartition("/")[2]
 
-    @property
+    @cached_property
     def unread(self) -> Unknown | None:
         """Why no property can be read: the resource was not fetched, or its body is empty; otherwise None."""
         if self.trouble is not None or any(not name.startswith("@") for name in self.body):

@@ -9,7 +9,7 @@ from rackcheck.model.capture import Capture
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.fit import NOT_STATED, Match, ProfileFit
 from rackcheck.model.profile import FIRST, LAW
-from rackcheck.model.tree import Tree
+from rackcheck.model.tree import Leaf, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +127,19 @@ def facts_json(tree: Tree) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in tree:
         leaf = tree.leaves[path]
-        found[path] = doc = reading_json(leaf.reading)
-        if leaf.kind.unit:
-            doc["unit"] = leaf.kind.unit
-        # `str` of these words is much cheaper than `value`, and there are 20,000 facts of a node.
-        doc["plane"], doc["class"] = str(leaf.plane), str(leaf.kind.cls)
+        found[path] = doc = fact_json(leaf)
         doc["source"], doc["time"] = leaf.source, leaf.time
     return found
+
+
+def fact_json(leaf: Leaf) -> dict[str, Any]:
+    """Return a fact as JSON: its reading, unit, plane and class."""
+    doc = reading_json(leaf.reading)
+    if leaf.kind.unit:
+        doc["unit"] = leaf.kind.unit
+    # `str` of these words is much cheaper than `value`, and there are 20,000 facts of a node.
+    doc["plane"], doc["class"] = str(leaf.plane), str(leaf.kind.cls)
+    return doc
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
@@ -157,7 +163,10 @@ def _evidence_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def to_json(event: Event) -> dict[str, Any] | None:
-    """Return an event as JSON for the store; None for an event that is only for progress display."""
+    """Return an event as JSON for the store; None for an event that is only for progress display.
+
+    The facts of a node are None too: `FactsWriter` makes their event from those of earlier nodes.
+    """
     doc: dict[str, Any]
     match event:
         case RunStarted():
@@ -172,8 +181,6 @@ def to_json(event: Event) -> dict[str, Any] | None:
             doc |= {"raw": event.digest} if event.digest else {}
             doc |= reading_json(event.trouble) if event.trouble is not None else {}
             return doc | ({"note": event.note} if event.note else {})
-        case FactsRead():
-            return {"event": "facts", "node": event.node, "facts": facts_json(event.tree)}
         case Judged():
             doc = {"event": "judged", "node": event.node, "role": event.role, "outcome": event.outcome.value}
             doc |= {"not_in_scope": event.not_in_scope} | ({"note": event.note} if event.note else {})
@@ -182,7 +189,7 @@ def to_json(event: Event) -> dict[str, Any] | None:
         case RunDone():
             doc = {"event": "run done", "time": event.time, "outcome": event.outcome.value}
             return doc | ({"interrupted": True} if event.interrupted else {})
-        case NodeRequested() | Foreseen() | Burning():
+        case NodeRequested() | FactsRead() | Foreseen() | Burning():
             return None
 
 

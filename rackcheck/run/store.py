@@ -23,8 +23,9 @@ from rackcheck.model.capture import BurnCapture, Capture
 from rackcheck.model.fact import Plane, clean
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import stored_forms
-from rackcheck.run.event import Answered, Event, Judged, RunDone, RunStarted, to_json
+from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, to_json
 from rackcheck.run.kept_replies import kept_replies
+from rackcheck.run.stored_facts import FactsWriter
 
 T = TypeVar("T")
 
@@ -80,6 +81,7 @@ class RunWriter:
         except OSError as error:
             raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
         self.folder = folder
+        self._facts = FactsWriter()
 
     def __enter__(self) -> Self:
         return self
@@ -95,7 +97,7 @@ class RunWriter:
         """Store an event and return it; an event `answered` is returned with the digest of its raw reply."""
         if isinstance(event, Answered) and event.capture is not None:
             event = replace(event, digest=self._keep(event.capture))
-        doc = to_json(event)
+        doc = self._facts.doc(event.node, event.tree) if isinstance(event, FactsRead) else to_json(event)
         if doc is not None:
             self._events.write(json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n")
             self._events.flush()

@@ -10,7 +10,7 @@ from rackcheck.model.fact import Class
 from rackcheck.model.part_moves import Moved, Still, joined, names_a_part, sorted_out, still
 from rackcheck.run.event import RunStarted
 from rackcheck.run.index import queries
-from rackcheck.run.index.parts import PLANE, IndexPart
+from rackcheck.run.index.parts import PLANE
 from rackcheck.run.index.rows import Snap, indexed_events, laid
 from rackcheck.run.store import Stored
 
@@ -178,19 +178,14 @@ def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY) -> dict[str
 
 
 def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
-    """Read the state of every node of a run; identical parts are kept in memory once.
-
-    A node without facts has no parts.
-    """
-    pool: dict[bytes, IndexPart] = {}
+    """Read the state of every node of a run; a node without facts has no parts."""
     found: dict[str, Snap] = {}
     for event in indexed_events(stored, classes):
         match event:
             case RunStarted():
                 found |= {node: Snap(node, {}) for node in event.nodes}
-            case Snap(node, parts, vector, outcome):
-                shared = {cls: pool.setdefault(part.digest, part) for cls, part in parts.items()}
-                found[node] = laid(found.get(node), Snap(node, shared, vector, outcome))
+            case Snap(node):
+                found[node] = laid(found.get(node), event)
     if not found:
         raise UserError(f"{stored.folder}/events.jsonl contains no node")
     return found

@@ -10,6 +10,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 LARGEST = 256 << 20
@@ -19,13 +20,27 @@ Docs = Mapping[str, Mapping[str, Any]]
 """The values of facts by path, in the same form as in stored events."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class IndexPart:
-    """The facts of one class; `digest` is the SHA-256 of their canonical form."""
+    """The facts of one class of a node; parts with the same canonical form are equal."""
 
-    digest: bytes
-    text: bytes
     docs: Docs
+
+    @property
+    def text(self) -> bytes:
+        """The facts in canonical form."""
+        return canonical(self.docs)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The SHA-256 of the canonical form."""
+        return hashlib.sha256(self.text).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, IndexPart) and self.digest == other.digest)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
     def unknowns(self) -> int:
         """The number of unknown facts; planes without a reply are not counted."""
@@ -40,12 +55,6 @@ class IndexPart:
 
 PLANE = "plane/"
 """Prefix of the paths that record whether a plane replied."""
-
-
-def part_of(docs: Docs) -> IndexPart:
-    """Return a part that has these facts and their digest."""
-    text = canonical(docs)
-    return IndexPart(hashlib.sha256(text).digest(), text, docs)
 
 
 def akin(docs: Docs, base: Docs) -> bool:

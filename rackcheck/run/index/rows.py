@@ -8,14 +8,14 @@ from typing import Any
 
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
-from rackcheck.model import path as paths
-from rackcheck.model.change import STEADY, ComparedFacts, reading
+from rackcheck.model.change import STEADY, reading
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Class, Plane, clean, visible
 from rackcheck.probe.group import is_group
 from rackcheck.run import stored_forms
 from rackcheck.run.event import RunDone, RunStarted
-from rackcheck.run.index.parts import IndexPart, canonical, part_of
+from rackcheck.run.index.fact_parts import FactsReader
+from rackcheck.run.index.parts import IndexPart, canonical
 from rackcheck.run.store import Stored
 
 CUT_OFF = "CUT OFF"
@@ -29,9 +29,6 @@ NAME = 4096
 
 REASON = 500
 """Maximum number of characters of a reason in the index; the run's folder contains the whole text."""
-
-KEPT = ("value", "absent", "unknown", "detail", "unit", "plane")
-"""The fields of a fact that a part contains; source and time are left out, because they differ from run to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +72,7 @@ def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Itera
     Raises UserError with the line number if an event is damaged.
     """
     silent: dict[str, dict[str, dict[str, Any]]] = {}
+    reader = FactsReader(classes)
     nodes: frozenset[str] = frozenset()
     waiting: Snap | None = None
     for number, doc in stored.documents():
@@ -92,8 +90,7 @@ def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Itera
                     if waiting is not None:
                         yield waiting
                     node = _node(doc, nodes)
-                    facts = facts_of(doc, silent.pop(node, {}))
-                    waiting = Snap(node, {cls: part_of(facts[cls]) for cls in classes})
+                    waiting = Snap(node, reader.parts(doc, silent.pop(node, {})))
                 case "judged":
                     node = _node(doc, nodes)
                     parts = waiting.parts if waiting is not None and waiting.node == node else {}
@@ -151,22 +148,6 @@ def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     values = {"value": "answered"} if spoke else {key: doc[key] for key in ("unknown", "detail") if key in doc}
     reading(values)
     return {f"plane/{plane.value}": {**values, "plane": plane.value}}
-
-
-def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) -> ComparedFacts:
-    """Group a node's facts by class; raises TypeError, KeyError or ValueError if a fact is invalid."""
-    found: dict[Class, dict[str, Mapping[str, Any]]] = {cls: {} for cls in Class}
-    facts = doc["facts"]
-    if not isinstance(facts, dict) or len(facts) > NODES:
-        raise TypeError("the facts are not a JSON object, or there are too many")
-    for path, fact in facts.items():
-        paths.parse(path)
-        reading(fact)
-        stored_forms.word(fact, "unit", "")
-        Plane(fact["plane"])
-        found[Class(fact["class"])][path] = {key: fact[key] for key in KEPT if key in fact}
-    found[Class.CONFIG].update(planes)
-    return found
 
 
 _STATUSES = frozenset(Status)
