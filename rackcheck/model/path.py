@@ -68,9 +68,7 @@ class Path:
     def __add__(self, other: "Path") -> "Path":
         if not self.segments or not other.segments:
             return self if self.segments else other
-        whole = Path(self.segments + other.segments)
-        whole.__dict__["text"] = f"{self}.{other}"  # both texts are cached: cheaper than spelling every key again
-        return whole
+        return parse(f"{self.text}.{other.text}")  # one path for all nodes: nothing is computed again
 
     @_Kept
     def starred(self) -> bool:
@@ -104,8 +102,7 @@ class Path:
 
     def item(self, key: str) -> "Path":
         """One item of this collection: `gpu` and `0` give `gpu/0`."""
-        *before, last = self.segments
-        return Path((*before, Segment(last.word, key)))
+        return parse(f"{self.text}/{spell_key(key)}")
 
     def fill(self, keys: Iterable[str]) -> "Path":
         """Replace the stars by keys, from left to right; if there are fewer keys, the remaining stars stay."""

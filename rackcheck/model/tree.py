@@ -58,15 +58,17 @@ class Tree:
         self._list_items(self.leaves)
 
     def _list_items(self, leaves: Mapping[str, Leaf]) -> None:
-        listed: set[tuple[tuple[str, str], ...]] = set()
+        listed: set[str] = set()
         for text, leaf in leaves.items():
             if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
                 self._items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
-            items = paths.parse(text).items
-            if items not in listed:  # an item has many leaves
-                listed.add(items)
-                for collection, key in items:
-                    self._items.setdefault(collection, {})[key] = None
+            owner, _, name = text.rpartition(".")
+            if owner in listed and name.isidentifier():  # an item has many leaves, and a dot may be in a key
+                continue
+            if name.isidentifier():
+                listed.add(owner)
+            for collection, key in paths.parse(text).items:
+                self._items.setdefault(collection, {})[key] = None
 
     def with_more(self, more: Mapping[str, Leaf]) -> "Tree":
         """Return a copy of the tree with more leaves, or others at known paths; only these are searched for items."""
@@ -125,6 +127,13 @@ class Tree:
 
     def select(self, collection: Path, plane: Plane) -> ItemSelection:
         """Return the items of a collection; a star in the path stands for every item of an outer collection."""
+        key = "select", collection.text, plane
+        found = self.kept.get(key)
+        if not isinstance(found, ItemSelection):
+            found = self.kept[key] = self._selected(collection, plane)
+        return found
+
+    def _selected(self, collection: Path, plane: Plane) -> ItemSelection:
         before = next((i for i, s in enumerate(collection.segments) if s.key == EVERY), None)
         if before is None:
             return self._items_of(collection, plane)
