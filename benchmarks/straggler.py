@@ -1,14 +1,22 @@
 """How often our rules and other tools' rules find a slow GPU in simulated racks, and how often they name a healthy one.
 
-    python benchmarks/straggler.py [power|best|tools [RACKS [PARTS]]]
+    python benchmarks/straggler.py [wide|power|best|tools [RACKS [PARTS [SEED]]]]
 
-RACKS (300) simulated racks of each kind, seeded. `power` derives the bounds of `rackcheck.parse.burnin.tails`: groups
+RACKS (300) simulated racks of each kind, seeded.
+
+`wide` derives the factors `WIDER` of `rackcheck.parse.burnin.tails` (4,000 groups of each shape take 3 minutes). In a
+group whose values have the tails of Student's t with 5 degrees of freedom, one GPU is moved far below the others. The
+width and the expected value of this GPU do not depend on how far, so the probability that a healthy value in its place
+is beyond a bound is that of Student's t, and the probability for the group is that times the number of GPUs. The mean
+over the groups of this probability is far more exact than a count of groups with a finding.
+
+`power` shows what the bounds achieve, and is the source of the constants marked *simulated*: groups
 of 2 to 1,024 GPUs whose eight metrics vary by 1.5 % (standard deviation), with normal or heavy tails (Student's t with
 5 degrees of freedom), healthy, and with GPUs that are 5, 10, 20 or 50 % worse in one metric. `ours` is all that the
 burn-in compares among nodes: those bounds, and the fixed bound of `rackcheck_probes.burnin.among_best`, here for all
 eight metrics. Other methods are simulated with a tenth of RACKS, and groups of 1,024 GPUs with a sixteenth, but with at
 least 20. With PARTS ("normal", "rate heavy", "other heavy" or "heavy (t5)"), only these parts are simulated; all parts
-with 600 racks take 6 minutes.
+with 600 racks take 6 minutes. Another SEED gives other racks.
 
 `best` checks the fixed bound alone, in seven metrics: the share of healthy groups with a finding, also where the nodes
 differ by 1.5 % too (`node`), and the share of findings that Student's t lets expect without a difference of nodes.
@@ -89,7 +97,7 @@ def fixed(z: float, effect: float) -> Callable[[Sequence[GpuPlace], Sequence[Seq
     """Return the method of a fixed limit in robust standard deviations, and of a smallest effect."""
 
     def method(places: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> list[set[int]]:
-        return [_beyond(places, values, metric, lambda _n, _f: -z, effect) for metric, values in enumerate(logs)]
+        return [_beyond(places, values, metric, lambda _n, _f, _l: -z, effect) for metric, values in enumerate(logs)]
 
     return method
 
@@ -98,8 +106,8 @@ def bounded(narrow: bool) -> Callable[[Sequence[GpuPlace], Sequence[Sequence[flo
     """Return the method of one bound, narrow or wide, whatever the tails are."""
 
     def method(places: Sequence[GpuPlace], logs: Sequence[Sequence[float]]) -> list[set[int]]:
-        def bound(cells: int, free: int) -> float:
-            return tails.bound(cells, free, narrow=narrow)
+        def bound(cells: int, free: int, fewest: int) -> float:
+            return tails.bound(cells, free, narrow=narrow, fewest=fewest)
 
         return [_beyond(places, values, metric, bound, FLOOR) for metric, values in enumerate(logs)]
 
@@ -107,13 +115,17 @@ def bounded(narrow: bool) -> Callable[[Sequence[GpuPlace], Sequence[Sequence[flo
 
 
 def _beyond(
-    places: Sequence[GpuPlace], logs: Sequence[float], metric: int, bound: Callable[[int, int], float], effect: float
+    places: Sequence[GpuPlace],
+    logs: Sequence[float],
+    metric: int,
+    bound: Callable[[int, int, int], float],
+    effect: float,
 ) -> set[int]:
     rows = [int(node[1:]) if placed(metric) else 0 for node, _ in places]
     columns = [int(slot) if placed(metric) else 0 for _, slot in places]
     found = apart(CellTable([NumberRange(v, v) for v in logs], rows, columns), by_row=placed(metric))
-    spread = width(found.left, found.taken).low
-    line = min(math.log1p(-effect), -bound(len(logs), len(logs) - found.taken) * spread)
+    spread, fewest = width(found.left, found.taken).low, found.fewest if placed(metric) else 0
+    line = min(math.log1p(-effect), -bound(len(logs), len(logs) - found.taken, fewest) * spread)
     return {n for n, left in enumerate(found.left) if left.low < line}
 
 
@@ -150,12 +162,15 @@ The last method also has the fixed bound below the upper quartile.
 """
 
 
-def tally(gpus: int, heavy: frozenset[int], racks: int, methods: Sequence[str]) -> dict[str, Tally]:
-    """Judge healthy racks, and the same racks with a GPU that is worse in one metric for each of `FAULTS`."""
+def tally(gpus: int, heavy: frozenset[int], racks: int, methods: Sequence[str], other: str = "") -> dict[str, Tally]:
+    """Judge healthy racks, and the same racks with a GPU that is worse in one metric for each of `FAULTS`.
+
+    `other` is a part of the seed.
+    """
     places = [(f"n{n // SLOTS}", str(n % SLOTS)) for n in range(gpus)]
     found = {name: Tally() for name in methods}
     for seed in range(racks):
-        rng = random.Random(f"{gpus} {sorted(heavy)} {seed}")  # noqa: S311
+        rng = random.Random(f"{other}{gpus} {sorted(heavy)} {seed}")  # noqa: S311
         logs = healthy(rng, gpus, heavy)
         bent = [list(values) for values in logs]
         bad = [rng.randrange(gpus) for _ in FAULTS]
@@ -171,7 +186,66 @@ def tally(gpus: int, heavy: frozenset[int], racks: int, methods: Sequence[str]) 
     return found
 
 
-def power(racks: int, only: str) -> None:
+Shape = tuple[int, int]
+"""Numbers of nodes, and of GPUs in each node."""
+
+SHAPES: Mapping[int, Mapping[int, Sequence[Shape]]] = {
+    0: {n: ((n, 1),) for n in (16, 24, 48, 64, 72, 96, 128, 192, 1152)},
+    3: {n: ((3, n // 3), (n // 3, 3)) for n in (15, 18, 24, 48, 72, 96, 192, 1152)},
+    4: {n: ((4, n // 4), (n // 4, 4)) for n in (16, 24, 48, 64, 72, 96, 128, 192, 1152)},
+    6: {
+        16: ((2, 8), (8, 2)),
+        24: ((2, 12), (12, 2)),
+        **{n: ((6, n // 6), (n // 6, 6), (8, n // 8), (n // 8, 8)) for n in (48, 72, 96, 192, 1152)},
+        64: ((8, 8),),
+        128: ((8, 16), (16, 8)),
+    },
+}
+"""Racks by the fewest values of a level or effect (0: the GPUs are compared with the median of all) and by GPUs.
+
+If a line has fewer than three values, it has no level or effect of its own.
+"""
+
+
+def drawn(rng: random.Random, shape: Shape, by_row: bool) -> tuple[float, float]:
+    """Return the expected value of a GPU that is far below the others, and the width of all values."""
+    nodes, slots = shape
+    gpus = nodes * slots
+    bad, far = rng.randrange(gpus), -1e4
+    values = [far if n == bad else t5(rng) for n in range(gpus)]
+    rows, columns = (
+        ([n // slots for n in range(gpus)], [n % slots for n in range(gpus)]) if by_row else ([0] * gpus,) * 2
+    )
+    found = apart(CellTable([NumberRange(v, v) for v in values], rows, columns), by_row=by_row)
+    return far - found.left[bad].low, width(found.left, found.taken).low
+
+
+def factor(shape: Shape, fewest: int, racks: int, seed: str = "") -> float:
+    """Return the factor by which the wide bound of racks of a shape must be wider than that of a known width."""
+    gpus = shape[0] * shape[1]
+    rng = random.Random(f"{seed}{shape} {fewest}")  # noqa: S311
+    pairs = [drawn(rng, shape, fewest > 0) for _ in range(racks)]
+    share = tails.wide_budget(gpus, fewest) / tails.METRICS / gpus
+    low, high = 0.5, 16.0
+    for _ in range(20):
+        half = (low + high) / 2
+        bound = half * tails.known_bound(gpus)
+        beyond = math.fsum(tails.t5_share(middle - bound * spread) for middle, spread in pairs) / racks
+        low, high = (half, high) if beyond > share else (low, half)
+    return high
+
+
+def wide(racks: int) -> None:
+    """Print `tails.WIDER`: for each number of GPUs, the factor of the shape that needs the widest bound."""
+    for fewest, sizes in SHAPES.items():
+        found = {
+            n: max(factor(shape, fewest, racks if n < 1000 else max(100, racks // 10)) for shape in shapes)
+            for n, shapes in sizes.items()
+        }
+        print(f"    {fewest}: {{{', '.join(f'{n}: {each:.3f}' for n, each in found.items())}}},", flush=True)
+
+
+def power(racks: int, only: str = "", other: str = "") -> None:
     """Print the share of healthy racks with a finding in any of eight metrics, and the share of slow GPUs found."""
     print(f"spread {SPREAD:.1%}, {tails.METRICS} metrics; slot: compared with the value expected for node and slot")
     head = f"{'parts':12}{'GPUs':>5} {'method':12}{'racks':>6}{'false':>7}"
@@ -181,7 +255,8 @@ def power(racks: int, only: str) -> None:
         for gpus in SIZES if only in ("", parts) else ():
             runs = racks if gpus < 1024 else max(20, racks // 16)
             others = [name for name in METHODS if name != "ours"] if gpus >= 16 else []
-            found = tally(gpus, heavy, max(20, runs // 10), others) | tally(gpus, heavy, runs, ["ours"])
+            found = tally(gpus, heavy, max(20, runs // 10), others, other)
+            found |= tally(gpus, heavy, runs, ["ours"], other)
             for name, one in found.items():
                 print(
                     f"{parts:12}{gpus:5} {name:12}{one.racks:6}{one.false / one.racks:7.1%}"
@@ -379,9 +454,11 @@ def main() -> None:
     """Print one part, or both."""
     part = sys.argv[1] if len(sys.argv) > 1 else "power best tools"
     racks = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+    if "wide" in part:
+        wide(racks)
     if "power" in part:
         constants()
-        power(racks, sys.argv[3] if len(sys.argv) > 3 else "")
+        power(racks, *sys.argv[3:5])
     if "best" in part:
         best(racks)
     if "tools" in part:

@@ -115,8 +115,8 @@ class Burn:
                 found.odd = found.odd or clean(f"{error}: {_shown(record)}")
         samples = {of: tuple(rows) for of, rows in sorted(found.samples.items())}
         return cls(
-            found.hello, tuple(found.stages), samples, tuple(found.faults), tuple(found.tools), found.ended, found.why,
-            found.unread, found.odd,
+            found.hello, _without_retried(found.stages), samples, tuple(found.faults), tuple(found.tools), found.ended,
+            found.why, found.unread, found.odd,
         )  # fmt: skip
 
     @property
@@ -186,6 +186,23 @@ class Burn:
     def work_of(self, of: str) -> Sequence[Stage]:
         """All work records of one subject."""
         return self._work.get(of, ())
+
+
+def _without_retried(stages: Sequence[Stage]) -> tuple[Stage, ...]:
+    """Leave out the record of copies that were not quiet, if the same copies were done in a later stage `links`.
+
+    Only one such record of a subject and test is left out: if it happened twice, the load on memory is no coincidence.
+    Wrong results are never left out.
+    """
+    loud: dict[tuple[str, str], list[int]] = {}
+    last: dict[tuple[str, str], int] = {}
+    for number, stage in enumerate(stages):
+        if stage.stage == "links" and stage.done:
+            last[stage.of, stage.test] = last[stage.of, ""] = number
+        elif stage.stage == "links" and stage.why.startswith("contended:") and not stage.number("mismatches"):
+            loud.setdefault((stage.of, stage.test), []).append(number)
+    retried = {numbers[0] for key, numbers in loud.items() if len(numbers) == 1 and last.get(key, -1) > numbers[0]}
+    return tuple(stage for number, stage in enumerate(stages) if number not in retried)
 
 
 class _Found:

@@ -283,6 +283,11 @@ def test_a_temperature_without_a_limit_is_listed_and_one_that_was_not_read_is_un
     assert reading(CLEAN.records, path) == ()
     assert reading(edited("below", memory_limit=False), path) == ("chip", "memory")
     assert reading(edited("memory_temp", memory_limit=False), path) == (), "memory without a sensor needs no limit"
+    late = [
+        {k: v for k, v in r.items() if k != "below"} if r.get("of") == "gpu/3" and r["t"] > 4.0 else r
+        for r in CLEAN.records
+    ]
+    assert reading(late, path) == ("chip",), "a margin that could not be read at the end of the load"
     assert isinstance(reading(edited("temp"), path), Unknown)
     assert isinstance(reading(edited(memory_limit=None), path), Unknown), "records of an earlier version"
 

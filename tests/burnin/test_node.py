@@ -148,6 +148,24 @@ def _judged(records: list[Mapping[str, Any]]) -> Mapping[str, Verdict]:
     return {v.rule: v for v in judge(alone, tree(1, 1, BurnCapture(tuple(records))))}
 
 
+def test_a_gpu_whose_memory_can_no_longer_be_guarded_is_not_tested_further_and_the_other_gpu_is(node: Node) -> None:
+    found = node.burn(nvml="*.margin_memory_max=0 *.temperature_margin=50", seconds=2.0)
+    state = (node.folder / "nvml").read_text() + "@2.5\n1.temperature_margin=!3\n"
+    (node.folder / "nvml").write_text(state)
+    found.end(60)
+    burn = BurnCapture(tuple(found.records)).burn
+    why = "stopped: how far the GPU is below the highest temperature of its memory cannot be read any more"
+    untested = {stage.stage: stage.why for stage in burn.stages if stage.of == "gpu/1" and not stage.done}
+    assert {"scalar", "links", "together"} <= set(untested)
+    assert set(untested.values()) == {why}
+    assert burn.faults == (), "it is no fault of the GPU"
+    done = {stage.stage for stage in burn.stages if stage.of == "gpu/0" and stage.done}
+    assert {"memory", "tensor", "scalar", "links", "together"} <= done
+    judged = _judged(found.records)
+    assert judged["burnin.gpu_correct"].status is Status.UNKNOWN
+    assert judged["burnin.gpu_guarded"].status is Status.WARN
+
+
 NVML = {
     "1.ecc_uncorrected=@2=1": "burnin.no_uncorrected",
     "1.remap_pending=@2=1": "burnin.no_remap",

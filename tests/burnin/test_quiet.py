@@ -198,6 +198,49 @@ def test_the_gpu_waits_for_as_long_as_the_deadline_of_the_plan_allows() -> None:
     assert cpu_side.CPU_HEAVY == QUIET_REPEATED
 
 
+# -- what the records say ---------------------------------------------------------------------------------------------
+
+
+def copies_of(*stages: str) -> Burn:
+    """A soak whose stages `links` were each quiet (`done`), `loud`, or loud with a wrong result (`wrong`)."""
+    records: list[Record] = []
+    for number, how in enumerate(stages):
+        for part, tests in (("gpu/0", ("h2d", "d2h", "both")), ("peer/0-1", ("copy",) if how == "done" else ("",))):
+            more: Record = {"status": "done"} if how == "done" else {"status": "not tested", "why": LOUD}
+            more.update({"mismatches": int(how == "wrong")} if part == "gpu/0" else {})
+            records += [
+                {"k": "stage", "t": 60.0 * number + 5, "of": part, "stage": "links", "test": test, "rate": 5e10, **more}
+                for test in tests
+            ]
+    return Burn.of(records)
+
+
+@pytest.mark.parametrize(
+    ("stages", "untested"),
+    [
+        (("done", "done"), set()),
+        (("loud", "done"), set()),
+        (("done", "loud", "done"), set()),
+        (("loud",), {LOUD}),
+        (("done", "loud"), {LOUD}),
+        (("loud", "loud", "done"), {LOUD}),
+        (("loud", "done", "loud", "done"), {LOUD}),
+    ],
+)
+def test_copies_that_were_not_quiet_once_count_as_tested_only_if_a_later_stage_tested_them(
+    stages: tuple[str, ...], untested: set[str]
+) -> None:
+    burn = copies_of(*stages)
+    for part in ("gpu/0", "peer/0-1"):
+        found = [stage for stage in burn.stages if stage.of == part]
+        assert {stage.why for stage in found if not stage.done} == untested
+        assert sum(stage.done for stage in found) == stages.count("done") * (3 if part == "gpu/0" else 1)
+
+
+def test_a_wrong_result_of_copies_that_were_not_quiet_is_never_left_out() -> None:
+    assert sum(int(stage.number("mismatches") or 0) for stage in copies_of("wrong", "done").stages) == 3
+
+
 # -- the two sides alone ----------------------------------------------------------------------------------------------
 
 gpu_side, cpu_side = joined("gpu_quiet"), joined(*CPU)

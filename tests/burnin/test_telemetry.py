@@ -366,6 +366,38 @@ def test_a_highest_temperature_of_the_memory_without_a_sensor_guards_only_by_the
     assert node.sampler(by_margin).gpus.hello()["0"]["memory_limit"] is True
 
 
+UNREAD = "stopped: how far the GPU is below the %s cannot be read any more"
+
+
+@pytest.mark.parametrize(
+    ("gone", "what"),
+    [
+        ("0.temperature_margin=!6", ["slowdown temperature", "highest temperature of its memory"]),
+        ("0.temperature_margin=!3", ["slowdown temperature", "highest temperature of its memory"]),
+        ("0.temperature=!6", ["slowdown temperature"]),
+    ],
+)
+def test_a_margin_that_can_no_longer_be_read_ends_the_load_of_this_gpu_once(
+    gone: str, what: list[str], node: Node
+) -> None:
+    calls: list[tuple[int, str]] = []
+    state = ONLY_MARGIN + "*.margin_memory_max=0\n*.temperature_margin=50\n"
+    sampler = node.sampler(state + f"@0.95\n{gone}\n", on_unguarded=lambda *call: calls.append(call))
+    node.play(sampler, 19)
+    assert calls == [], "nine samples without a margin"
+    node.play(sampler, 20)
+    assert calls == [(0, UNREAD % each) for each in what]
+    assert node.errors("hot") == []
+
+
+@pytest.mark.parametrize("gone", ["@1\n0.temperature_margin=!6\n@1.85\n0.temperature_margin=50\n", ""])
+def test_a_margin_that_is_read_again_within_a_second_or_was_never_read_ends_no_load(gone: str, node: Node) -> None:
+    calls: list[tuple[int, str]] = []
+    limits = "*.margin_memory_max=0\n*.temperature_margin=50\n" if gone else ""
+    node.play(node.sampler(ONLY_MARGIN + limits + gone, on_unguarded=lambda *call: calls.append(call)), 60)
+    assert calls == []
+
+
 def test_a_memory_with_its_own_limit_is_not_also_stopped_by_the_margin_of_the_chip(node: Node) -> None:
     """An H100 reports both: the margin of 0 C is the highest operating temperature of the chip, 2 C below its slowdown."""
     state = ONLY_MARGIN + "*.margin_memory_max=0\n*.temperature_memory_max=95\n*.temperature_memory=80\n"

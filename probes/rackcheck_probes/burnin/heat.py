@@ -12,6 +12,9 @@ from rackcheck.parse.burnin.thermal import Refused, TemperatureSample, ThermalFi
 
 MEASURED = Class.MEASUREMENT
 
+UNREAD_MOST = 10
+"""Number of samples without a margin after which the node ends the load of a GPU (UNREAD_MOST of the node)."""
+
 
 @probe(
     Load(),
@@ -46,14 +49,19 @@ def burnin_heat(burn: Burn) -> Facts:
 
 
 def _unguarded(burn: Burn, index: str) -> Reading:
-    """Return which temperatures of a GPU have no limit; a GPU whose memory has no sensor needs none for its memory."""
+    """Return which temperatures of a GPU have no limit; a GPU whose memory has no sensor needs none for its memory.
+
+    A limit to which the margin could not be read at the end of the load, although it could before, is none.
+    """
     samples, limit = burn.samples.get(f"gpu/{index}", ()), burn.gpus[index].get("memory_limit")
     if not column(samples, "temp"):
         return Unknown(Reason.NOT_TESTED, "no sample of its temperature was taken")
     if not isinstance(limit, bool):
         return Unknown(Reason.NOT_TESTED, "the burn-in does not report whether the memory's limit is known")
-    chip = () if column(samples, "below") else ("chip",)
-    return (*chip, *(("memory",) if column(samples, "memory_temp") and not limit else ()))
+    end = samples[-UNREAD_MOST:]
+    chip = () if column(end, "below") else ("chip",)
+    unread = column(samples, "memory_below") and not column(end, "memory_below")
+    return (*chip, *(("memory",) if unread or (column(samples, "memory_temp") and not limit) else ()))
 
 
 def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading]]:

@@ -25,8 +25,10 @@ class Child:
         self.rest = b""
         self.terminated_at, self.killed = 0.0, False
 
-    def stop(self) -> None:
-        """Ask the process to stop; a second call does nothing."""
+    def stop(self, why: str = "") -> None:
+        """Ask the process to stop, for the reason `why` if it is given; a second call does nothing."""
+        if why:
+            self.order({"stop": why})
         if not self.terminated_at:
             self.terminated_at = time.monotonic()
             os.close(self.control)
@@ -41,6 +43,12 @@ class Child:
         """Kill the process and all processes that it started."""
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
+
+
+class StopEvent(threading.Event):
+    """Set when a child process must stop; `why` is the reason, if the supervisor gave one."""
+
+    why = ""
 
 
 class Orders:
@@ -84,7 +92,10 @@ class Orders:
             for line in lines:
                 order = json.loads(line.decode("ascii"))
                 with self._lock:
-                    if self._each:
+                    if "stop" in order:
+                        if isinstance(self.stop, StopEvent):
+                            self.stop.why = order["stop"]
+                    elif self._each:
                         self._each(order)
                     else:
                         self._came.put(order)

@@ -160,7 +160,7 @@ class GpuRun:
                 if not self.stop.is_set():
                     bench.tidy()
                 self.left.pop(0)
-            self._not_tested("stopped")
+            self._not_tested(self._stopped())
             self._again(bench)
             if not self.stop.is_set():
                 bench.leave()
@@ -264,11 +264,11 @@ class GpuRun:
         except GpuHang:
             tally.emit(self.emit, "hang")
             raise
-        tally.emit(self.emit, "stopped" if self.stop.is_set() else late or self.loud or gpu_unfilled(bench, name))
+        tally.emit(self.emit, self._stopped() if self.stop.is_set() else late or self.loud or gpu_unfilled(bench, name))
         self.loud = ""
         missing = [test for test in GPU_NEEDED.get(name, ()) if test not in tally.tests]
         if not tally.tests:
-            self._untested(self.of, name, "stopped" if self.stop.is_set() else "under-loaded: time limit reached")
+            self._untested(self.of, name, self._stopped() if self.stop.is_set() else "under-loaded: time limit reached")
         elif missing and not self.stop.is_set():
             self._untested(self.of, name, "under-loaded: no time was left for %s" % ", ".join(missing))
 
@@ -331,6 +331,10 @@ class GpuRun:
             gpu_host_work(bench, tally, self.writer, seed, until),
         ]
         self._with(bench, memory, jobs)
+
+    def _stopped(self) -> str:
+        """Return why the stages that are left are not tested; `stop` has the reason if it is a StopEvent (child.py)."""
+        return getattr(self.stop, "why", "") or "stopped"
 
     def _untested(self, of: str, stage: str, why: str) -> None:
         self.emit("stage", of=of, stage=stage, test="", status="not tested", why=why)

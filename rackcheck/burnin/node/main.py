@@ -30,7 +30,10 @@ def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: 
     refused = nvml_refused(gpus, found) if wanted else {}
     line.emit("about", gpus=found, troubles=gpus.troubles, accelerators=node_accelerators(root))
     line.ask(gpus=found, refused=refused)
-    sampler = Sampler(gpus, line.emit, line.clock, stop, lambda index, _temp, _limit: line.ask(hot=str(index)))
+    sampler = Sampler(
+        gpus, line.emit, line.clock, stop, lambda index, _temp, _limit: line.ask(hot=str(index)),
+        on_unguarded=lambda index, why: line.ask(unguarded=str(index), why=why),
+    )  # fmt: skip
     sampler.start()
     while not stop.wait(0.1) and sampler.is_alive():
         pass

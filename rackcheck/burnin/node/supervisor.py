@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.child import Child, Orders, die_with_parent, oom_kills
+    from rackcheck.burnin.node.child import Child, Orders, StopEvent, die_with_parent, oom_kills
     from rackcheck.burnin.node.cpu import Cpu
     from rackcheck.burnin.node.cpu_quiet import CpuQuiet
     from rackcheck.burnin.node.disk import DiskWork
@@ -136,7 +136,7 @@ class Supervisor:
             for mine in (read, control, self.woken, self.waker):
                 os.close(mine)
             die_with_parent()
-            stop = threading.Event()
+            stop = StopEvent()
             orders = Orders(stop)
             watch = threading.Thread(target=orders.listen, args=(listen,))
             watch.daemon = True
@@ -179,8 +179,8 @@ class Supervisor:
     def obey(self, word: Dict[str, Any]) -> None:
         """Handle a message of a child.
 
-        The sampler sends its progress, the list of GPUs, or a GPU that is too hot and must stop; the other messages are
-        those of gpu_turns.py.
+        The sampler sends its progress, the list of GPUs, or a GPU that must stop: it is too hot, or it cannot be read
+        any more whether it is. The other messages are those of gpu_turns.py.
         """
         if "doing" in word:
             self.listing.progress(word["doing"], word["index"])
@@ -201,17 +201,23 @@ class Supervisor:
             if self.turns.needed and not self.ending:
                 self.start(PEERS, peers_work(self.load(), sorted(self.turns.out)))
         elif "hot" in word:
-            if f"gpu/{word['hot']}" in self.children:
-                self.children[f"gpu/{word['hot']}"].stop()
-            if self.turns.leave_out(int(word["hot"]), "stopped: the GPU is too hot") and PEERS in self.children:
-                self.turns.stopped()
-                self.children[PEERS].stop()
+            self.end_load(int(word["hot"]), "", "stopped: the GPU is too hot")
+        elif "unguarded" in word:
+            self.end_load(int(word["unguarded"]), word["why"], word["why"])
         elif word.get("turn") == "started":
             self.listing.started(word["late"])
         elif not self.quiet.received(word):
             self.turns.received(word)
             if word.get("ends") and PEERS in self.children:
                 self.children[PEERS].stop()  # it may be stuck in the driver
+
+    def end_load(self, index: int, why: str, left: str) -> None:
+        """Stop the load of one GPU for the reason `why`, and copy no more to or from it for the reason `left`."""
+        if f"gpu/{index}" in self.children:
+            self.children[f"gpu/{index}"].stop(why)
+        if self.turns.leave_out(index, left) and PEERS in self.children:
+            self.turns.stopped()
+            self.children[PEERS].stop()
 
     def take_turns(self) -> None:
         """Let the GPUs' processes wait while another process copies between the GPUs."""

@@ -16,6 +16,8 @@ XIDS_MOST = 64
 """Maximum number of kernel log lines that are reported about one GPU."""
 HANGS_AFTER = 5.0
 """Seconds without an answer to a query after which NVML counts as hanging."""
+UNREAD_MOST = 10
+"""Number of samples in a row without a margin that earlier samples had, after which the load must end. A choice."""
 THROTTLES = (0x8, 0x20, 0x40, 0x80)
 """Event reasons that are findings: hardware slowdown, software thermal, hardware thermal, hardware power brake."""
 HARDWARE = 0x8 | 0x40 | 0x80
@@ -27,22 +29,25 @@ class Sampler(threading.Thread):
     The counters of the first sample are from before the load, and those of the last sample from after it.
     `on_hot(index, temp, limit)` is called once when a GPU or its memory is within 2 C of its limit; NVML
     reports no temperature of the hottest spot of the chip. `on_reasons(index, bits)` is called when a GPU has a kind of
-    hardware slowdown for the first time. Call hello() of `gpus` before the sampler starts. `skipped` is the number of
+    hardware slowdown for the first time. `on_unguarded(index, why)` is called when the margin to a limit, which was
+    read before, cannot be read any more. Call hello() of `gpus` before the sampler starts. `skipped` is the number of
     samples that were left out because an earlier sample took too long.
     """
 
     def __init__(
-        self, gpus: "Gpus", emit: "Any", clock: "Any", stop: "Any", on_hot: "Any" = None, on_reasons: "Any" = None
-    ) -> "None":
+        self, gpus: "Gpus", emit: "Any", clock: "Any", stop: "Any", on_hot: "Any" = None, on_reasons: "Any" = None,
+        on_unguarded: "Any" = None,
+    ) -> "None":  # fmt: skip
         threading.Thread.__init__(self, name="telemetry")
         self.daemon = True
         self.gpus, self.begun, self.skipped = gpus, 0.0, 0
         self._emit, self._clock, self._stop_event = emit, clock, stop
-        self._on_hot, self._on_reasons = on_hot, on_reasons
+        self._on_hot, self._on_reasons, self._on_unguarded = on_hot, on_reasons, on_unguarded
         self._node = NodeReader(clock, gpus.root)
         self._log = KernelLog(gpus.root + "/dev/kmsg")
         self._xids: Any = {}
         self._due: Any = {}
+        self._unread: Any = {}
         self._reported: Any = set()
 
     def run(self) -> "None":
@@ -75,9 +80,22 @@ class Sampler(threading.Thread):
                 value.update(nvml_counters(self.gpus, index))
                 if self._log.readable and index in self.gpus.places:
                     value["xids"] = self._xids.get(index, 0)
+            if index not in self.gpus.lost:
+                self._guard(index, value)
             if index not in self.gpus.lost and value:
                 self._emit("sample", of=f"gpu/{index}", **value)
                 self._judge(index, value)
+
+    def _guard(self, index: "int", value: "Any") -> "None":
+        """Call `on_unguarded` if a margin to a limit can no longer be read: nothing would end the load at the limit."""
+        for name, what in (("below", "slowdown temperature"), ("memory_below", "highest temperature of its memory")):
+            unread = self._unread.get((index, name), -1)
+            if name in value:
+                self._unread[index, name] = 0
+            elif unread >= 0:
+                self._unread[index, name] = unread + 1
+                if unread + 1 == UNREAD_MOST and self._on_unguarded:
+                    self._on_unguarded(index, f"stopped: how far the GPU is below the {what} cannot be read any more")
 
     def _judge(self, index: "int", value: "Any") -> "None":
         """Report a hot or throttled GPU, and call the callbacks."""

@@ -68,13 +68,14 @@ class Compared:
 class _Split:
     """A metric's differences from the expected values, their width, and their degrees of freedom.
 
-    If row and column effects were removed, `lines` has the row numbers and the column numbers of all cells; else it is
-    empty.
+    If row and column effects were removed, `lines` has the row numbers and the column numbers of all cells, and
+    `fewest` the smallest number of cells from which one was computed; else they are empty and 0.
     """
 
     left: Sequence[NumberRange]
     width: NumberRange
     free: int
+    fewest: int
     lines: tuple[Sequence[int], ...]
 
 
@@ -127,7 +128,8 @@ def _split(places: Sequence[GpuPlace], values: Sequence[NumberRange], metric: Pe
         nodes = slots = [0] * len(places)
     found = apart(CellTable(values, nodes, slots), by_row=metric.placed)
     lines = (nodes, slots) if metric.placed else ()
-    return _Split(found.left, width(found.left, found.taken), len(places) - found.taken, lines)
+    fewest = found.fewest if metric.placed else 0
+    return _Split(found.left, width(found.left, found.taken), len(places) - found.taken, fewest, lines)
 
 
 def _numbers(names: Sequence[str]) -> list[int]:
@@ -191,8 +193,8 @@ def _many(
     values: Sequence[NumberRange], metric: PeerMetric, split: _Split, narrow: bool | None
 ) -> tuple[Compared, ...]:
     """Compare each of many GPUs with the bound of a single GPU, or with `tails.SHARED` if many GPUs exceed `SHARED`."""
-    wide = tails.bound(len(values), split.free, narrow=False)
-    close = tails.bound(len(values), split.free, narrow=True)
+    wide = tails.bound(len(values), split.free, narrow=False, fewest=split.fewest)
+    close = tails.bound(len(values), split.free, narrow=True, fewest=split.fewest)
     least, most = (close if narrow is not False else wide), (close if narrow else wide)
     sure, possible = _lines(metric, split.width, tails.SHARED, tails.SHARED)
     enough = tails.together(len(values))

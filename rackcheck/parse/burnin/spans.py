@@ -82,7 +82,8 @@ class PolishedTable:
     """A split table: column levels, row effects, the remainder of each cell, and the remainders' standard deviation.
 
     `taken` is the number of levels and effects that were computed from the cells. A row of fewer than three cells has
-    an effect of 0. A column of fewer than three cells has the level of the whole table.
+    an effect of 0. A column of fewer than three cells has the level of the whole table. `fewest` is the smallest number
+    of cells from which the level of a column or the effect of a row was computed.
     """
 
     columns: Sequence[NumberRange]
@@ -90,6 +91,7 @@ class PolishedTable:
     left: Sequence[NumberRange]
     scale: NumberRange
     taken: int
+    fewest: int
 
 
 def apart(table: CellTable, by_row: bool) -> PolishedTable:
@@ -105,7 +107,8 @@ def apart(table: CellTable, by_row: bool) -> PolishedTable:
         left = [cell.less(effects[row]) for cell, row in zip(left, table.rows, strict=True)]
     taken = sum(len(line) >= FEWEST for line in columns) or 1
     taken += max(0, sum(len(line) >= FEWEST for line in rows) - 1) if by_row else 0
-    return PolishedTable(levels, effects, left, scale(left, taken), taken)
+    used = [len(line) for line in (*columns, *(rows if by_row else ())) if len(line) >= FEWEST]
+    return PolishedTable(levels, effects, left, scale(left, taken), taken, min(used, default=len(table.cells)))
 
 
 def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
