@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from edge_racks import rack
 from mockup_server import SESSIONS, Mockup, ResourceFault, busy
 from small_bmc import HASTY, LINKS, ONE, SMALL, SYSTEMS, TWO, link, read, small, trouble
+from trees import client
 from waiting import PATIENCE, until
 
 from rackcheck.model.documents import HANDSHAKE
@@ -157,6 +159,16 @@ def test_basic_authentication_that_is_rejected_is_reported_and_not_repeated() ->
             assert "rejects basic authentication" in why.detail
         assert len(server.sessions) == 1
         assert sum(server.gets.values()) <= gets + 5
+        server.sessions.clear()
+
+
+def test_another_password_is_tried_after_one_was_rejected() -> None:
+    with Mockup(bodies=SMALL, faults={"DELETE session": ResourceFault(status=405)}) as server:
+        assert read(server)[1] is None
+        mistyped, _ = redfish.read(replace(client(server), password="calvim"), LINKS, HASTY)
+        assert isinstance(mistyped.bodies[SYSTEMS], Unknown)
+        capture, _ = read(server)
+        assert not isinstance(capture.bodies[SYSTEMS], Unknown)
         server.sessions.clear()
 
 

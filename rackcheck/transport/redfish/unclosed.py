@@ -1,5 +1,7 @@
 """The sessions of this process that a BMC did not close: they are few, are tried again, and are reported."""
 
+import hashlib
+import os
 import threading
 from collections.abc import Mapping
 
@@ -31,7 +33,8 @@ class UnclosedSessions:
         self._lock = threading.Lock()
         self._left: dict[BmcUser, list[BmcSession]] = {}
         self._refusing: set[BmcUser] = set()
-        self._barred: set[BmcUser] = set()
+        self._barred: dict[BmcUser, bytes] = {}
+        self._salt = os.urandom(16)
 
     def full(self, bmc: Bmc) -> bool:
         """Return whether no further session may be opened on this BMC."""
@@ -61,14 +64,18 @@ class UnclosedSessions:
                 self._refusing.discard(_key(bmc))
 
     def bar(self, bmc: Bmc) -> None:
-        """Record that this BMC rejects basic authentication, which is then not tried again: it may lock the user."""
+        """Record that this BMC rejects basic authentication, or this password, to avoid that it locks the user."""
         with self._lock:
-            self._barred.add(_key(bmc))
+            self._barred[_key(bmc)] = self._mark(bmc)
 
     def barred(self, bmc: Bmc) -> bool:
-        """Return whether this BMC has rejected basic authentication."""
+        """Return whether this BMC has rejected basic authentication with the same password."""
         with self._lock:
-            return _key(bmc) in self._barred
+            return self._barred.get(_key(bmc)) == self._mark(bmc)
+
+    def _mark(self, bmc: Bmc) -> bytes:
+        """Return a digest by which a password is recognised; it is of use in this process only."""
+        return hashlib.blake2b(bmc.password.encode(errors="surrogatepass"), key=self._salt).digest()
 
 
 UNCLOSED = UnclosedSessions()
