@@ -86,20 +86,24 @@ class Documents:
         failed: Unknown | None = None
         steps = link.split("/") if link else []
         for number, step in enumerate(steps, start=1):
-            listed = steps[number : number + 1] == ["*"]
+            following = steps[number] if number < len(steps) else None
             missing: set[str] = set()
             whole: set[str] = set()
             below: dict[str, Resource] = {}
             for resource in here:
                 try:
-                    found = self._step(resource, step, listed=listed)
+                    found = self._step(resource, step, listed=following == "*")
                 except Missing as more:
                     missing |= more.uris
                     whole |= more.whole
                     continue
                 failed = failed or found.failed
                 for each in found.resources:
-                    below.setdefault(each.uri, each)
+                    if _is_odd(each, step, following):
+                        odd = f"{each.uri} is neither a link nor a resource: {clean(repr(each.body))}"
+                        failed = failed or Unknown(Reason.UNPARSABLE, odd)
+                    else:
+                        below.setdefault(each.uri, each)
                 if len(below) > MEMBERS:
                     failed = Unknown(Reason.NOT_READ_FURTHER, f"{link} leads to more than {MEMBERS} resources")
                     break
@@ -217,10 +221,8 @@ class Documents:
         target = resource.body[step]
         if isinstance(target, Mapping):
             link = target.get("@odata.id")
-            if link is None and _is_embedded(resource, step, target):
-                return Resource(inside(resource.uri, step), target, above=resource)
             if link is None:
-                raise Unreadable(f"{resource.uri}: {step} is neither a link nor a resource: {clean(repr(target))}")
+                return Resource(inside(resource.uri, step), target, above=resource)
             try:
                 return self._fetched(_safe(link, resource.uri), resource)
             except Missing as more:
@@ -302,14 +304,18 @@ def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -
     return Documents(bodies).wanted(links)
 
 
-def _is_embedded(resource: Resource, step: str, body: Body) -> bool:
-    """Whether an object without a URI is a resource that a body contains, not an invalid link.
+def _is_odd(resource: Resource, step: str, following: str | None) -> bool:
+    """Return whether an object in place of a link is no resource: it has no type, and only other objects.
 
-    All recorded BMCs give such a resource a type; only annotations (`@Redfish.Settings`), `Links`, `Oem` and what a
-    vendor puts into `Oem` have none.
+    All recorded BMCs give a resource inside a body a type; annotations (`@Redfish.Settings`), `Links`, `Oem` and what a
+    vendor puts into `Oem` have none. An object with the link that is followed next is accepted without a type.
     """
-    identified = not {"@odata.type", "Id", "MemberId", "Members", "Name"}.isdisjoint(body)
-    return identified or "@" in step or step in {"Links", "Oem"} or "/Oem" in resource.uri.partition("#")[2]
+    _, inner, place = resource.uri.partition("#")
+    if not inner or step in {"Links", "Oem"} or "@" in step or "/Oem" in place:
+        return False
+    if "@odata.type" in resource.body or following in resource.body:
+        return False
+    return all(isinstance(value, Mapping) for name, value in resource.body.items() if not name.startswith("@"))
 
 
 def _is_collection(body: Body) -> bool:
