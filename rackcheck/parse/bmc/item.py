@@ -34,6 +34,32 @@ def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Reso
     return kept, trouble or lost
 
 
+def named_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Resource], Unknown | None]:
+    """Return the resources that could be fetched, as `read_ones` does, and of those that are 404 the ones with a name.
+
+    The name of a resource that the BMC does not have (404) is the last segment of its URI, as the standard's URIs
+    contain the Id. If another resource of its collection has an Id that differs from its URI, or if it is the only one,
+    the name is unknown, and the list is incomplete: on a recorded machine, such a port of an adapter has another Id.
+    """
+    kept, trouble = read_ones(found, trouble)
+    sizes = Counter(map(_collection, found))
+    odd = {_collection(each) for each in kept if each.unread is None and each.id != _segment(each)}
+    lost = {
+        each.uri: each
+        for each in kept
+        if each.unread is not None and (_collection(each) in odd or sizes[_collection(each)] == 1)
+    }
+    return [each for each in kept if each.uri not in lost], trouble or gone(lost.values())
+
+
+def _collection(resource: Resource) -> str:
+    return resource.uri.rstrip("/").rpartition("/")[0]
+
+
+def _segment(resource: Resource) -> str:
+    return resource.uri.rstrip("/").rpartition("/")[2]
+
+
 def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
     """Return a collection's members, and why they may be incomplete: for example, the collection is missing."""
     collections, trouble = gather(docs.at(link))
