@@ -193,12 +193,26 @@ def health_of(resource: Resource) -> Sourced:
     if isinstance(sourced.reading, Unknown) and resource.unread is None and resource.value("Status.Health") is None:
         sourced = _rolled_up(resource) or sourced
     sourced = sourced if isinstance(sourced.reading, Absent) else with_conditions(resource, sourced)
+    sourced = _worse(sourced, resource.beside)
     status = resource.body.get("Status", {})
     silent = isinstance(status, Mapping) and not {"Health", "HealthRollup"} & status.keys()
     silent = silent and status.get("State", "") is not None
     if resource.unread is None and silent and isinstance(sourced.reading, Unknown):
         return Sourced(Absent("the BMC reports no health for it"), sourced.source)
     return sourced
+
+
+def _worse(sourced: Sourced, beside: Resource | None) -> Sourced:
+    """Return a known health of an item, or that of the same item in another collection (`beside`) if it is worse.
+
+    An entry in a list inside an older resource (`Power#/PowerSupplies/0`) is no other word on a known health: recorded
+    BMCs keep it out of date.
+    """
+    if beside is None or "#" in beside.uri or sourced.reading not in HEALTH:
+        return sourced
+    other = health_of(beside)
+    worse = other.reading in HEALTH and HEALTH.index(other.reading) > HEALTH.index(sourced.reading)
+    return other if worse else sourced
 
 
 def _rolled_up(resource: Resource) -> Sourced | None:

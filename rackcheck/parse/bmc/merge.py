@@ -43,8 +43,8 @@ def merged(own: Gathered, others: Gathered, complete: Complete) -> Gathered:
     other system adds only properties that the host leaves out. If it is unknown whether a part of the other system is
     among the own parts, the list is incomplete.
 
-    The health of a part that both list is the host's. If the host has a list and it is empty, the host's health was not
-    read, so the health of the other system's parts is unknown.
+    The health of a part that both list is the worse one. If the host has a list and it is empty, the host's health was
+    not read, so the health of the other system's parts is unknown.
     """
     found, trouble = own
     extra, cut = others
