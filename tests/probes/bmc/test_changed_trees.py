@@ -8,7 +8,7 @@ import pytest
 from changed_tree import GONE, V1
 from changed_trees import Change, Outcome, base, compared, shown
 from tree_changes import KINDS, changes, twins, without_storage
-from trees import ALL, BLUEFIELD, DELL, DMTF, X10
+from trees import ALL, BLUEFIELD, DELL, DMTF, SUPERMICRO, X10
 
 from rackcheck.model.fact import Unknown
 from rackcheck.model.resource import Body
@@ -145,6 +145,15 @@ def test_a_lost_part_may_be_listed_by_its_uri_and_by_no_other_name() -> None:
     lost = Change("lost", {sensor: GONE}, (sensor,), totals=True, may_hide=True, collection=sensor.rpartition("/")[0])
     assert not on(DMTF, lost)
     assert "bmc.sensor" in on(DMTF, replace(lost, parts=(f"{sensor}x",)))
+
+
+def test_an_id_that_was_evidence_of_a_function_may_be_none_after_a_renaming_and_the_function_is_the_same() -> None:
+    entry = f"{V1}/UpdateService/FirmwareInventory/BIOS"
+    known = base(SUPERMICRO)
+    new = {**known.bodies[entry], "Id": "BIOSq7"}
+    renamed = Change("renamed", {entry: new}, renamed=((entry, f"{entry}q7"),))
+    assert not on(SUPERMICRO, renamed)
+    assert on(SUPERMICRO, replace(renamed, bodies={entry: {**new, "Name": "Board controller"}}))
 
 
 def test_shorter_evidence_is_no_other_evidence() -> None:
