@@ -44,12 +44,13 @@ def merged(own: Gathered, others: Gathered, complete: Complete) -> Gathered:
     among the own parts, the list is incomplete.
 
     The health of a part that both list is the worse one. If the host has a list and it is empty, the host's health was
-    not read, so the health of the other system's parts is unknown.
+    not read, so the health of the other system's parts is unknown. If the other list was not read to its end, a health
+    of the host's parts is known only if it is Critical, or if the other list has the part.
     """
     found, trouble = own
     extra, cut = others
     if not extra:
-        return found, trouble or (None if found else cut)
+        return _unsure(found, cut), trouble or (None if found else cut)
     if not found:
         if trouble is None:
             return [_without_health(each) for each in extra], cut
@@ -57,13 +58,21 @@ def merged(own: Gathered, others: Gathered, complete: Complete) -> Gathered:
             return extra, cut
         return [], trouble
     matches = _match(found, extra)
+    mine = _unsure(matches.own, cut)
     if complete(found):
-        return matches.own, trouble
-    union = [*matches.own, *matches.left]
+        return mine, trouble
+    union = [*mine, *matches.left]
     if not matches.left or matches.distinct or complete(union):
         return union, trouble or (None if complete(union) else cut)
     why = f"whether {matches.left[0].uri} is one of the parts that the host lists is unknown: it has another label"
-    return matches.own, trouble or Unknown(Reason.NOT_COLLECTED, why)
+    return mine, trouble or Unknown(Reason.NOT_COLLECTED, why)
+
+
+def _unsure(parts: list[Resource], cut: Unknown | None) -> list[Resource]:
+    """Return the parts; each that has none beside it, with the reason why another list may have it beside it."""
+    if cut is None:
+        return parts
+    return [each if each.beside is not None else replace(each, beside=Resource(each.uri, {}, cut)) for each in parts]
 
 
 def together(lists: Iterable[Gathered]) -> Gathered:
