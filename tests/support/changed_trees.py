@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from changed_tree import Served, last
 from mockup_server import Mockup
 from noted import Noted
-from trees import ANY_CASE, bmc_probes, read, tree
+from trees import ANY_CASE, GB200, LENOVO, bmc_probes, read, tree
 
 from rackcheck import spell_key
 from rackcheck.model.capture import BmcCapture
@@ -29,8 +29,20 @@ ELSEWHERE = frozenset({"firmware.bios", "firmware.bmc"})
 EVIDENCE = frozenset({"node.identified_by"})
 """Lists of what was read, which are shorter if less was read."""
 
-FAULTS: tuple[tuple[str, str, str], ...] = ()
-"""Known faults, by tree, change and facts."""
+SHARED, SHARING = re.compile(r"^bmc\.(cpu|dimm)/.*\.health$"), re.compile(r"/Systems/[^/]+/(Processors|Memory)$")
+"""Facts that two systems of one machine report, and their lists: if one is lost, the worse health may be lost."""
+
+FAULTS: tuple[tuple[str, str, str], ...] = (
+    (GB200, r"Systems/HGX_Baseboard_0: 404", "bmc.cpu/"),
+    (GB200, r"Systems/System_0/Memory: 404", "bmc.dimm"),
+    (LENOVO, r"NetworkAdapters/\S+/Ports: 404", "bmc.nic/"),
+)
+"""Known faults, by tree, change and facts.
+
+A listed system that does not exist costs no fact of the host, so a worse health that it alone has is lost. If the host's
+list of modules does not exist, the list of another system serves, in which they have other names. If the ports of an
+adapter do not exist, its older ports serve, and have a property that the newer ones leave out.
+"""
 
 KEY = re.compile(r'/(?:"[^"]*"|[^."]*)')
 TIME = "2026-01-01T00:00:00Z"
@@ -231,7 +243,8 @@ def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> O
             not item or (item in seen.owners and not _of_another_property(was, change.collection))
         )
         gone = became is None and seen.hides(path)
-        unsure = change.by_name and became is not None
+        shared = SHARED.search(path) and SHARING.search(change.collection) and change.may_hide
+        unsure = (change.by_name or shared) and became is not None
         return Outcome.PART if of_part or total or gone or unsure or change.names(item) else Outcome.WRONG
     if became is not None and before is None and seen.hides(path) and _moved(path, became, after, seen):
         return Outcome.PART
