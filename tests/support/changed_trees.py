@@ -36,12 +36,14 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     (GB200, r"Systems/HGX_Baseboard_0: 404", "bmc.cpu/"),
     (GB200, r"Systems/System_0/Memory: 404", "bmc.dimm"),
     (LENOVO, r"NetworkAdapters/\S+/Ports: 404", "bmc.nic/"),
+    (LENOVO, r"UEFI-Pending: renamed", "firmware.component/"),
 )
 """Known faults, by tree, change and facts.
 
 A listed system that does not exist costs no fact of the host, so a worse health that it alone has is lost. If the host's
 list of modules does not exist, the list of another system serves, in which they have other names. If the ports of an
-adapter do not exist, its older ports serve, and have a property that the newer ones leave out.
+adapter do not exist, its older ports serve, and have a property that the newer ones leave out. The
+Id of a firmware entry is the only evidence of its role, which is unknown under another Id.
 """
 
 KEY = re.compile(r'/(?:"[^"]*"|[^."]*)')
@@ -98,6 +100,18 @@ class Change:
     def concerns(self, source: str) -> bool:
         """Whether a fact was read from a part; some BMCs spell their links in several cases."""
         return any(_inside(source.casefold(), part.casefold()) for part in self.parts)
+
+    def explains(self, became: Leaf | None) -> bool:
+        """Whether a fact is unknown for a reason that names a part, or of an entry whose own Id was evidence."""
+        if became is None or not isinstance(became.reading, Unknown):
+            return False
+        return any(each in became.reading.detail for each in self.parts) or any(
+            _inside(became.source.casefold(), before.casefold()) for before, _ in self.renamed
+        )
+
+    def was_evidence(self, before: Reading | None) -> bool:
+        """Whether evidence of a function was a part, or the Id of an entry that has another one now."""
+        return bool(self.renamed) or any(each in str(before) for each in self.parts)
 
     def owns(self, source: str) -> bool:
         """Whether a fact was read from the resource that holds the collection."""
@@ -244,7 +258,7 @@ def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> O
         )
         gone = became is None and seen.hides(path)
         shared = SHARED.search(path) and SHARING.search(change.collection) and change.may_hide
-        unsure = (change.by_name or shared) and became is not None
+        unsure = (change.by_name or shared or change.explains(became)) and became is not None
         return Outcome.PART if of_part or total or gone or unsure or change.names(item) else Outcome.WRONG
     if became is not None and before is None and seen.hides(path) and _moved(path, became, after, seen):
         return Outcome.PART
@@ -258,8 +272,8 @@ def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> O
         return Outcome.PART
     if change.may_move and not item and isinstance(before, tuple) and isinstance(after, tuple):
         return Outcome.PART
-    if change.renamed and path.endswith(".function_by") and shown(after) < shown(before):
-        return Outcome.PART  # an Id is evidence too, and another Id may be none
+    if path.endswith(".function_by") and shown(after) < shown(before) and change.was_evidence(before):
+        return Outcome.PART
     if path in ELSEWHERE or (path in EVIDENCE and shown(after) < shown(before)):
         return Outcome.PART if change.totals else Outcome.WRONG
     return Outcome.WRONG

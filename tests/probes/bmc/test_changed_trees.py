@@ -8,7 +8,7 @@ import pytest
 from changed_tree import GONE, V1
 from changed_trees import Change, Outcome, base, compared, shown
 from tree_changes import KINDS, changes, twins, without_storage
-from trees import ALL, BLUEFIELD, DELL, DMTF, SUPERMICRO, X10
+from trees import ALL, BLUEFIELD, DELL, DMTF, LENOVO, SUPERMICRO, X10
 
 from rackcheck.model.fact import Unknown
 from rackcheck.model.resource import Body
@@ -154,6 +154,14 @@ def test_an_id_that_was_evidence_of_a_function_may_be_none_after_a_renaming_and_
     renamed = Change("renamed", {entry: new}, renamed=((entry, f"{entry}q7"),))
     assert not on(SUPERMICRO, renamed)
     assert on(SUPERMICRO, replace(renamed, bodies={entry: {**new, "Name": "Board controller"}}))
+
+
+def test_a_fact_that_is_unknown_for_a_reason_that_names_the_lost_part_is_right_and_another_value_is_wrong() -> None:
+    slot = f"{V1}/Chassis/1/PCIeDevices/slot_3"
+    lost = Change("lost", {slot: GONE}, (slot,), totals=True, may_hide=True, collection=slot.rpartition("/")[0])
+    assert not on(LENOVO, lost)
+    other = {**base(LENOVO).bodies[slot], "Name": "A riser"}
+    assert any(".function" in path for path in on(LENOVO, replace(lost, bodies={slot: other})))
 
 
 def test_shorter_evidence_is_no_other_evidence() -> None:
