@@ -12,10 +12,11 @@ from functools import cache, lru_cache
 from changed_tree import Served, last
 from mockup_server import Mockup
 from noted import Noted
-from trees import ANY_CASE, BLUEFIELD, DELL, GB200, HPE_INTEL, bmc_probes, read, tree
+from trees import ANY_CASE, GB200, LENOVO, bmc_probes, read, tree
 
+from rackcheck import spell_key
 from rackcheck.model.capture import BmcCapture
-from rackcheck.model.fact import Absent, Reading, Unknown
+from rackcheck.model.fact import Absent, Reading, Unknown, Value
 from rackcheck.model.resource import Body
 from rackcheck.model.tree import Leaf
 from rackcheck.probe.collect import collect
@@ -28,19 +29,21 @@ ELSEWHERE = frozenset({"firmware.bios", "firmware.bmc"})
 EVIDENCE = frozenset({"node.identified_by"})
 """Lists of what was read, which are shorter if less was read."""
 
+SHARED, SHARING = re.compile(r"^bmc\.(cpu|dimm)/.*\.health$"), re.compile(r"/Systems/[^/]+/(Processors|Memory)$")
+"""Facts that two systems of one machine report, and their lists: if one is lost, the worse health may be lost."""
+
 FAULTS: tuple[tuple[str, str, str], ...] = (
-    (BLUEFIELD, r"Chassis/\S+: 404", "bmc.nic"),
-    (BLUEFIELD, r"Chassis/\S+: 404", "bmc.power."),
-    (HPE_INTEL, r"Chassis/1/Devices: 404", "bmc.unhealthy"),
-    (DELL, r"NIC\.Slot\.5-1: 404", "bmc.nic"),
-    (GB200, r"Processors.* in ", "bmc.cpu"),
+    (GB200, r"Systems/HGX_Baseboard_0: 404", "bmc.cpu/"),
+    (GB200, r"Systems/System_0/Memory: 404", "bmc.dimm"),
+    (LENOVO, r"NetworkAdapters/\S+/Ports: 404", "bmc.nic/"),
+    (LENOVO, r"UEFI-Pending: renamed", "firmware.component/"),
 )
 """Known faults, by tree, change and facts.
 
-Two adapters with one id in two chassis are named after their chassis, and if one chassis is 404, the other adapter is
-not; the chassis is not in the list of those with a power reading either. A vendor's own list of devices that is 404
-does not make the list of unhealthy ones unknown. A port whose Id differs from its URI is listed under the name in its
-URI if it is 404. If two systems report one CPU, the health of that which is read first counts.
+A listed system that does not exist costs no fact of the host, so a worse health that it alone has is lost. If the host's
+list of modules does not exist, the list of another system serves, in which they have other names. If the ports of an
+adapter do not exist, its older ports serve, and have a property that the newer ones leave out. The
+Id of a firmware entry is the only evidence of its role, which is unknown under another Id.
 """
 
 KEY = re.compile(r'/(?:"[^"]*"|[^."]*)')
@@ -65,8 +68,9 @@ class Change:
     Facts of `parts` (URIs, with all that is below them) may become unknown, and with `totals` facts of no single item,
     and those that a holder of `collection` has of its members. `may_move` permits facts of the parts under another path, with the same value or one of `values`; `may_hide` that
     items whose list becomes unknown are missing. Items of the
-    lists `grows` may be new. `renamed` is a URI before and after the change. With `distance`, the part is no
-    temperature.
+    lists `grows` may be new. `renamed` has URIs before and after the change; with `by_name`, names of other resources
+    contain the one before, and what is found by such a name may be unknown. With `distance`, the part is no
+    temperature. If a list is unknown, items of it may come from `instead`, with one of `values`.
     """
 
     what: str
@@ -78,17 +82,36 @@ class Change:
     values: frozenset[Reading] = frozenset()
     may_move: bool = False
     grows: tuple[str, ...] = ()
-    renamed: tuple[str, str] = ("", "")
+    renamed: tuple[tuple[str, str], ...] = ()
+    by_name: bool = False
+    instead: tuple[str, ...] = ()
     distance: bool = False
 
     def spelt(self, text: str) -> str:
         """A text with the name before the change."""
-        before, after = map(last, self.renamed)
-        return text.replace(after, before) if after else text
+        for before, after in self.renamed:
+            text = text.replace(last(after), last(before))
+        return text
+
+    def serves(self, source: str) -> bool:
+        """Whether a fact was read from a list that serves if the changed one is missing."""
+        return any(_inside(source.casefold(), each.casefold()) for each in self.instead)
 
     def concerns(self, source: str) -> bool:
         """Whether a fact was read from a part; some BMCs spell their links in several cases."""
         return any(_inside(source.casefold(), part.casefold()) for part in self.parts)
+
+    def explains(self, became: Leaf | None) -> bool:
+        """Whether a fact is unknown for a reason that names a part, or of an entry whose own Id was evidence."""
+        if became is None or not isinstance(became.reading, Unknown):
+            return False
+        return any(each in became.reading.detail for each in self.parts) or any(
+            _inside(became.source.casefold(), before.casefold()) for before, _ in self.renamed
+        )
+
+    def was_evidence(self, before: Reading | None) -> bool:
+        """Whether evidence of a function was a part, or the Id of an entry that has another one now."""
+        return bool(self.renamed) or any(each in str(before) for each in self.parts)
 
     def owns(self, source: str) -> bool:
         """Whether a fact was read from the resource that holds the collection."""
@@ -171,15 +194,19 @@ class Compared:
 def compared(known: Base, change: Change) -> Iterator[Compared]:
     """Compare all facts of the probes that read a changed resource."""
     found = bmc_probes()
-    old, new = change.renamed
-    times = {uri.replace(old, new) if old else uri: time for uri, time in known.capture.times.items()}
+    times = dict(known.capture.times)
+    for old, new in change.renamed:
+        times = {uri.replace(old, new): time for uri, time in times.items()}
     capture = BmcCapture(Replaced(known.capture.bodies, change.bodies), times)
     own = {item for leaves in known.leaves.values() for item in _items_of(leaves, change.concerns)}
     owners = {item for leaves in known.leaves.values() for item in _items_of(leaves, change.owns)}
-    for probe in sorted(frozenset[str]().union(*(known.readers.get(uri, frozenset()) for uri in change.bodies))):
+    probes = sorted(frozenset[str]().union(*(known.readers.get(uri, frozenset()) for uri in change.bodies)))
+    read_now = {probe: collect([found[probe]], capture, TIME) for probe in probes}
+    leaves = [each for now in read_now.values() for each in now.items()]
+    hidden = {path for path, leaf in leaves if change.may_hide and isinstance(leaf.reading, Unknown)}
+    for probe, now in read_now.items():
         before = known.leaves[probe]
-        now = collect([found[probe]], capture, TIME)
-        after = {change.spelt(path): _spelt(leaf, change) for path, leaf in now.items()} if new else now
+        after = {change.spelt(path): _spelt(leaf, change) for path, leaf in now.items()} if change.renamed else now
         parts = own | _items_of(after, change.concerns)
         moved = {
             _value(leaf.reading)
@@ -187,8 +214,7 @@ def compared(known: Base, change: Change) -> Iterator[Compared]:
             if (item := _item(path)) in parts or change.names(item)
         }
         moved |= change.readings | change.values
-        hidden = {path for path, leaf in after.items() if change.may_hide and isinstance(leaf.reading, Unknown)}
-        seen = _Seen(change, parts, owners, moved, hidden)
+        seen = _Seen(change, parts, owners, moved, hidden, _shorter(before))
         for path in {**before, **after}:
             was, became = before.get(path), after.get(path)
             outcome = _outcome(path, was, became, seen)
@@ -199,13 +225,20 @@ def compared(known: Base, change: Change) -> Iterator[Compared]:
 
 @dataclass(frozen=True)
 class _Seen:
-    """A change, the items of its parts and of its holder, the values that the parts had, and the unknown lists."""
+    """A change, the items of its parts and of its holder, the values that the parts had, and the unknown lists.
+
+    `shorter` has the values of items that are named after their chassis, under their own names.
+    """
 
     change: Change
     parts: set[str]
     owners: set[str]
     values: set[Reading | None]
     hidden: set[str]
+    shorter: Mapping[str, frozenset[Reading | None]]
+
+    def hides(self, path: str) -> bool:
+        return any(path.startswith(f"{each}/") for each in self.hidden)
 
 
 def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> Outcome:
@@ -223,8 +256,14 @@ def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> O
         total = change.totals and (
             not item or (item in seen.owners and not _of_another_property(was, change.collection))
         )
-        gone = became is None and any(path.startswith(f"{each}/") for each in seen.hidden)
-        return Outcome.PART if of_part or total or gone or change.names(item) else Outcome.WRONG
+        gone = became is None and seen.hides(path)
+        shared = SHARED.search(path) and SHARING.search(change.collection) and change.may_hide
+        unsure = (change.by_name or shared or change.explains(became)) and became is not None
+        return Outcome.PART if of_part or total or gone or unsure or change.names(item) else Outcome.WRONG
+    if became is not None and before is None and seen.hides(path) and _moved(path, became, after, seen):
+        return Outcome.PART
+    if isinstance(before, tuple) and isinstance(after, tuple) and not item and _by_uri(change, before, after):
+        return Outcome.PART
     if (
         change.may_move
         and (of_part or change.names(item))
@@ -233,15 +272,43 @@ def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> O
         return Outcome.PART
     if change.may_move and not item and isinstance(before, tuple) and isinstance(after, tuple):
         return Outcome.PART
-    if path in ELSEWHERE or (path in EVIDENCE and set(after) < set(before or ())):  # type: ignore[arg-type]
+    if path.endswith(".function_by") and shown(after) < shown(before) and change.was_evidence(before):
+        return Outcome.PART
+    if path in ELSEWHERE or (path in EVIDENCE and shown(after) < shown(before)):
         return Outcome.PART if change.totals else Outcome.WRONG
     return Outcome.WRONG
+
+
+def shown(evidence: Reading | None) -> set[tuple[str, str]]:
+    """The places and the values of a list of evidence: `Chassis/*.Model is 'A', 'B'` has two values."""
+    texts = evidence if isinstance(evidence, tuple) else ()
+    parts = [str(text).partition(" is ") for text in texts]
+    return {(place, value) for place, _, values in parts for value in values.split(", ")}
+
+
+def _shorter(leaves: Leaves) -> dict[str, frozenset[Reading | None]]:
+    """The values of the items that are named after their chassis (`nic/Card1:A.model`), by the path without it."""
+    found: dict[str, set[Reading | None]] = {}
+    for path, leaf in leaves.items():
+        match = KEY.search(path)
+        _, colon, own = match[0][1:].strip('"').partition(":") if match else ("", "", "")
+        if match and colon:
+            short = f"{path[: match.start()]}/{spell_key(own)}{path[match.end() :]}"
+            found.setdefault(short, set()).add(_value(leaf.reading))
+    return {path: frozenset(values) for path, values in found.items()}
+
+
+def _by_uri(change: Change, before: tuple[Value, ...], after: tuple[Value, ...]) -> bool:
+    """Whether a lost part is in a list by the last name of its URI, as the BMC does not return its Id any more."""
+    less, more = set(before) - set(after), set(after) - set(before)
+    return len(less) == len(more) == 1 and len(before) == len(after) and more <= set(map(last, change.parts))
 
 
 def _as_returned(path: str, after: Reading, seen: _Seen) -> bool:
     """Whether a fact is the reading of a changed sensor with the unit that the BMC returns: `8.92 A (delta)`."""
     number = str(after).partition(" ")[0]
-    return path.startswith(OTHER) and number in {f"{v:g}" for v in seen.values if isinstance(v, float | int)}
+    amounts = [v for v in seen.values if isinstance(v, float | int)]
+    return path.startswith(OTHER) and any(number in (f"{v:g}", f"{v:.15g}") for v in amounts)
 
 
 def _known(name: str, change: Change, path: str) -> bool:
@@ -254,6 +321,14 @@ def _reading(leaf: Leaf | None) -> Reading | None:
 
 def _grew(before: Reading | None, after: Reading | None) -> bool:
     return isinstance(before, tuple) and isinstance(after, tuple) and set(before) < set(after)
+
+
+def _moved(path: str, became: Leaf, after: Reading, seen: _Seen) -> bool:
+    """Whether an item of an unknown list has the values that it had under another name, or in another resource.
+
+    Of two items with one name in two chassis, one that is still listed alone is no longer named after its chassis.
+    """
+    return after in seen.shorter.get(path, ()) or (seen.change.serves(became.source) and after in seen.values)
 
 
 def _of_another_property(leaf: Leaf | None, collection: str) -> bool:

@@ -1,6 +1,7 @@
 """Random changes of a recorded BMC, as other firmware may return the same machine, or less of it."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from random import Random
@@ -81,7 +82,20 @@ def lost_member(base: Base, rng: Random) -> Change | None:
         return None
     uri = str(rng.choice(links)).rstrip("/")
     holds = uri.rpartition("/")[0]
-    return Change(f"{uri}: 404", {uri: GONE}, (uri,), totals=True, may_hide=True, collection=holds)
+    return without_storage(
+        base, Change(f"{uri}: 404", {uri: GONE}, (uri,), totals=True, may_hide=True, collection=holds)
+    )
+
+
+def without_storage(base: Base, change: Change) -> Change:
+    """A change that may leave no drive of Storage to read: devices of SimpleStorage then serve, under their names."""
+    system, storage, _ = change.parts[0].partition("/Storage")
+    instead = f"{system}/SimpleStorage"
+    listed = base.capture.bodies[instead] if storage else GONE
+    held = [] if isinstance(listed, Unknown) else listed["Members"]
+    shown = {value for each in held for value in _scalars(base.capture.bodies[each["@odata.id"]])}
+    sizes = {value / 1e9 for value in shown if isinstance(value, int | float)}
+    return replace(change, instead=(instead,), values=frozenset(shown | sizes)) if held else change
 
 
 def lost_collection(base: Base, rng: Random) -> Change | None:
@@ -96,9 +110,9 @@ def lost_collection(base: Base, rng: Random) -> Change | None:
         for above in [uri.removesuffix(f"/{new}/{name}")]
         if above != uri
     )
-    change = Change(f"{uri}: 404", {uri: GONE}, (uri, *older), totals=True, collection=uri)
+    change = without_storage(base, Change(f"{uri}: 404", {uri: GONE}, (uri, *older), totals=True, collection=uri))
     values = frozenset(value for each in older for value in _scalars(base.capture.bodies[each]))
-    return replace(change, may_move=bool(older), may_hide=True, values=values)
+    return replace(change, may_move=bool(older), may_hide=True, values=values | change.values)
 
 
 def null_status(base: Base, rng: Random) -> Change | None:
@@ -190,21 +204,35 @@ def renamed(base: Base, rng: Random) -> Change | None:
     # A part that shares its id with another one is named after its chassis too, and no longer if it has its own id.
     if not isinstance(known, Mapping) or known.get("Id") != last(old) or len(alike) > 1:
         return None
-    new = f"{old}q7"
+    pairs = tuple((each, f"{each}q7") for each in (old, *twins(base, old)))
     bodies: dict[str, Body | Unknown] = {}
     for uri, body in base.capture.bodies.items():
         if not isinstance(body, Mapping):
             continue
-        text = json.dumps(body)
-        moved = uri == old or uri.startswith(f"{old}/")
-        if moved or f'"{old}' in text:
+        text, place = json.dumps(body), uri
+        for before, after in pairs:
             for end in ('"', "/", "#"):
-                text = text.replace(f'"{old}{end}', f'"{new}{end}')
-            fresh = json.loads(text)
-            bodies[new + uri[len(old) :] if moved else uri] = {**fresh, "Id": last(new)} if uri == old else fresh
-        if moved:
+                text = text.replace(f'"{before}{end}', f'"{after}{end}')
+            place = after + place[len(before) :] if place == before or place.startswith(f"{before}/") else place
+        fresh = json.loads(text)
+        if place != uri:
             bodies[uri] = GONE
-    return Change(f"{old}: renamed to {last(new)}", bodies, renamed=(old, new))
+        if place != uri or fresh != body:
+            bodies[place] = {**fresh, "Id": last(place)} if any(place == after for _, after in pairs) else fresh
+    name = re.compile(rf"(?<![A-Za-z0-9]){re.escape(last(old))}(?![A-Za-z0-9])")
+    by_name = any(last(uri) != last(old) and name.search(last(uri)) for uri in base.bodies)
+    return Change(f"{old}: renamed to {last(old)}q7", bodies, renamed=pairs, by_name=by_name)
+
+
+def twins(base: Base, uri: str) -> list[str]:
+    """The other entries of a firmware that a Dell lists as `Installed-` and `Current-` with one text behind.
+
+    Such an Id has a meaning, which it keeps if the text changes in all of them.
+    """
+    holds, _, name = uri.rpartition("/")
+    word, _, rest = name.partition("-")
+    others = (f"{holds}/{each}-{rest}" for each in ("Installed", "Current", "Previous") if each != word)
+    return [each for each in others if word in ("Installed", "Current", "Previous") and each in base.bodies]
 
 
 NEWER: Mapping[str, tuple[str, str, str]] = {

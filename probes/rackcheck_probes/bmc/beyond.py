@@ -7,7 +7,7 @@ from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import ROOT, Resource
 from rackcheck.parse.bmc.chassis import CHASSIS, at_own, others
-from rackcheck.parse.bmc.item import gather, members, named, not_there
+from rackcheck.parse.bmc.item import gather, members, named
 from rackcheck.parse.bmc.reading_kind import celsius, kind, quantity
 
 LINKS = ("Chassis/*/Thermal", "Chassis/*/Power")
@@ -53,22 +53,19 @@ def bmc_beyond(docs: Documents) -> Facts:
     """List the temperatures, voltages and fan speeds beyond a critical threshold that the BMC returns, or near it."""
     left, doubt = others(docs)
     lost = members(docs, "Chassis")[1] or doubt
-    gone, some = None, False
     for link in (*LINKS, MANY):
         resources, trouble = at_own(docs, link, left)
-        missing = trouble is not None and not_there(trouble)
-        lost, gone = lost or (None if missing else trouble), gone or (trouble if missing else None)
+        lost = lost or trouble
         for resource in resources:
             lost = lost or resource.unread
             sensors, cut = ([(resource, "Reading")], None) if link == MANY else _listed(resource)
-            lost, some = lost or cut, some or bool(sensors)
+            lost = lost or cut
             for sensor, name in sensors:
                 where, words = _compared(sensor, name)
                 if where:
                     item = f"bmc.{where}/{spell_key(sensor.uri.removeprefix(f'{ROOT}/'))}"
                     yield f"{item}.name", named(sensor)
                     yield f"{item}.reading", words
-    lost = lost or (None if some else gone)
     if lost is not None:
         yield from (("bmc.beyond", lost), ("bmc.near", lost))
 

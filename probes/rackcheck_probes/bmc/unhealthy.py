@@ -44,12 +44,14 @@ def bmc_unhealthy(docs: Documents) -> Facts:
         resources, trouble = at_own(docs, link, left)
         parts = [gather(_parts(resource)) for resource in resources]
         found |= {each.uri: each for some, _ in parts for each in some}
-        # A service that the BMC does not have costs nothing; a resource that it lists and does not return does.
-        missing = trouble is not None and not_there(trouble)
-        unread = (None if missing else trouble, *(each.unread for each in resources), *(cut for _, cut in parts))
+        # A service that the BMC does not have costs nothing; a resource that another one links to or lists does.
+        trouble = None if _has_no(docs, link.partition("/")[0]) else trouble
+        unread = (trouble, *(each.unread for each in resources), *(cut for _, cut in parts))
         lost = lost or next((each for each in unread if each is not None), None)
     standard = frozenset(found)
-    found |= {each.uri: each for each in at_own(docs, OEM, left)[0] if each.uri not in standard}
+    devices, trouble = _oem(docs, left)
+    lost = lost or trouble
+    found |= {each.uri: each for each in devices if each.uri not in standard}
     within = {each.uri: each for resource in found.values() for each in _inner(resource)}
     found |= {uri: each for uri, each in within.items() if uri not in found}
     healths: dict[str, Sourced] = {}
@@ -74,6 +76,19 @@ def bmc_unhealthy(docs: Documents) -> Facts:
             yield f"{item}.state", states[uri]
     if lost is not None:
         yield "bmc.unhealthy", lost
+
+
+def _has_no(docs: Documents, service: str) -> bool:
+    """Return whether the BMC does not have a service that the service root links to (404)."""
+    return any(each.unread is not None and not_there(each.unread) for each in gather(docs.at(service))[0])
+
+
+def _oem(docs: Documents, left: frozenset[str]) -> tuple[list[Resource], Unknown | None]:
+    """Return the devices that only HPE's BMCs list, and why the list may be incomplete, if there is one."""
+    holders, _ = at_own(docs, OEM.removesuffix("/*"), left)
+    devices, trouble = at_own(docs, OEM, left)
+    unread = next((each.unread for each in (*holders, *devices) if each.unread is not None), None)
+    return devices, unread or (trouble if holders else None)
 
 
 def _rank(value: Sourced) -> int:

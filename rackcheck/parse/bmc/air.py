@@ -8,7 +8,8 @@ from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.chassis import LEVELS, every, foreign, is_blade, items_of, links, own, spelt
+from rackcheck.parse.bmc.chassis import LEVELS, every, foreign, is_blade, items_of, own
+from rackcheck.parse.bmc.end import links, spelt
 from rackcheck.parse.bmc.excerpt import meaning, reading
 from rackcheck.parse.bmc.host import Machine, machine
 from rackcheck.parse.bmc.item import gather, not_there

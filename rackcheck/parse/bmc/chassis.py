@@ -1,16 +1,20 @@
 """The chassis of this node, and the parts that they list; chassis of other machines in one enclosure are left out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents, Missing, Walk
 from rackcheck.model.fact import Reason, Unknown
-from rackcheck.model.resource import MEMBERS, Resource, same_place
+from rackcheck.model.resource import MEMBERS, Resource
+from rackcheck.parse.bmc.end import links, spelt
 from rackcheck.parse.bmc.host import Gathered, Machine, machine
-from rackcheck.parse.bmc.item import gather, gone, members, not_there, read_ones
+from rackcheck.parse.bmc.item import gather, gone, members, named_ones, not_there
 
 LinkForm = tuple[str, str]
 """The path of a resource below a chassis, and where it lists items: `*` for its Members, else the name of an array."""
+
+Ones = Callable[[list[Resource], Unknown | None], Gathered]
+"""A function that leaves out resources whose names are unknown, and returns why the list may then be incomplete."""
 
 BLADES = frozenset({"Blade", "Sled"})
 """Values of ChassisType of chassis that hold one machine, and are plugged into a chassis of several (DMTF's schema)."""
@@ -104,26 +108,11 @@ def _way(resource: Resource) -> Iterable[Resource]:
         at = at.above
 
 
-def spelt(uri: str) -> str:
-    """Return a URI in one spelling; some BMCs ignore the case of letters, and links depend on that."""
-    return same_place(uri).casefold()
-
-
-def links(resource: Resource, name: str) -> frozenset[str]:
-    """Return the URIs in the property `name` of `Links`, which is a link or a list of links."""
-    held = resource.body.get("Links")
-    value = held.get(name) if isinstance(held, Mapping) else None
-    listed = value[:MEMBERS] if isinstance(value, list) else [value]
-    uris = (each.get("@odata.id") for each in listed if isinstance(each, Mapping))
-    return frozenset(spelt(uri) for uri in uris if isinstance(uri, str))
-
-
 def _type(chassis: Resource) -> str:
     return str(chassis.body.get("ChassisType"))
 
 
 def is_blade(chassis: Resource) -> bool:
-    """Return whether a chassis holds one machine, and is plugged into a chassis of several."""
     """Return whether a chassis holds one machine, and is plugged into a chassis of several."""
     return _type(chassis) in BLADES
 
@@ -211,31 +200,32 @@ def _beside(tree: _Tree, linked: Mapping[str, frozenset[str]], hosts: Sequence[R
 def chassis(docs: Documents) -> Gathered:
     """Return every chassis of this node that exists, and why the list may be incomplete.
 
-    A chassis that the collection lists but the BMC does not have (404) is left out: it makes nothing unknown that
-    another chassis reports. If the BMC has none of the listed chassis, that is the reason.
+    A chassis that the collection lists but the BMC does not have (404) is left out, and is such a reason: it may have
+    parts. What is known of the parts of other chassis stays known.
     """
-    found, trouble = every(docs)
+    listed, trouble = members(docs, "Chassis")
+    found, _ = every(docs)
     left, doubt = others(docs)
-    return own(found, left), trouble or doubt
+    return own(found, left), trouble or gone(listed) or doubt
 
 
 def every(docs: Documents) -> Gathered:
-    """Return every chassis that exists, also those of other machines, and why the list may be incomplete."""
+    """Return every chassis that exists, also those of other machines, and why none or not all of them were read.
+
+    A chassis that the BMC does not have (404) is no such reason, unless the BMC has none of the listed chassis.
+    """
     found, trouble = members(docs, "Chassis")
     there = [each for each in found if each.unread is None or not not_there(each.unread)]
     return there, trouble or (None if there else gone(found))
 
 
 def in_chassis(docs: Documents, *forms: LinkForm) -> Gathered:
-    """Return the items of every chassis, from the first path that lists any, and why the list may be incomplete.
-
-    If no chassis lists any, a listed chassis that the BMC does not have (404) makes the list incomplete.
-    """
+    """Return the items of every chassis, from the first path that lists any, and why the list may be incomplete."""
     return items_of(docs, chassis(docs), *forms)
 
 
-def items_of(docs: Documents, listed: Gathered, *forms: LinkForm) -> Gathered:
-    """Return the same of some chassis, and why the list may be incomplete."""
+def items_of(docs: Documents, listed: Gathered, *forms: LinkForm, ones: Ones = named_ones) -> Gathered:
+    """Return the same of some chassis; `ones` chooses which of the items that could not be read are returned."""
     places, trouble = listed
     holdings = _Holdings(docs)
     for place in places:
@@ -248,7 +238,7 @@ def items_of(docs: Documents, listed: Gathered, *forms: LinkForm) -> Gathered:
         trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
     if len(holdings.found) > MEMBERS:
         trouble = trouble or Unknown(Reason.NOT_READ_FURTHER, f"more than {MEMBERS} items in all chassis")
-    return read_ones(list(holdings.found.values())[:MEMBERS], trouble)
+    return ones(list(holdings.found.values())[:MEMBERS], trouble)
 
 
 class _Holdings:

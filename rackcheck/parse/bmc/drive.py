@@ -5,7 +5,7 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.chassis import at_own, others
 from rackcheck.parse.bmc.host import Gathered
-from rackcheck.parse.bmc.item import gather, named, not_there, read_ones
+from rackcheck.parse.bmc.item import gather, named, named_ones, not_there
 from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.several import several
 from rackcheck.parse.bmc.systems import has_some, some
@@ -31,7 +31,7 @@ def drives(docs: Documents) -> Gathered:
     listed, trouble = _listed(docs, STORAGE)
     stored = _each_once(listed)
     left, other = others(docs)
-    placed, unread = read_ones(*at_own(docs, BAYS, left))
+    placed, unread = named_ones(*at_own(docs, BAYS, left))
     unread = unread or other
     found, doubt = _merged(stored, placed) if trouble is None else (stored, None)
     trouble = trouble or unread
@@ -42,7 +42,7 @@ def drives(docs: Documents) -> Gathered:
 
 
 def _listed(docs: Documents, link: str) -> Gathered:
-    return read_ones(*gather(docs.at(link)))
+    return named_ones(*gather(docs.at(link)))
 
 
 def _each_once(drives: list[Resource]) -> list[Resource]:
@@ -92,7 +92,7 @@ def _answered(docs: Documents) -> bool:
 
 def _simple(docs: Documents) -> Gathered:
     """Return the devices in SimpleStorage, and why the list may be incomplete."""
-    holders, trouble = read_ones(*gather(docs.at(SIMPLE)))
+    holders, trouble = named_ones(*gather(docs.at(SIMPLE)))
     found: list[Resource] = []
     for holder in holders:
         more, cut = gather(holder.parts("Devices"))

@@ -9,7 +9,6 @@ from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import BROKEN, text_of
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.item import not_there
 
 INVENTORY = "UpdateService/FirmwareInventory"
 """Path of the collection of firmware components."""
@@ -199,7 +198,7 @@ def parts_of(known: SignTable, component: Resource, docs: Documents | None) -> t
         part = _part(docs, uri, component)
         if part.unread is None:
             found.append(part)
-        elif not not_there(part.unread):
+        else:
             lost = lost or Unknown(part.unread.reason, f"{part.uri}: {part.unread.detail}")
     return found, lost
 
@@ -244,11 +243,13 @@ def role(known: SignTable, component: Resource, installed: Collection[str] = ())
     of a component cannot be read, it may be a copy that does not run, so its role is unknown. A component whose state
     is Absent does not exist, so its role is absent.
     """
+    word, rest = _prefix(component)
+    if word == "current" and rest in installed:
+        return REPEATED  # by its name alone, also if it is listed and does not exist
     if component.unread is not None:
         return component.unread
-    word, rest = _prefix(component)
     if word in (INSTALLED, "current"):
-        return REPEATED if word == "current" and rest in installed else INSTALLED
+        return INSTALLED
     name, state = component.read("Name").reading, component.read("Status.State").reading
     texts = [
         t

@@ -11,7 +11,7 @@ from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.chassis import in_chassis
 from rackcheck.parse.bmc.host import Gathered, machine
-from rackcheck.parse.bmc.item import gather, health_of, keyed, members, reported, state_of
+from rackcheck.parse.bmc.item import gather, health_of, keyed, members, reported, short, state_of
 from rackcheck.parse.bmc.merge import merged
 from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.processors import of_type
@@ -92,10 +92,10 @@ def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
     found, cut = of_type(docs, ([s for s in systems if "Processors" in s.body or s.unread], None), "GPU")
     found, doubt = _once(found)
     trouble = trouble or cut or doubt
-    if found or trouble is not None:
+    if found or (trouble is not None and not short(trouble)):
         return [(key, Gpu(each, _device(docs, each))) for key, each in keyed(found)], trouble
-    devices, trouble = in_chassis(docs, ("PCIeDevices", "*"))
-    found, trouble = has_some([each for each in devices if _called(each)], trouble, "GPU")
+    devices, cut = in_chassis(docs, ("PCIeDevices", "*"))
+    found, trouble = has_some([each for each in devices if _called(each)], trouble or cut, "GPU")
     return [(key, Gpu(each)) for key, each in keyed(found)], trouble
 
 

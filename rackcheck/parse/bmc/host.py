@@ -8,6 +8,7 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.identity import serial, uuid
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.board import Processors, may_be_board, without_boards
+from rackcheck.parse.bmc.end import links
 from rackcheck.parse.bmc.item import members, not_there, short
 from rackcheck.parse.bmc.part import mark
 
@@ -107,7 +108,8 @@ def hosts(docs: Documents) -> Gathered:
 def boards(docs: Documents, found: Machine) -> Gathered:
     """Return the other systems that may list parts of the only host, and why one of them may be a card.
 
-    A card's parts are not the host's. None is returned if the host is in doubt.
+    A card's parts are not the host's. None is returned if the host is in doubt. Systems in a chassis of the host come
+    first, because parts have the names that the first system gives them.
     """
     if found.doubt is not None or not found.hosts:
         return [], None
@@ -121,6 +123,8 @@ def boards(docs: Documents, found: Machine) -> Gathered:
             part, why = True, Unknown(Reason.NOT_COLLECTED, f"not fetched: {clean(str(error))}")
         kept += [each] if part else []
         unsure = unsure or why
+    places = frozenset[str]().union(*(links(each, "Chassis") for each in found.hosts))
+    kept.sort(key=lambda each: not links(each, "Chassis") & places)
     return [*found.hosts[1:], *kept], unsure
 
 

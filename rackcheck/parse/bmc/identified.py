@@ -92,8 +92,11 @@ class ReportedIdentity:
         return self.unread.get(sign.kind) or self.silent.get(sign.place)
 
     def texts(self, sign: Sign) -> list[str]:
-        """Return the distinct values that the BMC reports for the property of `sign`, in their original spelling."""
-        return list(dict.fromkeys(self.values.get(sign.place, ())))
+        """Return the distinct values that the BMC reports for the property of `sign`, in their original spelling.
+
+        They are sorted, because a BMC may list its resources in any order.
+        """
+        return sorted(set(self.values.get(sign.place, ())))
 
     def fitting(self, sign: Sign) -> list[str]:
         """Return the reported values of the property of `sign` that are among its identifying values."""

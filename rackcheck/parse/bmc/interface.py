@@ -4,7 +4,7 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.host import Gathered
-from rackcheck.parse.bmc.item import gather, members, read_ones
+from rackcheck.parse.bmc.item import gather, members, named_ones
 from rackcheck.parse.bmc.port import addresses
 from rackcheck.parse.bmc.several import several
 
@@ -45,7 +45,7 @@ def of_one(docs: Documents, owner: Resource) -> Gathered:
         more, cut = gather(docs.at("*", collection))
         found += more
         trouble = trouble or cut
-    return read_ones(found, trouble)
+    return named_ones(found, trouble)
 
 
 def mac(value: object) -> str:

@@ -34,6 +34,32 @@ def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Reso
     return kept, trouble or lost
 
 
+def named_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Resource], Unknown | None]:
+    """Return the resources that could be fetched, as `read_ones` does, and of those that are 404 the ones with a name.
+
+    The name of a resource that the BMC does not have (404) is the last segment of its URI, as the standard's URIs
+    contain the Id. If another resource of its collection has an Id that differs from its URI, or if it is the only one,
+    the name is unknown, and the list is incomplete: on a recorded machine, such a port of an adapter has another Id.
+    """
+    kept, trouble = read_ones(found, trouble)
+    sizes = Counter(map(_collection, found))
+    odd = {_collection(each) for each in kept if each.unread is None and each.id != _segment(each)}
+    lost = {
+        each.uri: each
+        for each in kept
+        if each.unread is not None and (_collection(each) in odd or sizes[_collection(each)] == 1)
+    }
+    return [each for each in kept if each.uri not in lost], trouble or gone(lost.values())
+
+
+def _collection(resource: Resource) -> str:
+    return resource.uri.rstrip("/").rpartition("/")[0]
+
+
+def _segment(resource: Resource) -> str:
+    return resource.uri.rstrip("/").rpartition("/")[2]
+
+
 def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
     """Return a collection's members, and why they may be incomplete: for example, the collection is missing."""
     collections, trouble = gather(docs.at(link))
@@ -167,12 +193,29 @@ def health_of(resource: Resource) -> Sourced:
     if isinstance(sourced.reading, Unknown) and resource.unread is None and resource.value("Status.Health") is None:
         sourced = _rolled_up(resource) or sourced
     sourced = sourced if isinstance(sourced.reading, Absent) else with_conditions(resource, sourced)
+    sourced = _worse(sourced, resource.beside)
     status = resource.body.get("Status", {})
     silent = isinstance(status, Mapping) and not {"Health", "HealthRollup"} & status.keys()
     silent = silent and status.get("State", "") is not None
     if resource.unread is None and silent and isinstance(sourced.reading, Unknown):
         return Sourced(Absent("the BMC reports no health for it"), sourced.source)
     return sourced
+
+
+def _worse(sourced: Sourced, beside: Resource | None) -> Sourced:
+    """Return a known health of an item, or that of the same item in another collection (`beside`) if it is worse.
+
+    An entry in a list inside an older resource (`Power#/PowerSupplies/0`) is no other word on a known health: recorded
+    BMCs keep it out of date. If the other collection could not be read, a health that is not the worst is unknown.
+    """
+    if beside is None or "#" in beside.uri or sourced.reading not in HEALTH:
+        return sourced
+    if beside.unread is not None:
+        why = f"another list that may have a worse one was not read: {beside.unread.detail}"
+        return sourced if sourced.reading == HEALTH[-1] else Sourced(Unknown(beside.unread.reason, why), sourced.source)
+    other = health_of(beside)
+    worse = other.reading in HEALTH and HEALTH.index(other.reading) > HEALTH.index(sourced.reading)
+    return other if worse else sourced
 
 
 def _rolled_up(resource: Resource) -> Sourced | None:

@@ -205,10 +205,15 @@ def _lying_in(page: Resource) -> Iterator[Resource]:
 
 
 def _entry_count(page: Resource) -> int | None:
+    """Return how many entries a log reports that could not be read; an entry that a page lists twice counts once."""
     try:
-        return counted(page, "Members")
+        value = counted(page, "Members")
     except Unreadable:
         return None
+    members = page.body.get("Members")
+    uris = [each.get("@odata.id") for each in members if isinstance(each, Mapping)] if isinstance(members, list) else []
+    named = [uri for uri in uris if isinstance(uri, str)]
+    return None if value is None else max(value - len(named) + len(set(named)), len(set(named)))
 
 
 def _count(page: Resource, held: int) -> int:

@@ -9,7 +9,7 @@ from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.host import Gathered, Machine, boards
 from rackcheck.parse.bmc.item import fitted, health_of
-from rackcheck.parse.bmc.merge import merged, together
+from rackcheck.parse.bmc.merge import merged, together, unread
 from rackcheck.parse.bmc.systems import agreed, below, entries, gibibytes, has_some, some
 
 STACKED = ("HBM", "GDDR")
@@ -44,7 +44,7 @@ def modules(docs: Documents, machine: Machine) -> Gathered:
     cut = unsure or cut
     if not kept and not complete(typed):
         cut = cut or _untyped(others)
-    return has_some(*merged((kept, trouble), (typed, cut), complete), "memory")
+    return has_some(*merged((kept, trouble), (typed, cut), complete, unread(held)), "memory")
 
 
 def _untyped(found: Sequence[Resource]) -> Unknown | None:

@@ -36,20 +36,22 @@ class _Matches:
     distinct: bool
 
 
-def merged(own: Gathered, others: Gathered, complete: Complete) -> Gathered:
+def merged(own: Gathered, others: Gathered, complete: Complete, lost: Unknown | None = None) -> Gathered:
     """Return the parts of a host, of which some may be listed by another system of the same machine, each once.
 
     If the own parts add up to the host's summary, or if the host lists parts and the other system only the same, the
     other system adds only properties that the host leaves out. If it is unknown whether a part of the other system is
     among the own parts, the list is incomplete.
 
-    The health of a part that both list is the host's. If the host has a list and it is empty, the host's health was not
-    read, so the health of the other system's parts is unknown.
+    The health of a part that both list is the worse one. If the host has a list and it is empty, the host's health was
+    not read, so the health of the other system's parts is unknown. `lost` is why nothing of another list was read: a
+    health of the host's parts is then known only if it is Critical. The same is true of a part that is not in the other
+    list, if that was not read to its end, and has another part of the host.
     """
     found, trouble = own
     extra, cut = others
     if not extra:
-        return found, trouble or (None if found else cut)
+        return _unsure(found, lost), trouble or (None if found else cut)
     if not found:
         if trouble is None:
             return [_without_health(each) for each in extra], cut
@@ -57,13 +59,26 @@ def merged(own: Gathered, others: Gathered, complete: Complete) -> Gathered:
             return extra, cut
         return [], trouble
     matches = _match(found, extra)
+    mine = _unsure(matches.own, lost or (cut if any(each.beside for each in matches.own) else None))
     if complete(found):
-        return matches.own, trouble
-    union = [*matches.own, *matches.left]
+        return mine, trouble
+    union = [*mine, *matches.left]
     if not matches.left or matches.distinct or complete(union):
         return union, trouble or (None if complete(union) else cut)
     why = f"whether {matches.left[0].uri} is one of the parts that the host lists is unknown: it has another label"
-    return matches.own, trouble or Unknown(Reason.NOT_COLLECTED, why)
+    return mine, trouble or Unknown(Reason.NOT_COLLECTED, why)
+
+
+def unread(lists: Iterable[Gathered]) -> Unknown | None:
+    """Return why nothing of one of several lists was read; None if something of each was, or if one is empty."""
+    return next((cut for found, cut in lists if cut is not None and not found), None)
+
+
+def _unsure(parts: list[Resource], cut: Unknown | None) -> list[Resource]:
+    """Return the parts; each that has none beside it, with the reason why another list may have it beside it."""
+    if cut is None:
+        return parts
+    return [each if each.beside is not None else replace(each, beside=Resource(each.uri, {}, cut)) for each in parts]
 
 
 def together(lists: Iterable[Gathered]) -> Gathered:

@@ -8,7 +8,7 @@ from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.gpu import Gpu
 from rackcheck.parse.bmc.host import Gathered
-from rackcheck.parse.bmc.item import gather, read_ones
+from rackcheck.parse.bmc.item import gather, named_ones
 from rackcheck.parse.bmc.systems import some
 
 UP = ("LinkUp", "Up")
@@ -21,7 +21,7 @@ def nvlinks(docs: Documents, gpu: Gpu) -> Gathered:
 
     If the BMC lists neither ports nor a model of the GPU, it has not detected the GPU yet, so the ports are unknown.
     """
-    ports, trouble = read_ones(*gather(docs.at("Ports/*", gpu.resource)))
+    ports, trouble = named_ones(*gather(docs.at("Ports/*", gpu.resource)))
     if "Ports" not in gpu.resource.body:
         trouble = trouble or Unknown(Reason.NOT_COLLECTED, f"{gpu.resource.uri} has no Ports")
     elif not ports and isinstance(gpu.read("Model").reading, Unknown):

@@ -8,7 +8,7 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import BROKEN, measured, text_of
 from rackcheck.model.resource import MEMBERS, Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.item import fitted, gather, not_there, read_ones
+from rackcheck.parse.bmc.item import fitted, gather, named_ones, not_there
 
 
 def named_first(resource: Resource, *names: str) -> str:
@@ -117,7 +117,7 @@ def below(docs: Documents, start: Resource, *links: str) -> tuple[list[Resource]
         for collection in collections:
             found, cut = gather(docs.at("*", collection))
             if found:
-                return read_ones(found, unread or cut)
+                return named_ones(found, unread or cut)
             known, unread = known or cut is None, unread or cut
         if unread is not None and not not_there(unread):
             return [], unread

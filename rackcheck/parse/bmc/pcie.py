@@ -6,9 +6,9 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Unreadable, clean
 from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.chassis import at_own, in_chassis, others
+from rackcheck.parse.bmc.chassis import at_own, chassis, in_chassis, others
 from rackcheck.parse.bmc.host import Gathered
-from rackcheck.parse.bmc.item import gather, members, not_there, read_ones
+from rackcheck.parse.bmc.item import gather, members, named_ones, not_there
 from rackcheck.parse.bmc.systems import has_some
 
 SLOTS = ("Slot.Location.PartLocation.ServiceLabel", "Location.PartLocation.ServiceLabel")
@@ -29,12 +29,13 @@ def devices(docs: Documents) -> Gathered:
     if listed or (lost is not None and not not_there(lost)):
         return in_chassis(docs, ("PCIeDevices", "*"))
     systems, trouble = members(docs, "Systems")
+    trouble = trouble or chassis(docs)[1]
     found: list[Resource] = []
     for system in systems:
         more, cut = gather(docs.at("PCIeDevices/*", system))
         found += more
         trouble = trouble or cut
-    return has_some(*read_ones(list({each.uri: each for each in found}.values()), trouble), "PCIe device")
+    return has_some(*named_ones(list({each.uri: each for each in found}.values()), trouble), "PCIe device")
 
 
 def generation(value: object) -> int:

@@ -8,9 +8,9 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, V
 from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import MEMBERS, Body, Resource, same_place
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.chassis import LinkForm, chassis, in_chassis
+from rackcheck.parse.bmc.chassis import LinkForm, chassis, in_chassis, items_of
 from rackcheck.parse.bmc.control import DEVICES, PURPOSES
-from rackcheck.parse.bmc.item import gather, not_there, read_ones
+from rackcheck.parse.bmc.item import gather, named_ones, not_there, read_ones
 from rackcheck.parse.bmc.older import with_older
 
 SUPPLIES: tuple[LinkForm, LinkForm] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
@@ -40,15 +40,16 @@ def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
     If the BMC returns 404 for a supply, but the collection already contains the supply's properties, these are used.
     """
-    found, trouble = in_chassis(docs, *SUPPLIES)
-    if found or not any("PowerEquipment" in root.body for root in docs.at("")):
-        return with_older(docs, _embedded(found), SUPPLIES[1]), trouble
+    listed, trouble = items_of(docs, chassis(docs), *SUPPLIES, ones=read_ones)
+    found, trouble = named_ones(_embedded(listed), trouble)
+    if listed or not any("PowerEquipment" in root.body for root in docs.at("")):
+        return with_older(docs, found, SUPPLIES[1]), trouble
     places, unread = chassis(docs)
     silent = unread is None and not any(form[0].partition("/")[0] in each.body for each in places for form in SUPPLIES)
     shelved, cut = read_ones(*gather(docs.at(SHELVES)))
     if silent and (shelved or cut is not None):
         trouble = cut  # the chassis may omit supplies that are in the shelf
-    return _embedded(shelved), trouble or cut
+    return named_ones(_embedded(shelved), trouble or cut)
 
 
 def walked(docs: Documents) -> None:

@@ -8,7 +8,7 @@ from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.board import alike
 from rackcheck.parse.bmc.host import Gathered, Machine, boards
-from rackcheck.parse.bmc.merge import merged, together
+from rackcheck.parse.bmc.merge import merged, together, unread
 from rackcheck.parse.bmc.systems import below, has_some
 
 
@@ -42,9 +42,10 @@ def cpus(docs: Documents, machine: Machine) -> Gathered:
     others, unsure = boards(docs, machine)
     own = of_type(docs, (list(machine.own), None), "CPU")
     listing = [each for each in others if "Processors" in each.body]
+    held = [below(docs, [board], "Processors") for board in listing]
     extra, cut = together(of_type(docs, ([board], unsure), "CPU") for board in listing)
     mine = [each for each in extra if alike(each, own[0])]
-    return has_some(*merged(own, (mine, cut or unsure), complete), "CPU")
+    return has_some(*merged(own, (mine, cut or unsure), complete, unread(held)), "CPU")
 
 
 def _counted(system: Resource) -> Reading:

@@ -4,7 +4,7 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.host import Gathered
-from rackcheck.parse.bmc.item import gather, members, read_ones
+from rackcheck.parse.bmc.item import gather, members, named_ones
 from rackcheck.parse.bmc.systems import has_some
 
 NVSWITCH, PCIE_SWITCH, RETIMER = "nvswitch", "pcie_switch", "retimer"
@@ -20,7 +20,7 @@ def switches(docs: Documents) -> dict[str, Gathered]:
     fabrics, trouble = members(docs, "Fabrics")
     found: dict[str, list[Resource]] = {kind: [] for kind in KINDS}
     for fabric in fabrics:
-        listed, cut = read_ones(*gather(docs.at("Switches/*", fabric)))
+        listed, cut = named_ones(*gather(docs.at("Switches/*", fabric)))
         trouble = trouble or cut
         for switch in listed:
             reading = switch.read("SwitchType").reading

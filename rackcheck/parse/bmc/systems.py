@@ -8,7 +8,7 @@ from rackcheck.model.redfish_value import amount, measured, text_of
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.host import Gathered
-from rackcheck.parse.bmc.item import gather, read_ones
+from rackcheck.parse.bmc.item import gather, named_ones
 
 
 def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
@@ -28,7 +28,7 @@ def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
             for each in more:
                 found.setdefault(each.uri, each)
         trouble = trouble or failed
-    return read_ones(list(found.values()), trouble)
+    return named_ones(list(found.values()), trouble)
 
 
 def has_some(found: list[Resource], trouble: Unknown | None, what: str) -> Gathered:

@@ -206,7 +206,10 @@ def test_a_component_without_a_telling_name_is_identified_by_the_part_that_it_li
         ({"Id": "0", "Name": "Processor", "ProcessorType": "GPU"}, "gpu"),
         ({"Id": "0", "Name": "Switch", "SwitchType": "PCIe"}, "pcie_switch"),
         ({"Id": "0", "Name": "Device", "Description": "A GPU is next to it"}, "other"),
-        (Unknown(Reason.NOT_COLLECTED, "HTTP 404"), "other"),
+        (
+            Unknown(Reason.NOT_COLLECTED, "HTTP 404"),
+            Unknown(Reason.NOT_COLLECTED, "/redfish/v1/Systems/1/Processors/0: HTTP 404"),
+        ),
         (
             Unknown(Reason.TIMEOUT, "no answer"),
             Unknown(Reason.TIMEOUT, "/redfish/v1/Systems/1/Processors/0: no answer"),
@@ -448,3 +451,14 @@ def test_an_unhealthy_component_is_reported(status: dict[str, object], expected:
 @pytest.mark.parametrize("status", [{"Health": None, "State": "Enabled"}, {"Health": "Fine"}, 7])
 def test_a_health_that_is_none_of_redfish_is_unknown(status: object) -> None:
     assert isinstance(altered("PSU_0", Status=status)["firmware.component/PSU_0.health"], Unknown)
+
+
+def test_a_repeated_entry_that_does_not_exist_is_no_further_component_that_runs() -> None:
+    entry = "/redfish/v1/UpdateService/FirmwareInventory/Current-108255-21.80.9__NIC.Embedded.1-1-1"
+    held = dict(inventory(DELL).bodies)
+    assert entry in held
+    after = facts(BmcCapture({**held, entry: Unknown(Reason.NOT_COLLECTED, "HTTP 404")}))
+    before = readings(DELL)
+    assert {path for path in before if path.startswith("firmware.nic") and after.get(path) != before[path]} == set()
+    assert after["firmware.nic"] == before["firmware.nic"]
+    assert isinstance(after['firmware.component/"Current-108255-21.80.9__NIC.Embedded.1-1-1".version'], Unknown)

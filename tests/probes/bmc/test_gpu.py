@@ -1,5 +1,6 @@
 """What the BMC reports about GPUs, their NVLinks and switches, on recorded machines and altered copies of them."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -309,3 +310,16 @@ def test_a_switch_without_a_type_may_be_of_any_kind() -> None:
 
 def test_a_switch_that_was_not_read_leaves_the_collection_unknown() -> None:
     assert of(DGX, **{"/redfish/v1/Fabrics/HGX_NVLinkFabric_0/Switches/NVSwitch_0": LOST})["bmc.nvswitch"] == LOST
+
+
+def test_gpus_among_the_pcie_devices_are_known_if_the_count_of_processors_is_above_their_list() -> None:
+    place = "/redfish/v1/Systems/1/Processors"
+    listed = capture(SUPERMICRO).bodies[place]
+    assert isinstance(listed, Mapping)
+    before, after = of(SUPERMICRO), of(SUPERMICRO, **{place: {**listed, "Members@odata.count": 8}})
+    assert isinstance(after["bmc.gpu"], Unknown)
+    assert isinstance(after["bmc.gpu.count"], Unknown)
+    items = {path: reading for path, reading in before.items() if path.startswith("bmc.gpu/")}
+    assert {path: after.get(path) for path in items} == items
+    lost = of(SUPERMICRO, **{place: LOST})
+    assert not [path for path in lost if path.startswith("bmc.gpu/GPU1")]  # they may be among the processors

@@ -65,7 +65,7 @@ def gpu(model: object) -> dict[str, object]:
     ("name", "expected", "sign"),
     [
         (DGX, "NVIDIA DGX H100", "Systems/*/Processors/* has 8 GPUs"),
-        (SUPERMICRO, "Supermicro SYS-821GE-TNHR", "Chassis/*.Model is 'X13DEG-OAD', 'HGX_H100'"),
+        (SUPERMICRO, "Supermicro SYS-821GE-TNHR", "Chassis/*.Model is 'HGX_H100', 'X13DEG-OAD'"),
         (GB200, "NVIDIA GB200 NVL compute tray", "Systems/*/Processors/*.Model of a CPU is 'Grace A02'"),
         (NVSWITCH, "NVIDIA GB200 NVLink switch tray", "Systems/*.Model is 'N5110_LD'"),
         (BLUEFIELD, "NVIDIA BlueField-3", "Chassis/*.Model is 'BlueField-3 SmartNIC Main Card'"),

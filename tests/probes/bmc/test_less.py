@@ -27,8 +27,6 @@ PROBES = (
 EACH, MANY = 24, depth.cases(500)
 """Kinds of change of one BMC that are tried by default, evenly spread, and by `make full`."""
 
-CHASSIS = re.compile(r"/redfish/v1/Chassis/[^/]+")
-
 Bodies = dict[str, Body | Unknown]
 
 
@@ -39,12 +37,9 @@ def facts(held: Bodies) -> dict[str, Reading]:
 
 
 def kinds(held: Bodies) -> list[tuple[str, str, Body | Unknown]]:
-    """One change of each kind; numbered names count as one kind.
-
-    A chassis that its collection lists and the BMC does not have (404) is left out with its parts, as bmc.md states.
-    """
+    """One change of each kind; numbered names count as one kind."""
     found = {(re.sub(r"\d+", "#", uri), what): (what, uri, body) for what, uri, body in less(held)}
-    return [each for (uri, what), each in found.items() if not (CHASSIS.fullmatch(uri) and what.endswith("404"))]
+    return list(found.values())
 
 
 def broken(name: str, held: Bodies, changes: list[tuple[str, str, Body | Unknown]]) -> list[str]:

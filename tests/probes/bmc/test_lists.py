@@ -143,11 +143,17 @@ def test_a_collection_that_is_not_there_costs_its_own_facts_only() -> None:
 
 @pytest.mark.parametrize("name", [DELL, HPE_INTEL, LENOVO, SUPERMICRO])
 @pytest.mark.parametrize(("probe", "fact"), [("bmc_power", "psu"), ("bmc_nic", "bmc.nic"), ("bmc_cooling", "fan")])
-def test_a_chassis_that_is_not_there_blanks_no_other_part(name: str, probe: str, fact: str) -> None:
+def test_a_chassis_that_is_not_there_leaves_the_list_unknown_and_each_part_of_another_known(
+    name: str, probe: str, fact: str
+) -> None:
     ghost = f"{CHASSIS}/Mezzanine"
     listed = members(probe, name, CHASSIS)
     changes: Changes = {CHASSIS: collection(*listed, link(ghost)), ghost: GONE}
-    assert read(probe, name, changes) == read(probe, name)
+    before, after = read(probe, name), read(probe, name, changes)
+    lost = {path for path in before if after.get(path) != before[path]}
+    assert lost == {path for path in (fact, "sensor") if path in before and isinstance(after[path], Unknown)}
+    assert f"{ghost}: HTTP 404" in str(after[fact])
+    assert isinstance(before[fact], tuple)
     found = read("bmc_chassis", name, changes)
     assert isinstance(found["bmc.chassis/Mezzanine.model"], Unknown)
     assert isinstance(found["bmc.chassis"], tuple)

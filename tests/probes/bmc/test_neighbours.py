@@ -205,14 +205,21 @@ def test_chassis_of_a_board_are_the_hosts() -> None:
 GHOST = f"{CHASSIS}/Ghost"
 
 
-@pytest.mark.parametrize("probe", ["bmc_boot", "bmc_host", "bmc_tpm", "bmc_cpu", "bmc_cooling", "bmc_power", "bmc_nic"])
+LISTS_OF: dict[str, set[str]] = {"bmc_cooling": {"fan", "sensor"}, "bmc_power": {"psu"}, "bmc_nic": {"bmc.nic"}}
+"""The lists of the parts of all chassis, which are unknown if one that its collection lists does not exist."""
+
+
+@pytest.mark.parametrize("probe", ["bmc_boot", "bmc_host", "bmc_tpm", "bmc_cpu", *LISTS_OF])
 @pytest.mark.parametrize("listed", [True, False])
 def test_a_chassis_of_the_host_that_does_not_exist_costs_no_fact_of_another(probe: str, *, listed: bool) -> None:
     host = {**recorded(HOST), "Links": {**recorded(HOST)["Links"], "Chassis": [link(GHOST), link(HOME)]}}
     changes: Bodies = {HOST: host, GHOST: GONE}
     if listed:
         changes[CHASSIS] = collection(GHOST, HOME, BACKPLANE)
-    assert ask(PROBES[probe], DELL, changes) == ask(PROBES[probe], DELL)
+    before, after = ask(PROBES[probe], DELL), ask(PROBES[probe], DELL, changes)
+    lost = LISTS_OF.get(probe, set()) if listed else set()
+    assert {path for path in {*before, *after} if before.get(path) != after.get(path)} == lost
+    assert all(unknown(after[path], GHOST) for path in lost)
 
 
 def test_the_location_is_that_of_the_hosts_other_chassis() -> None:

@@ -5,12 +5,14 @@ from one_probe import altered, ask, bodies
 from trees import BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10
 
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.model.resource import Body
 from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
 from rackcheck_probes.bmc.nic import bmc_nic
 
 CARD = "/redfish/v1/Chassis/1/NetworkAdapters/1"
 PORT = f"{CARD}/Ports/1"
 LOST = Unknown(Reason.TIMEOUT, "no answer")
+GONE = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
 
 
 @pytest.mark.parametrize(
@@ -186,3 +188,39 @@ def test_two_adapters_of_one_name_are_distinguished_by_their_chassis() -> None:
 def test_ports_are_requested_only_where_an_adapter_links_to_them() -> None:
     uris = [uri for uri in bodies(bmc_nic, HPE_INTEL) if uri.endswith(("/Ports/0", "/NetworkPorts/0"))]
     assert len(uris) == 5
+
+
+# Ports and chassis that do not exist
+
+
+def test_the_only_port_of_an_adapter_that_does_not_exist_has_no_name() -> None:
+    port = "/redfish/v1/Chassis/System.Embedded.1/NetworkAdapters/NIC.Slot.5/NetworkPorts/NIC.Slot.5-1"
+    before, after = ask(bmc_nic, DELL), ask(bmc_nic, DELL, {port: GONE})
+    item = 'bmc.nic/"NIC.Slot.5".port'
+    assert before[item] == ("NIC.Slot.5",)  # the Id of the port, which its URI does not contain
+    assert after[item] == Unknown(Reason.NOT_COLLECTED, f"{port}: HTTP 404")
+    assert not [path for path in after if path.startswith(f"{item}/")]
+    rest = {path: reading for path, reading in before.items() if not path.startswith(item)}
+    assert {path: after[path] for path in rest} == rest
+
+
+def test_a_port_that_does_not_exist_beside_one_whose_id_is_in_its_uri_has_the_name_in_its_uri() -> None:
+    place = "/redfish/v1/Chassis/System.Embedded.1/NetworkAdapters/NIC.Integrated.1/NetworkPorts"
+    item = 'bmc.nic/"NIC.Integrated.1".port'
+    after = ask(bmc_nic, DELL, {f"{place}/NIC.Integrated.1-2": GONE})
+    assert after[item] == ask(bmc_nic, DELL)[item]
+    assert isinstance(after[f'{item}/"NIC.Integrated.1-2".link'], Unknown)
+    renamed = bodies(bmc_nic, DELL)[f"{place}/NIC.Integrated.1-1"]
+    assert not isinstance(renamed, Unknown)
+    other: dict[str, Body | Unknown] = {
+        f"{place}/NIC.Integrated.1-1": {**renamed, "Id": "1"},
+        f"{place}/NIC.Integrated.1-2": GONE,
+    }
+    assert isinstance(ask(bmc_nic, DELL, other)[item], Unknown)
+
+
+def test_an_adapter_beside_one_in_a_chassis_that_does_not_exist_is_known_in_an_unknown_list() -> None:
+    before, after = ask(bmc_nic, BLUEFIELD), ask(bmc_nic, BLUEFIELD, {"/redfish/v1/Chassis/Bluefield_BMC": GONE})
+    assert before["bmc.nic"] == ("Bluefield_BMC:NvidiaNetworkAdapter", "Card1:NvidiaNetworkAdapter")
+    assert isinstance(after["bmc.nic"], Unknown)
+    assert after["bmc.nic/NvidiaNetworkAdapter.manufacturer"] == "Nvidia"

@@ -184,6 +184,56 @@ def test_the_health_of_a_cpu_that_only_the_baseboard_lists_beside_an_empty_list_
         assert found["bmc.cpu.count"] == 2
 
 
+@pytest.mark.parametrize(("host", "board"), [("OK", "Critical"), ("Critical", "OK"), ("Critical", "Warning")])
+def test_the_health_of_a_cpu_that_two_systems_list_is_the_worse_one(host: str, board: str) -> None:
+    changes: dict[str, Body | Unknown] = {}
+    for system, health in ((TRAY, host), (BOARD, board)):
+        place = f"{system}/Processors/CPU_0"
+        changes[place] = changed(GB200, place, Status={"State": "Enabled", "Health": health})
+    assert cpu(GB200, changes)["bmc.cpu/CPU_0.health"] == "Critical"
+    for n in (0, 1):  # also by a condition, which the recorded board has
+        assert cpu(GB200, {})[f"bmc.cpu/CPU_{n}.health"] == "Critical"
+
+
+def test_a_cpu_that_both_systems_report_as_ok_is_ok_and_one_without_a_word_of_the_other_is_its_own() -> None:
+    changes: dict[str, Body | Unknown] = {}
+    for system in (TRAY, BOARD):
+        place = f"{system}/Processors/CPU_0"
+        changes[place] = changed(GB200, place, Status={"State": "Enabled", "Health": "OK"})
+    assert cpu(GB200, changes)["bmc.cpu/CPU_0.health"] == "OK"
+    place = f"{BOARD}/Processors/CPU_0"
+    silent = changes | {place: changed(GB200, place, Status={"State": "Enabled", "Health": None})}
+    assert cpu(GB200, silent)["bmc.cpu/CPU_0.health"] == "OK"
+
+
+@pytest.mark.parametrize("lost", [Unknown(Reason.NOT_COLLECTED, "HTTP 404"), Unknown(Reason.TIMEOUT, "no answer")])
+def test_a_health_is_unknown_if_the_other_list_was_not_read_unless_it_is_the_worst(lost: Unknown) -> None:
+    changes: dict[str, Body | Unknown] = {f"{BOARD}/Processors": lost}
+    assert unknown(cpu(GB200, changes)["bmc.cpu/CPU_0.health"], "may have a worse one")
+    place = f"{TRAY}/Processors/CPU_0"
+    ill = changes | {place: changed(GB200, place, Status={"State": "Enabled", "Health": "Critical"})}
+    assert cpu(GB200, ill)["bmc.cpu/CPU_0.health"] == "Critical"
+
+
+def test_a_lost_gpu_of_a_board_without_cpus_costs_no_health_of_a_cpu() -> None:
+    gpu = "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_SXM_1"
+    found = cpu(DGX, {gpu: Unknown(Reason.NOT_COLLECTED, "HTTP 404")})
+    healths = {path: reading for path, reading in found.items() if path.endswith(".health")}
+    assert healths == dict.fromkeys(healths, "OK")
+    assert len(healths) == 2
+
+
+def test_parts_have_the_names_of_the_system_in_the_hosts_chassis_in_any_order() -> None:
+    split = f"{SYSTEMS}/Split"
+    links_ = {"Links": {"Chassis": body(GB200, TRAY)["Links"]["Chassis"]}}
+    changes: dict[str, Body | Unknown] = {
+        TRAY: without(TRAY, "Processors", "Memory"),
+        split: {"Id": "Split", **links_, **{name: body(GB200, TRAY)[name] for name in ("Processors", "Memory")}},
+    }
+    for order in ((TRAY, BOARD, split), (split, BOARD, TRAY), (BOARD, split, TRAY)):
+        assert memory(GB200, {**changes, SYSTEMS: links(*order)})["bmc.dimm"] == ("Memory_0", "Memory_1")
+
+
 def labelled(tray: tuple[str, ...], board: tuple[str, ...]) -> dict[str, Body | Unknown]:
     """The GB200 with CPUs that have labels, and no serial numbers, and without a summary."""
     changes: dict[str, Body | Unknown] = {TRAY: changed(GB200, TRAY, ProcessorSummary=None)}

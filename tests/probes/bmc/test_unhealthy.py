@@ -2,10 +2,12 @@
 
 import pytest
 from one_probe import ask, bodies
-from trees import DELL, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO
+from trees import BLUEFIELD, DELL, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO
 
-from rackcheck.model.fact import Unknown
+from rackcheck.model.fact import Reason, Unknown
 from rackcheck_probes.bmc.unhealthy import bmc_unhealthy
+
+GONE = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
 
 
 def unhealthy(name: str) -> dict[str, tuple[object, object]]:
@@ -64,3 +66,35 @@ def test_a_device_that_only_its_vendor_lists_and_whose_status_is_null_leaves_the
     lost = ask(bmc_unhealthy, HPE_INTEL, {place: {**device, "Status": None}})["bmc.unhealthy"]
     assert isinstance(lost, Unknown)
     assert place in lost.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "uri"),
+    [
+        (HPE_INTEL, "/redfish/v1/Chassis/1/Devices"),
+        (HPE_INTEL, "/redfish/v1/Chassis/1/Devices/25"),
+        (BLUEFIELD, "/redfish/v1/Chassis/Card1/Sensors"),
+        (HPE_AMD, "/redfish/v1/Chassis/1/PCIeDevices"),
+    ],
+)
+def test_a_list_or_a_device_that_is_linked_and_does_not_exist_leaves_the_list_unknown(name: str, uri: str) -> None:
+    found = ask(bmc_unhealthy, name, {uri: GONE})
+    assert isinstance(found["bmc.unhealthy"], Unknown)
+    own = {path for path in ask(bmc_unhealthy, name) if path.endswith(".health") and uri not in f"/redfish/v1/{path}"}
+    assert {path for path in own if "Devices" not in path and "Sensors" not in path} <= found.keys()
+
+
+def test_a_service_of_the_root_that_does_not_exist_costs_nothing() -> None:
+    gone = {"/redfish/v1/UpdateService": GONE}
+    assert ask(bmc_unhealthy, LENOVO, gone)["bmc.unhealthy"] == ask(bmc_unhealthy, LENOVO)["bmc.unhealthy"]
+    inventory = {"/redfish/v1/UpdateService/FirmwareInventory": GONE}
+    assert isinstance(ask(bmc_unhealthy, LENOVO, inventory)["bmc.unhealthy"], Unknown)
+
+
+@pytest.mark.parametrize("own", [None, {}, [], {"Hpe": None}, {"Hpe": {"Links": {}}}, {"Hpe": {"Links": "x"}}])
+def test_what_another_vendor_has_in_place_of_a_list_of_devices_costs_nothing(own: object) -> None:
+    chassis = "/redfish/v1/Chassis/1"
+    body = bodies(bmc_unhealthy, LENOVO)[chassis]
+    assert not isinstance(body, Unknown)
+    found = ask(bmc_unhealthy, LENOVO, {chassis: {**body, "Oem": own}})
+    assert found["bmc.unhealthy"] == ask(bmc_unhealthy, LENOVO)["bmc.unhealthy"]
