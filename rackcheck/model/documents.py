@@ -19,6 +19,10 @@ PAGES = 200
 """Maximum number of pages of one collection that are read."""
 
 
+SPELLINGS = 4
+"""Maximum number of members, whose URIs differ only in the case of letters, with which another one is compared."""
+
+
 class Missing(Exception):
     """Raised if linked resources (`uris`) have not been fetched yet.
 
@@ -215,7 +219,7 @@ class Documents:
             failed = failed or Unknown(error.reason, str(error))
         if wanted:
             raise Missing(wanted)
-        return _Found(tuple(found.values()), failed)
+        return _Found(_each_once(found.values()), failed)
 
     def _follow(self, resource: Resource, step: str, *, listed: bool) -> Resource:
         target = resource.body[step]
@@ -302,6 +306,22 @@ class Documents:
 def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -> dict[str, bool]:
     """Return the URIs that must be fetched next to follow these links; empty if all links can be followed."""
     return Documents(bodies).wanted(links)
+
+
+def _each_once(members: Iterable[Resource]) -> tuple[Resource, ...]:
+    """Return each member once that is listed in two spellings, which differ in the case of letters.
+
+    Some BMCs ignore the case, and return the same body; others have only one of both. Members with different bodies are
+    different members.
+    """
+    found: dict[str, list[Resource]] = {}
+    for member in members:
+        alike = found.setdefault(member.uri.casefold(), [])
+        if member.trouble is None and alike and alike[0].trouble is not None:
+            alike.clear()
+        if not alike or (member.trouble is None and all(each.body != member.body for each in alike[:SPELLINGS])):
+            alike.append(member)
+    return tuple(each for alike in found.values() for each in alike)
 
 
 def _is_odd(resource: Resource, step: str, following: str | None) -> bool:

@@ -133,7 +133,8 @@ ALL = [("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), ("links", 0.6), ("toge
 
 @pytest.mark.parametrize("seed", [0, 1, 12345, 2**32 - 1, 2**63])
 def test_a_healthy_gpu_does_all_stages_without_a_finding(machine: Gpu, seed: int) -> None:
-    rows = machine.burn("gpus=1", *ALL, seed=seed)
+    # Long enough for a rate of the tensor cores on a machine with other work.
+    rows = machine.burn("gpus=1", *((stage, 2.0 if stage == "tensor" else each) for stage, each in ALL), seed=seed)
     done = stages(rows)
     assert errors(rows) == []
     assert [r for r in done.values() if r["status"] != "done"] == []

@@ -172,6 +172,21 @@ def test_a_resource_inside_a_body_is_followed_too() -> None:
     assert ids(bmc() | {f"{C}/1": one}, "Chassis/*/Power") == ["Power"]
 
 
+@pytest.mark.parametrize("first", [f"{C}/a1", f"{C}/A1"])
+@pytest.mark.parametrize(
+    ("other", "count"), [({"Id": "A1", "Model": "m"}, 1), (GONE, 1), ({"Id": "A1", "Model": "n"}, 2)]
+)
+def test_a_member_in_two_spellings_is_one_unless_both_have_their_own_body(
+    first: str, other: Body | Unknown, count: int
+) -> None:
+    listed = [link(first), link(first.swapcase().replace(C.swapcase(), C))]
+    bodies: dict[str, Body | Unknown] = {ROOT: {"Chassis": link(C)}, C: {"Members": listed}}
+    bodies |= {f"{C}/A1": {"Id": "A1", "Model": "m"}, f"{C}/a1": other}
+    found = list(Documents(bodies).at("Chassis/*"))
+    assert len(found) == count
+    assert all(each.trouble is None for each in found)
+
+
 def test_a_property_that_is_no_link_is_unreadable() -> None:
     with pytest.raises(Unreadable):
         ids(bmc() | {f"{C}/1": {"Power": "yes"}}, "Chassis/*/Power")
