@@ -26,7 +26,7 @@ from rackcheck.model.fact import Class
 from rackcheck.run.event import RunDone, RunStarted
 from rackcheck.run.index import file, pair, queries
 from rackcheck.run.index.adding import Adder
-from rackcheck.run.index.parts import IndexPart, part_of
+from rackcheck.run.index.parts import IndexPart
 from rackcheck.run.index.rows import IndexedEvent, Snap, Vector, vector_of
 
 STATUSES = ("pass", "warn", "fail", "unknown")
@@ -42,7 +42,7 @@ class Fleet:
         self.own = {n: draw.randrange(checks) for n in range(nodes) if draw.random() < 0.3}
         self.sick = frozenset(draw.sample(range(nodes), int(nodes * 0.62)))
         docs = {f"sec{i}.key{j}": {"value": f"value-{i}-{j}", "plane": "os"} for i in range(60) for j in range(12)}
-        self.config = part_of({**docs, "plane/os": {"plane": "os", "value": "answered"}})
+        self.config = IndexPart({**docs, "plane/os": {"plane": "os", "value": "answered"}})
         self.identity = cache(self._identity)
         self.version = cache(self._version)
         self.vector = cache(self._vector)
@@ -58,10 +58,10 @@ class Fleet:
 
     def _identity(self, n: int) -> IndexPart:
         mac = f"02:00:00:{n >> 16 & 255:02x}:{n >> 8 & 255:02x}:{n & 255:02x}"
-        return part_of({"node.serial": _os(f"SN{n:06}"), "nic/eth0.mac": _os(mac)})
+        return IndexPart({"node.serial": _os(f"SN{n:06}"), "nic/eth0.mac": _os(mac)})
 
     def _version(self, step: int) -> IndexPart:
-        return part_of({"firmware.bmc": _os(f"1.{step}")})
+        return IndexPart({"firmware.bmc": _os(f"1.{step}")})
 
     def _vector(self, codes: tuple[tuple[int, int], ...]) -> Vector:
         bad = dict(codes)

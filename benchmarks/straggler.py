@@ -124,7 +124,7 @@ def _beyond(
     rows = [int(node[1:]) if placed(metric) else 0 for node, _ in places]
     columns = [int(slot) if placed(metric) else 0 for _, slot in places]
     found = apart(CellTable([NumberRange(v, v) for v in logs], rows, columns), by_row=placed(metric))
-    spread, fewest = width(found.left, found.taken).low, found.fewest if placed(metric) else 0
+    spread, fewest = width(found.left, found.taken).low, min(found.fewest) if placed(metric) else 0
     line = min(math.log1p(-effect), -bound(len(logs), len(logs) - found.taken, fewest) * spread)
     return {n for n, left in enumerate(found.left) if left.low < line}
 

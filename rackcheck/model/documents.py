@@ -3,7 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource, check_count, inside, same_place, why
@@ -21,6 +21,10 @@ PAGES = 200
 
 SPELLINGS = 4
 """Maximum number of members, whose URIs differ only in the case of letters, with which another one is compared."""
+
+
+SHOWN = 3
+"""Maximum number of names of an object's properties in a reason."""
 
 
 class Missing(Exception):
@@ -103,11 +107,7 @@ class Documents:
                     continue
                 failed = failed or found.failed
                 for each in found.resources:
-                    if _is_odd(each, step, following):
-                        odd = f"{each.uri} is neither a link nor a resource: {clean(repr(each.body))}"
-                        failed = failed or Unknown(Reason.UNPARSABLE, odd)
-                    else:
-                        below.setdefault(each.uri, each)
+                    below.setdefault(each.uri, _without_body(each) if _is_odd(each, step, following) else each)
                 if len(below) > MEMBERS:
                     failed = Unknown(Reason.NOT_READ_FURTHER, f"{link} leads to more than {MEMBERS} resources")
                     break
@@ -331,11 +331,17 @@ def _is_odd(resource: Resource, step: str, following: str | None) -> bool:
     vendor puts into `Oem` have none. An object with the link that is followed next is accepted without a type.
     """
     _, inner, place = resource.uri.partition("#")
-    if not inner or step in {"Links", "Oem"} or "@" in step or "/Oem" in place:
+    if not inner or not resource.body or step in {"Links", "Oem"} or "@" in step or "/Oem" in place:
         return False
     if "@odata.type" in resource.body or following in resource.body:
         return False
     return all(isinstance(value, Mapping) for name, value in resource.body.items() if not name.startswith("@"))
+
+
+def _without_body(odd: Resource) -> Resource:
+    """Return an object that is no resource as one that could not be read."""
+    detail = f"neither a link nor a resource: an object with {clean(', '.join(list(odd.body)[:SHOWN]), 60)}"
+    return replace(odd, body={}, trouble=Unknown(Reason.UNPARSABLE, detail))
 
 
 def _is_collection(body: Body) -> bool:

@@ -127,6 +127,21 @@ def test_a_single_metric_is_too_little_evidence_for_the_narrow_bound() -> None:
     assert alone < -0.15
 
 
+def test_a_node_with_few_gpus_makes_the_bound_wider_for_its_own_gpus_alone() -> None:
+    at = places(9, 8)
+    values = normal(3, len(at))
+    before = compare(at, metrics(values))
+    small = [n for n, (node, slot) in enumerate(at) if node != at[0][0] or int(slot) < 3]
+    kept = {name: [column[n] for n in small] for name, column in values.items()}
+    after = compare([at[n] for n in small], metrics(kept))
+    for name, metric in metrics(values).items():
+        if metric.placed:
+            # Limits are relative differences below zero.
+            limits, whole = ([one.limit or 0.0 for one in found[name]] for found in (after, before))
+            assert max(limits[:3]) < 1.3 * min(limits[3:])
+            assert min(limits[3:]) > 1.2 * min(whole)
+
+
 def student(rng: random.Random) -> float:
     return rng.gauss(0, 1) / math.sqrt(rng.gammavariate(2.5, 2) / 5)
 

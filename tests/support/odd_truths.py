@@ -143,8 +143,12 @@ TRUTHS: Mapping[Make, Mapping[str, object]] = {
         "bmc.kind": No("reports neither processors"),
         **dict.fromkeys(("bmc.cpu.count", "bmc.dimm", "bmc.memory.total", "bmc.host.serial"), NOT_LISTED),
         **dict.fromkeys(("firmware.bios", "firmware.bmc"), NOT_LISTED),
-        "bmc.gpu.count": No("this BMC lists no GPU"),
-        "bmc.drive": No("this BMC lists no drive"),
+        "bmc.gpu.count": No("Chassis/Node2 is of this node is unknown"),
+        "bmc.drive": No("Chassis/Node2 is of this node is unknown"),
+        **dict.fromkeys(("psu", "fan", "bmc.unhealthy"), No("Chassis/Node2 is of this node is unknown")),
+        "psu#": 4,
+        "fan#": 10,
+        "bmc.unhealthy#": (),
         "bmc.thermal.inlet": 19.0,
         "bmc.thermal.outlet": 25.0,
         'sensor/"CPU 1 Thermal Margin Temp".temperature': No("distance from a limit, is unknown"),
@@ -193,6 +197,7 @@ TRUTHS: Mapping[Make, Mapping[str, object]] = {
         "leak": No("no chassis"),
         "bmc.thermal.inlet": No("no chassis"),  # a liquid inlet is no air inlet
         "bmc.sensor.temperature/PrimarySupplyTemp.value": 18.4,
+        "bmc.sensor.temperature/ApproachTemp.value": No("its name is 'ApproachTemp'"),
         "bmc.sensor.temperature/AmbientTemp.value": 24.6,
         "bmc.sensor.delta/PrimaryDeltaTemp.value": 12.8,
         "bmc.sensor.percent/ReservoirLevel.value": 63.0,
@@ -344,13 +349,6 @@ TRUTHS: Mapping[Make, Mapping[str, object]] = {
 """What is true of each tree, or why it is unknown; `psu#` is the number of parts that are not absent."""
 
 WRONG: Mapping[tuple[Make, str], tuple[object, str]] = {
-    (odd_hosts.hidden_host, "psu#"): (4, "the supplies of a chassis that the BMC does not manage are counted"),
-    (odd_hosts.hidden_host, "fan#"): (10, "the fans of a chassis that the BMC does not manage are counted"),
-    (odd_hosts.hidden_host, "bmc.unhealthy#"): ((), "faults of a chassis that the BMC does not manage are listed"),
-    (odd_readings.cooling_unit, "bmc.sensor.temperature/ApproachTemp.value"): (
-        No(""),
-        "only its name shows that the reading is a difference",
-    ),
     (odd_lists.more_than_dimms, "bmc.dimm#"): (32, "CXL modules are listed as DIMMs"),
 }
 """Truths that the facts miss today, and why."""

@@ -7,7 +7,7 @@ from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.model.resource import ROOT, Resource, inside
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.chassis import CHASSIS, at_own, others
+from rackcheck.parse.bmc.chassis import CHASSIS, at_own, others, own
 from rackcheck.parse.bmc.item import gather, members, not_there, with_conditions
 
 LINKS = (
@@ -85,10 +85,15 @@ def _has_no(docs: Documents, service: str) -> bool:
 
 def _oem(docs: Documents, left: frozenset[str]) -> tuple[list[Resource], Unknown | None]:
     """Return the devices that only HPE's BMCs list, and why the list may be incomplete, if there is one."""
-    holders, _ = at_own(docs, OEM.removesuffix("/*"), left)
-    devices, trouble = at_own(docs, OEM, left)
-    unread = next((each.unread for each in (*holders, *devices) if each.unread is not None), None)
-    return devices, unread or (trouble if holders else None)
+    devices: dict[str, Resource] = {}
+    unread: Unknown | None = None
+    for place in own(members(docs, "Chassis")[0], left):
+        links = place.value("Oem.Hpe.Links") if place.unread is None else None
+        if isinstance(links, Mapping) and "Devices" in links:
+            found, cut = gather(docs.at(OEM.removeprefix("Chassis/*/"), place))
+            devices |= {each.uri: each for each in found}
+            unread = unread or cut or next((each.unread for each in found if each.unread is not None), None)
+    return list(devices.values()), unread
 
 
 def _rank(value: Sourced) -> int:

@@ -19,8 +19,47 @@ Ones = Callable[[list[Resource], Unknown | None], Gathered]
 BLADES = frozenset({"Blade", "Sled"})
 """Values of ChassisType of chassis that hold one machine, and are plugged into a chassis of several (DMTF's schema)."""
 
+SINGLE = BLADES | {"RackMount", "StandAlone"}
+"""Values of ChassisType of chassis that hold one machine (DMTF's schema)."""
+
 LEVELS = 8
 """Maximum number of chassis around a chassis that are followed."""
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """The chassis of one BMC by URI, and for each the chassis around it."""
+
+    places: Mapping[str, Resource]
+    parents: Mapping[str, frozenset[str]]
+
+    def around(self, uris: frozenset[str]) -> frozenset[str]:
+        """Return these chassis, and those that contain one of them."""
+        found, edge = set(uris), set(uris)
+        for _ in range(LEVELS):
+            edge = {each for uri in edge for each in self.parents.get(uri, ())} - found
+            found |= edge
+        return frozenset(found)
+
+    def inside(self, uris: frozenset[str]) -> frozenset[str]:
+        """Return the chassis inside one of these, whatever they link to."""
+        found = set[str]()
+        for _ in range(LEVELS if uris else 0):
+            inner = {uri for uri in self.places if self.parents[uri] & (found | uris)} - uris
+            if inner <= found:
+                break
+            found |= inner
+        return frozenset(found)
+
+    def with_inner(self, uris: frozenset[str], linked: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        """Return these chassis, and those inside one of them that do not link to a system of their own."""
+        found = set(uris)
+        for _ in range(LEVELS if found else 0):
+            inner = {uri for uri in self.places if not linked[uri] and self.parents[uri] & found}
+            if inner <= found:
+                break
+            found |= inner
+        return frozenset(found)
 
 
 def others(docs: Documents) -> tuple[frozenset[str], Unknown | None]:
@@ -30,7 +69,8 @@ def others(docs: Documents) -> tuple[frozenset[str], Unknown | None]:
     it. It is in doubt if the chassis is a blade or sled beside that of the host, and links to no system; and if the BMC
     manages several hosts, and the chassis is not of all of them. A chassis without any link is this node's, because
     most BMCs leave links out, and so is a chassis that contains one of this node's. If it is unknown which system is
-    the host, or if no chassis is linked with a system, no chassis is left out.
+    the host, or if no chassis is linked with a system, no chassis is left out for these reasons. It is also in doubt if
+    it holds one machine, its links to systems and managers are empty lists, and another such chassis has a manager.
 
     Systems are asked for only if the chassis link to several systems, or if there are several blades.
     """
@@ -45,10 +85,45 @@ def foreign(docs: Documents) -> frozenset[str]:
 
 def _apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unknown | None]:
     """Return the chassis that are certainly not of this node, those in doubt, and the reason of the doubt."""
-    none = frozenset[str]()
     listed, _ = members(docs, "Chassis")
     places = {spelt(each.uri): each for each in listed if each.unread is None}
     linked = {uri: links(each, "ComputerSystems") for uri, each in places.items()}
+    tree = _Tree(places, _parents(places))
+    certain, doubtful, doubt = _by_systems(docs, tree, linked)
+    apart = _unmanaged(tree)
+    if apart and doubt is None:
+        uri = places[min(apart)].uri
+        why = f"whether {uri} is of this node is unknown: another chassis has a manager, and it has none and no system"
+        doubt = Unknown(Reason.NOT_COLLECTED, why)
+    doubtful |= tree.with_inner(apart, linked)
+    return (
+        frozenset(places[uri].uri for uri in certain),
+        frozenset(places[uri].uri for uri in doubtful - certain),
+        doubt,
+    )
+
+
+def _unmanaged(tree: _Tree) -> frozenset[str]:
+    """Return the chassis that hold one machine and have neither system nor manager, if another such chassis has one."""
+    single = {uri for uri, each in tree.places.items() if _type(each) in SINGLE}
+    managed = frozenset(uri for uri in single if links(tree.places[uri], "ManagedBy"))
+    if not managed or managed == single:
+        return frozenset()
+    near = tree.around(managed) | tree.inside(managed)
+    return frozenset(uri for uri in single - near if _has_none(tree.places[uri]))
+
+
+def _has_none(chassis: Resource) -> bool:
+    """Return whether the links of a chassis to systems and to managers are empty lists, and not just left out."""
+    held = chassis.body.get("Links")
+    return isinstance(held, Mapping) and held.get("ComputerSystems") == [] == held.get("ManagedBy")
+
+
+def _by_systems(
+    docs: Documents, tree: _Tree, linked: Mapping[str, frozenset[str]]
+) -> tuple[frozenset[str], frozenset[str], Unknown | None]:
+    """Return the same as `_apart`, as the links between chassis and systems show it; URIs are spelt as in `tree`."""
+    none, places = frozenset[str](), tree.places
     several = len(frozenset().union(*linked.values())) > 1 if linked else False
     if not several and sum(map(is_blade, places.values())) < 2:
         return none, none, None
@@ -59,7 +134,6 @@ def _apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unknown | N
         return none, none, None
     if found.trouble is not None or lost is not None:
         return none, none, None
-    tree = _Tree(places, _parents(places))
     left, some = none, none
     if found.several is not None:
         some = _of_some(found, linked)
@@ -71,12 +145,7 @@ def _apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unknown | N
         uri = places[min(blades)].uri
         why = f"whether {uri} is of this node is unknown: it links to no system, and the host is in another blade"
         doubt = found.several or Unknown(Reason.NOT_COLLECTED, why)
-    certain, doubtful = tree.with_inner(left, linked), tree.with_inner(some | blades, linked)
-    return (
-        frozenset(places[uri].uri for uri in certain),
-        frozenset(places[uri].uri for uri in doubtful - certain),
-        doubt,
-    )
+    return tree.with_inner(left, linked), tree.with_inner(some | blades, linked), doubt
 
 
 def own(resources: Iterable[Resource], left: frozenset[str]) -> list[Resource]:
@@ -124,42 +193,6 @@ def _parents(places: Mapping[str, Resource]) -> dict[str, frozenset[str]]:
         for inner in links(each, "Contains") & found.keys():
             found[inner].add(uri)
     return {uri: frozenset(around - {uri}) for uri, around in found.items()}
-
-
-@dataclass(frozen=True)
-class _Tree:
-    """The chassis of one BMC by URI, and for each the chassis around it."""
-
-    places: Mapping[str, Resource]
-    parents: Mapping[str, frozenset[str]]
-
-    def around(self, uris: frozenset[str]) -> frozenset[str]:
-        """Return these chassis, and those that contain one of them."""
-        found, edge = set(uris), set(uris)
-        for _ in range(LEVELS):
-            edge = {each for uri in edge for each in self.parents.get(uri, ())} - found
-            found |= edge
-        return frozenset(found)
-
-    def inside(self, uris: frozenset[str]) -> frozenset[str]:
-        """Return the chassis inside one of these, whatever they link to."""
-        found = set[str]()
-        for _ in range(LEVELS if uris else 0):
-            inner = {uri for uri in self.places if self.parents[uri] & (found | uris)} - uris
-            if inner <= found:
-                break
-            found |= inner
-        return frozenset(found)
-
-    def with_inner(self, uris: frozenset[str], linked: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        """Return these chassis, and those inside one of them that do not link to a system of their own."""
-        found = set(uris)
-        for _ in range(LEVELS if found else 0):
-            inner = {uri for uri in self.places if not linked[uri] and self.parents[uri] & found}
-            if inner <= found:
-                break
-            found |= inner
-        return frozenset(found)
 
 
 def _joined(linked: Mapping[str, frozenset[str]], systems: Iterable[Resource]) -> frozenset[str]:

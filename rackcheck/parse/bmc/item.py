@@ -206,14 +206,15 @@ def _worse(sourced: Sourced, beside: Resource | None) -> Sourced:
     """Return a known health of an item, or that of the same item in another collection (`beside`) if it is worse.
 
     An entry in a list inside an older resource (`Power#/PowerSupplies/0`) is no other word on a known health: recorded
-    BMCs keep it out of date. If the other collection could not be read, a health that is not the worst is unknown.
+    BMCs keep it out of date. If the other collection or its health could not be read, a health that is not the worst is
+    unknown; if the other collection has no health of the item by design, it is no word on it.
     """
     if beside is None or "#" in beside.uri or sourced.reading not in HEALTH:
         return sourced
-    if beside.unread is not None:
-        why = f"another list that may have a worse one was not read: {beside.unread.detail}"
-        return sourced if sourced.reading == HEALTH[-1] else Sourced(Unknown(beside.unread.reason, why), sourced.source)
-    other = health_of(beside)
+    other = Sourced(beside.unread, beside.uri) if beside.unread is not None else health_of(beside)
+    if isinstance(other.reading, Unknown):
+        why = f"another list that may have a worse one was not read: {other.reading.detail}"
+        return sourced if sourced.reading == HEALTH[-1] else Sourced(Unknown(other.reading.reason, why), sourced.source)
     worse = other.reading in HEALTH and HEALTH.index(other.reading) > HEALTH.index(sourced.reading)
     return other if worse else sourced
 

@@ -8,8 +8,8 @@ from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.host import Gathered, Machine, boards
-from rackcheck.parse.bmc.item import fitted, health_of
-from rackcheck.parse.bmc.merge import merged, together, unread
+from rackcheck.parse.bmc.item import fitted, gather, health_of
+from rackcheck.parse.bmc.merge import hidden, merged, together, unread
 from rackcheck.parse.bmc.systems import agreed, below, entries, gibibytes, has_some, some
 
 STACKED = ("HBM", "GDDR")
@@ -38,13 +38,15 @@ def modules(docs: Documents, machine: Machine) -> Gathered:
     if len(kept) < len(found):
         trouble = trouble or _untyped(kept)
     systems, unsure = boards(docs, machine)
-    held = [below(docs, [each], "Memory") for each in systems if "Memory" in each.body]
+    listing = [each for each in systems if "Memory" in each.body]
+    held = [below(docs, [each], "Memory") for each in listing]
     others, cut = together(([each for each in listed if not _of_gpu(each)], lost) for listed, lost in held)
     typed = [each for each in others if not _untyped([each])]
     cut = unsure or cut
     if not kept and not complete(typed):
         cut = cut or _untyped(others)
-    return has_some(*merged((kept, trouble), (typed, cut), complete, unread(held)), "memory")
+    lost = unread(held) or hidden((gather(docs.at("Memory/*", each))[0] for each in listing), _of_gpu)
+    return has_some(*merged((kept, trouble), (typed, cut), complete, lost), "memory")
 
 
 def _untyped(found: Sequence[Resource]) -> Unknown | None:

@@ -51,7 +51,7 @@ def merged(own: Gathered, others: Gathered, complete: Complete, lost: Unknown | 
     found, trouble = own
     extra, cut = others
     if not extra:
-        return _unsure(found, lost), trouble or (None if found else cut)
+        return _unsure(found, lost, every=True), trouble or (None if found else cut)
     if not found:
         if trouble is None:
             return [_without_health(each) for each in extra], cut
@@ -59,7 +59,8 @@ def merged(own: Gathered, others: Gathered, complete: Complete, lost: Unknown | 
             return extra, cut
         return [], trouble
     matches = _match(found, extra)
-    mine = _unsure(matches.own, lost or (cut if any(each.beside for each in matches.own) else None))
+    mine = _unsure(matches.own, cut if any(each.beside for each in matches.own) else None)
+    mine = _unsure(mine, lost, every=True)
     if complete(found):
         return mine, trouble
     union = [*mine, *matches.left]
@@ -74,11 +75,33 @@ def unread(lists: Iterable[Gathered]) -> Unknown | None:
     return next((cut for found, cut in lists if cut is not None and not found), None)
 
 
-def _unsure(parts: list[Resource], cut: Unknown | None) -> list[Resource]:
-    """Return the parts; each that has none beside it, with the reason why another list may have it beside it."""
+def hidden(lists: Iterable[Sequence[Resource]], foreign: Callable[[Resource], bool]) -> Unknown | None:
+    """Return why a member of another list that was not read may be a part of the host; None if no member may.
+
+    A member is not, if its name differs only in numbers from that of a `foreign` one: `GPU_SXM_3` beside `GPU_SXM_1`.
+    """
+    for listed in lists:
+        names = {_pattern(each) for each in listed if each.unread is None and foreign(each)}
+        for each in listed:
+            if each.unread is not None and _pattern(each) not in names:
+                return each.unread
+    return None
+
+
+def _pattern(resource: Resource) -> str:
+    return re.sub(r"[0-9]+", "#", resource.uri.rstrip("/").rpartition("/")[2].casefold())
+
+
+def _unsure(parts: list[Resource], cut: Unknown | None, *, every: bool = False) -> list[Resource]:
+    """Return the parts, with the reason why another list may have them too: all of them, or those without another."""
     if cut is None:
         return parts
-    return [each if each.beside is not None else replace(each, beside=Resource(each.uri, {}, cut)) for each in parts]
+    return [_beside(each, Resource(each.uri, {}, cut)) if every or each.beside is None else each for each in parts]
+
+
+def _beside(part: Resource, other: Resource) -> Resource:
+    """Return a part with another resource of it beside it, after those that are beside it already."""
+    return replace(part, beside=other if part.beside is None else _beside(part.beside, other))
 
 
 def together(lists: Iterable[Gathered]) -> Gathered:
@@ -161,7 +184,7 @@ def _match(own: Sequence[Resource], others: Sequence[Resource]) -> _Matches:
         claimed = claimed or (at not in pairs and bool(named))
     found = list(own)
     for at, index in pairs.items():
-        found[index] = replace(found[index], beside=others[at])
+        found[index] = _beside(found[index], others[at])
     left = [at for at in range(len(others)) if at not in pairs]
     everywhere = {name for name in IDENTITIES if all(name in each.identities for each in marks)}
     numbered = all(any(e[0] in everywhere and e not in by_identity for e in alone[at]) for at in left)

@@ -6,9 +6,9 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Unreadable, clean
 from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.chassis import at_own, chassis, in_chassis, others
+from rackcheck.parse.bmc.chassis import at_own, in_chassis, others
 from rackcheck.parse.bmc.host import Gathered
-from rackcheck.parse.bmc.item import gather, members, named_ones, not_there
+from rackcheck.parse.bmc.item import gather, gone, members, named_ones, not_there
 from rackcheck.parse.bmc.systems import has_some
 
 SLOTS = ("Slot.Location.PartLocation.ServiceLabel", "Location.PartLocation.ServiceLabel")
@@ -29,7 +29,7 @@ def devices(docs: Documents) -> Gathered:
     if listed or (lost is not None and not not_there(lost)):
         return in_chassis(docs, ("PCIeDevices", "*"))
     systems, trouble = members(docs, "Systems")
-    trouble = trouble or chassis(docs)[1]
+    trouble = trouble or gone(members(docs, "Chassis")[0]) or others(docs)[1]
     found: list[Resource] = []
     for system in systems:
         more, cut = gather(docs.at("PCIeDevices/*", system))

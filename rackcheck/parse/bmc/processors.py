@@ -8,7 +8,8 @@ from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.board import alike
 from rackcheck.parse.bmc.host import Gathered, Machine, boards
-from rackcheck.parse.bmc.merge import merged, together, unread
+from rackcheck.parse.bmc.item import gather
+from rackcheck.parse.bmc.merge import hidden, merged, together, unread
 from rackcheck.parse.bmc.systems import below, has_some
 
 
@@ -45,7 +46,13 @@ def cpus(docs: Documents, machine: Machine) -> Gathered:
     held = [below(docs, [board], "Processors") for board in listing]
     extra, cut = together(of_type(docs, ([board], unsure), "CPU") for board in listing)
     mine = [each for each in extra if alike(each, own[0])]
-    return has_some(*merged(own, (mine, cut or unsure), complete, unread(held)), "CPU")
+    lost = unread(held) or hidden((gather(docs.at("Processors/*", board))[0] for board in listing), _is_no_cpu)
+    return has_some(*merged(own, (mine, cut or unsure), complete, lost), "CPU")
+
+
+def _is_no_cpu(processor: Resource) -> bool:
+    kind = processor.read("ProcessorType").reading
+    return isinstance(kind, str) and kind != "CPU"
 
 
 def _counted(system: Resource) -> Reading:

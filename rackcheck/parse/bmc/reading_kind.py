@@ -96,8 +96,11 @@ MOST = 256
 
 BASES: Mapping[str, str] = {"Zero": "zero", "Delta": "delta", "Headroom": "headroom"}
 
-DISTANCE = re.compile(r"margin|headroom|t[_ -]?limit", re.IGNORECASE)
-"""Matches names of sensors that may report a distance from a limit."""
+DISTANCE = re.compile(r"margin|headroom|t[_ -]?limit|approach|superheat|subcool", re.IGNORECASE)
+"""Matches names of sensors that may report a distance from a limit, or a difference between two liquids.
+
+The approach of a heat exchanger is how much warmer the liquid leaves it than the other liquid enters it.
+"""
 
 SILICON = frozenset({"CPU", "GPU", "Accelerator", "FPGA", "ASIC"})
 """Values of PhysicalContext of parts that limit themselves by their temperature, and so may report a headroom."""

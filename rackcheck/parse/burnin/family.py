@@ -68,14 +68,14 @@ class Compared:
 class _Split:
     """A metric's differences from the expected values, their width, and their degrees of freedom.
 
-    If row and column effects were removed, `lines` has the row numbers and the column numbers of all cells, and
-    `fewest` the smallest number of cells from which one was computed; else they are empty and 0.
+    If row and column effects were removed, `lines` has the row numbers and the column numbers of all cells, and `fewest`
+    has for each cell the smallest number of cells from which its own were computed; else they are empty, and 0.
     """
 
     left: Sequence[NumberRange]
     width: NumberRange
     free: int
-    fewest: int
+    fewest: Sequence[int]
     lines: tuple[Sequence[int], ...]
 
 
@@ -128,7 +128,7 @@ def _split(places: Sequence[GpuPlace], values: Sequence[NumberRange], metric: Pe
         nodes = slots = [0] * len(places)
     found = apart(CellTable(values, nodes, slots), by_row=metric.placed)
     lines = (nodes, slots) if metric.placed else ()
-    fewest = found.fewest if metric.placed else 0
+    fewest = found.fewest if metric.placed else [0] * len(places)
     return _Split(found.left, width(found.left, found.taken), len(places) - found.taken, fewest, lines)
 
 
@@ -193,18 +193,26 @@ def _many(
     values: Sequence[NumberRange], metric: PeerMetric, split: _Split, narrow: bool | None
 ) -> tuple[Compared, ...]:
     """Compare each of many GPUs with the bound of a single GPU, or with `tails.SHARED` if many GPUs exceed `SHARED`."""
-    wide = tails.bound(len(values), split.free, narrow=False, fewest=split.fewest)
-    close = tails.bound(len(values), split.free, narrow=True, fewest=split.fewest)
-    least, most = (close if narrow is not False else wide), (close if narrow else wide)
     sure, possible = _lines(metric, split.width, tails.SHARED, tails.SHARED)
     enough = tails.together(len(values))
-    if sum(by.high < sure for by in split.left) >= enough:
-        most = min(most, tails.SHARED)
-    if sum(by.low < possible for by in split.left) >= enough:
-        least = min(least, tails.SHARED)
-    return tuple(
-        _held(value, by, metric, split.width, least, most) for value, by in zip(values, split.left, strict=True)
+    shared = (
+        sum(by.low < possible for by in split.left) >= enough,
+        sum(by.high < sure for by in split.left) >= enough,
     )
+    bounds = {fewest: _bounds(len(values), split.free, fewest, narrow, shared) for fewest in set(split.fewest)}
+    return tuple(
+        _held(value, by, metric, split.width, *bounds[fewest])
+        for value, by, fewest in zip(values, split.left, split.fewest, strict=True)
+    )
+
+
+def _bounds(cells: int, free: int, fewest: int, narrow: bool | None, shared: tuple[bool, bool]) -> tuple[float, float]:
+    """Return the least and the greatest possible bound; `shared` states for each whether many exceed `SHARED`."""
+    wide = tails.bound(cells, free, narrow=False, fewest=fewest)
+    close = tails.bound(cells, free, narrow=True, fewest=fewest)
+    found = (close if narrow is not False else wide), (close if narrow else wide)
+    least, most = (min(each, tails.SHARED) if many else each for each, many in zip(found, shared, strict=True))
+    return least, most
 
 
 def _lines(metric: PeerMetric, spread: NumberRange, least: float, most: float) -> tuple[float, float]:

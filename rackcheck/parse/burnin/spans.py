@@ -82,8 +82,8 @@ class PolishedTable:
     """A split table: column levels, row effects, the remainder of each cell, and the remainders' standard deviation.
 
     `taken` is the number of levels and effects that were computed from the cells. A row of fewer than three cells has
-    an effect of 0. A column of fewer than three cells has the level of the whole table. `fewest` is the smallest number
-    of cells from which the level of a column or the effect of a row was computed.
+    an effect of 0. A column of fewer than three cells has the level of the whole table. `fewest` is for each cell the
+    smaller of the numbers of cells from which the level of its column and the effect of its row were computed.
     """
 
     columns: Sequence[NumberRange]
@@ -91,7 +91,7 @@ class PolishedTable:
     left: Sequence[NumberRange]
     scale: NumberRange
     taken: int
-    fewest: int
+    fewest: Sequence[int]
 
 
 def apart(table: CellTable, by_row: bool) -> PolishedTable:
@@ -107,8 +107,11 @@ def apart(table: CellTable, by_row: bool) -> PolishedTable:
         left = [cell.less(effects[row]) for cell, row in zip(left, table.rows, strict=True)]
     taken = sum(len(line) >= FEWEST for line in columns) or 1
     taken += max(0, sum(len(line) >= FEWEST for line in rows) - 1) if by_row else 0
-    used = [len(line) for line in (*columns, *(rows if by_row else ())) if len(line) >= FEWEST]
-    return PolishedTable(levels, effects, left, scale(left, taken), taken, min(used, default=len(table.cells)))
+    every = len(table.cells)
+    used = [len(line) if len(line) >= FEWEST else every for line in columns]
+    across = [len(line) if by_row and len(line) >= FEWEST else every for line in rows]
+    fewest = [min(used[column], across[row]) for column, row in zip(table.columns, table.rows, strict=True)]
+    return PolishedTable(levels, effects, left, scale(left, taken), taken, fewest)
 
 
 def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:

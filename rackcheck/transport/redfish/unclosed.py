@@ -1,6 +1,6 @@
 """The sessions of this process that a BMC did not close: they are few, are tried again, and are reported."""
 
-import hashlib
+import hmac
 import os
 import threading
 from collections.abc import Mapping
@@ -15,6 +15,9 @@ MOST = 2
 If a BMC refuses to delete a session, the first one is enough, because it would refuse to delete further ones too.
 A burn-in reads a BMC every few seconds: without this limit, such a BMC would run out of sessions.
 """
+
+PASSWORDS = 2
+"""Number of passwords that a BMC may reject with basic authentication; then no other one is tried."""
 
 LEFT = "the session was not closed and will expire"
 """The beginning of the reason that is recorded for a session that could not be closed."""
@@ -33,7 +36,7 @@ class UnclosedSessions:
         self._lock = threading.Lock()
         self._left: dict[BmcUser, list[BmcSession]] = {}
         self._refusing: set[BmcUser] = set()
-        self._barred: dict[BmcUser, bytes] = {}
+        self._barred: dict[BmcUser, set[bytes]] = {}
         self._salt = os.urandom(16)
 
     def full(self, bmc: Bmc) -> bool:
@@ -66,16 +69,17 @@ class UnclosedSessions:
     def bar(self, bmc: Bmc) -> None:
         """Record that this BMC rejects basic authentication, or this password, to avoid that it locks the user."""
         with self._lock:
-            self._barred[_key(bmc)] = self._mark(bmc)
+            self._barred.setdefault(_key(bmc), set()).add(self._mark(bmc))
 
     def barred(self, bmc: Bmc) -> bool:
-        """Return whether this BMC has rejected basic authentication with the same password."""
+        """Return whether this BMC has rejected basic authentication with the same password, or with several others."""
         with self._lock:
-            return self._barred.get(_key(bmc)) == self._mark(bmc)
+            rejected = self._barred.get(_key(bmc), set())
+            return len(rejected) >= PASSWORDS or self._mark(bmc) in rejected
 
     def _mark(self, bmc: Bmc) -> bytes:
         """Return a digest by which a password is recognised; it is of use in this process only."""
-        return hashlib.blake2b(bmc.password.encode(errors="surrogatepass"), key=self._salt).digest()
+        return hmac.digest(self._salt, bmc.password.encode(errors="surrogatepass"), "sha256")
 
 
 UNCLOSED = UnclosedSessions()

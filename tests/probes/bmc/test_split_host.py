@@ -202,8 +202,48 @@ def test_a_cpu_that_both_systems_report_as_ok_is_ok_and_one_without_a_word_of_th
         changes[place] = changed(GB200, place, Status={"State": "Enabled", "Health": "OK"})
     assert cpu(GB200, changes)["bmc.cpu/CPU_0.health"] == "OK"
     place = f"{BOARD}/Processors/CPU_0"
-    silent = changes | {place: changed(GB200, place, Status={"State": "Enabled", "Health": None})}
+    silent = changes | {place: changed(GB200, place, Status={"State": "Enabled"})}
     assert cpu(GB200, silent)["bmc.cpu/CPU_0.health"] == "OK"
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"Health": "Failed"},
+        {"Health": None},
+        {"Health": None, "HealthRollup": "Critical"},
+        {"Health": "OK", "Conditions": [{"Severity": "Fatal"}]},
+    ],
+)
+@pytest.mark.parametrize("own", ["OK", "Warning"])
+def test_a_health_is_unknown_if_that_of_the_other_system_is_invalid(status: dict[str, object], own: str) -> None:
+    changes: dict[str, Body | Unknown] = {}
+    for system, each in ((TRAY, {"Health": own}), (BOARD, status)):
+        place = f"{system}/Processors/CPU_0"
+        changes[place] = changed(GB200, place, Status={"State": "Enabled", **each})
+    assert unknown(cpu(GB200, changes)["bmc.cpu/CPU_0.health"], "may have a worse one")
+
+
+@pytest.mark.parametrize("lost", [Unknown(Reason.NOT_COLLECTED, "HTTP 404"), Unknown(Reason.TIMEOUT, "no answer")])
+def test_cpus_that_are_all_lost_among_the_gpus_of_the_board_leave_their_health_unknown(lost: Unknown) -> None:
+    changes: dict[str, Body | Unknown] = dict.fromkeys((f"{BOARD}/Processors/CPU_{n}" for n in (0, 1)), lost)
+    found = cpu(GB200, changes)
+    for n in (0, 1):
+        assert unknown(found[f"bmc.cpu/CPU_{n}.health"], "may have a worse one")
+
+
+@pytest.mark.parametrize("ill", ["A", "B", "C"])
+def test_the_worst_health_of_many_systems_counts_in_any_order(ill: str) -> None:
+    changes: dict[str, Body | Unknown] = {SYSTEMS: links(TRAY, *(f"{SYSTEMS}/{name}" for name in "ABC"))}
+    own = changed(GB200, f"{TRAY}/Processors/CPU_0", Status={"State": "Enabled", "Health": "OK"})
+    changes |= {f"{TRAY}/Processors": links(f"{TRAY}/Processors/CPU_0"), f"{TRAY}/Processors/CPU_0": own}
+    for name in "ABC":
+        board = f"{SYSTEMS}/{name}"
+        changes[board] = {**body(GB200, BOARD), "Id": name, "Processors": {"@odata.id": f"{board}/Processors"}}
+        changes[f"{board}/Processors"] = links(f"{board}/Processors/CPU_0")
+        health = "Critical" if name == ill else "OK"
+        changes[f"{board}/Processors/CPU_0"] = {**own, "Status": {"State": "Enabled", "Health": health}}
+    assert cpu(GB200, changes)["bmc.cpu/CPU_0.health"] == "Critical"
 
 
 @pytest.mark.parametrize("lost", [Unknown(Reason.NOT_COLLECTED, "HTTP 404"), Unknown(Reason.TIMEOUT, "no answer")])
