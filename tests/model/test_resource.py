@@ -187,6 +187,17 @@ def test_a_member_in_two_spellings_is_one_unless_both_have_their_own_body(
     assert all(each.trouble is None for each in found)
 
 
+def test_an_odd_object_is_a_resource_of_its_chassis_that_was_not_read() -> None:
+    odd = {"Id": "1", "Power": {"xyzzy": link(f"{C}/2")}}
+    sound = {"Id": "2", "Power": {"Name": "Power", "PowerControl": []}}
+    found, trouble = gather(Documents(bmc() | {f"{C}/1": odd, f"{C}/2": sound}).at("Chassis/*/Power"))
+    assert trouble is None
+    assert [each.unread is None for each in found] == [False, True]
+    assert "xyzzy" in str(found[0].unread)
+    assert found[0].owner is not None
+    assert found[0].owner.id == "1"
+
+
 def test_a_property_that_is_no_link_is_unreadable() -> None:
     with pytest.raises(Unreadable):
         ids(bmc() | {f"{C}/1": {"Power": "yes"}}, "Chassis/*/Power")

@@ -68,8 +68,8 @@ class Compared:
 class _Split:
     """A metric's differences from the expected values, their width, and their degrees of freedom.
 
-    If row and column effects were removed, `lines` has the row numbers and the column numbers of all cells, and `fewest`
-    has for each cell the smallest number of cells from which its own were computed; else they are empty, and 0.
+    If row and column effects were removed, `lines` has the row numbers and the column numbers of all cells; else it is
+    empty. `fewest` has for each cell the smallest number of cells from which its own effects were computed; else 0.
     """
 
     left: Sequence[NumberRange]

@@ -4,7 +4,7 @@ The events are those of `run/stored_facts`, or of an earlier version: all facts 
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -30,8 +30,8 @@ class FactsReader:
 
     def __init__(self, classes: tuple[Class, ...]) -> None:
         self._classes = classes
-        self._bases: dict[str, ByClass] = {}
-        self._shared: WeakValueDictionary[tuple[str, Class, bytes], IndexPart] = WeakValueDictionary()
+        self._bases: dict[str, tuple[int, ByClass]] = {}
+        self._shared: WeakValueDictionary[tuple[int, Class, bytes], IndexPart] = WeakValueDictionary()
 
     def parts(self, doc: Mapping[str, Any], planes: Mapping[str, Doc]) -> dict[Class, IndexPart]:
         """Return a node's facts by class; `planes`, one fact for each of its planes, are among those of class config.
@@ -42,27 +42,49 @@ class FactsReader:
         whole = "like" not in doc
         changed = _by_class(doc["facts" if whole else "set"])
         gone = [] if whole else stored_forms.words_of(doc, "gone")
-        name = "" if whole else stored_forms.word(doc, "like")
-        base = EMPTY if whole else self._bases[name]
+        number, base = (0, EMPTY) if whole else self._bases[stored_forms.word(doc, "like")]
         node = stored_forms.word(doc, "node")
         if whole and len(self._bases) < BASES and not is_group(node):
-            self._bases[node] = changed
+            self._bases.setdefault(node, (1 + len(self._bases), changed))
         less = {*gone, *(path for docs in changed.values() for path in docs)}
         mine = {**changed, Class.CONFIG: {**changed[Class.CONFIG], **planes}}
-        return {cls: self._part(name, cls, base[cls], mine[cls], less) for cls in self._classes}
+        return {cls: self._part(number, cls, base[cls], mine[cls], less) for cls in self._classes}
 
     def _part(
-        self, name: str, cls: Class, base: Mapping[str, Doc], changed: Mapping[str, Doc], gone: set[str]
+        self, number: int, cls: Class, base: Mapping[str, Doc], changed: Mapping[str, Doc], gone: set[str]
     ) -> IndexPart:
         less = sorted(path for path in gone if path in base and path not in changed)
-        key = name, cls, hashlib.sha256(canonical([changed, less])).digest()
+        key = number, cls, hashlib.sha256(canonical([changed, less])).digest()
         part = self._shared.get(key)
         if part is None:
-            docs = {**{path: doc for path, doc in base.items() if path not in gone}, **changed}
+            docs = _Patched(base, changed, frozenset(less)) if number else changed
             if len(docs) > FACTS:
                 raise ValueError("too many facts")
             part = self._shared[key] = IndexPart(docs)
         return part
+
+
+class _Patched(Mapping[str, Doc]):
+    """The facts of a base with some changed, added or gone; takes memory for the differences alone."""
+
+    def __init__(self, base: Mapping[str, Doc], changed: Mapping[str, Doc], gone: frozenset[str]) -> None:
+        self._base, self._changed, self._gone = base, changed, gone
+
+    def __getitem__(self, path: str) -> Doc:
+        if path in self._changed:
+            return self._changed[path]
+        if path in self._gone:
+            raise KeyError(path)
+        return self._base[path]
+
+    def __iter__(self) -> Iterator[str]:
+        for path in self._base:
+            if path not in self._changed and path not in self._gone:
+                yield path
+        yield from self._changed
+
+    def __len__(self) -> int:
+        return len(self._base) - len(self._gone) + sum(path not in self._base for path in self._changed)
 
 
 EMPTY: ByClass = {cls: {} for cls in Class}

@@ -29,7 +29,7 @@ class IndexPart:
     @property
     def text(self) -> bytes:
         """The facts in canonical form."""
-        return canonical(self.docs)
+        return canonical(dict(self.docs))
 
     @cached_property
     def digest(self) -> bytes:

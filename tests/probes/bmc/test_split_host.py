@@ -670,3 +670,12 @@ def test_a_count_of_systems_above_the_list_leaves_the_host_known() -> None:
     assert cpu(DELL, dict(more))["bmc.cpu.count"] == 2
     assert unknown(ask(PROBES["bmc_identity"], DELL, dict(more))["bmc.system"], "count of 2")
     assert not unknown(altered(PROBES["bmc_host"], DELL, uri, Name="x")["bmc.host.serial"])
+
+
+@pytest.mark.parametrize("odd", [{}, {"Actions": {}}, {"xyzzy": {"@odata.id": "/redfish/v1"}}])
+@pytest.mark.parametrize(("name", "probe"), [("Bios", "bmc_bios"), ("SecureBoot", "bmc_secure_boot")])
+def test_an_odd_object_in_a_board_costs_no_setting_of_the_host(name: str, probe: str, odd: dict[str, Any]) -> None:
+    board = "/redfish/v1/Systems/HGX_Baseboard_0"
+    held = body(DGX, board, "bmc_cpu")
+    before, after = (ask(PROBES[probe], DGX, {board: {**held, **more}}) for more in ({}, {name: odd}))
+    assert after == before

@@ -98,3 +98,14 @@ def test_what_another_vendor_has_in_place_of_a_list_of_devices_costs_nothing(own
     assert not isinstance(body, Unknown)
     found = ask(bmc_unhealthy, LENOVO, {chassis: {**body, "Oem": own}})
     assert found["bmc.unhealthy"] == ask(bmc_unhealthy, LENOVO)["bmc.unhealthy"]
+
+
+@pytest.mark.parametrize("own", [None, {}, {"Hpe": {}}, {"Hpe": {"Links": {}}}])
+def test_what_another_chassis_of_an_ilo_has_in_place_of_a_list_of_devices_costs_nothing(own: object) -> None:
+    chassis = "/redfish/v1/Chassis/2"
+    body = bodies(bmc_unhealthy, HPE_INTEL)[chassis]
+    assert not isinstance(body, Unknown)
+    found = ask(bmc_unhealthy, HPE_INTEL, {chassis: {**body, "Oem": own}})
+    assert found["bmc.unhealthy"] == ask(bmc_unhealthy, HPE_INTEL)["bmc.unhealthy"]
+    lost = ask(bmc_unhealthy, HPE_INTEL, {chassis: {**body, "Oem": {"Hpe": {"Links": {"Devices": None}}}}})
+    assert isinstance(lost["bmc.unhealthy"], Unknown)
