@@ -224,6 +224,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         slurm.in_use cpu.mitigated cpu.maker storage.pools_online storage.lustre_healthy storage.gpfs_active
         bmc.processors_healthy bmc.dimms_healthy bmc.memory_healthy bmc.gpus_healthy bmc.nvswitches_healthy
         bmc.processors_in_service bmc.dimms_in_service bmc.gpus_in_service bmc.nvswitches_in_service
+        bmc.cxl_memory_healthy bmc.cxl_memory_in_service
         bmc.drives_in_service psu.in_service fan.present bond.members_up
         bmc.drives_healthy psu.redundant leak.detectors_healthy leak.none_reported bmc.chassis_sound bmc.managers_sound
         bmc.sensors_sound bmc.thermal_sound bmc.pcie_sound bmc.pcie_switches_sound bmc.retimers_sound bmc.nics_sound

@@ -428,7 +428,9 @@ NULL_HEALTHS = {
     f"bmc.{what}": ("unknown", "Status.Health is null")
     for what in ("sensors_sound", "thermal_sound", "nothing_critical", "nothing_unhealthy")
 }
+NO_CXL = {f"bmc.cxl_memory_{what}": ("n/a", "no bmc.cxl_memory") for what in ("healthy", "in_service")}
 OF_A_DGX = {
+    **NO_CXL,
     "bmc.clock": ("warn", "offset"),
     **NULL_HEALTHS,
     **NO_LEAKS,
@@ -455,6 +457,7 @@ NO_REMAPS = {f"bmc.gpu_remaps_{what}": ("unknown", "links to no memory") for wha
             {
                 "bmc.clock": ("warn", "offset"),
                 "bmc.gpu_peak_power": ("unknown", "power.peak_share"),
+                **NO_CXL,
                 **NO_LEAKS,
                 **NO_FABRICS,
                 **NO_REMAPS,
@@ -472,6 +475,7 @@ NO_REMAPS = {f"bmc.gpu_remaps_{what}": ("unknown", "links to no memory") for wha
             {
                 "bmc.clock": ("warn", "offset"),
                 "bmc.gpu_peak_power": ("unknown", "power.peak_share"),
+                **NO_CXL,
                 **NULL_HEALTHS,
                 **NO_LEAKS,
                 **NO_FABRICS,
@@ -761,7 +765,7 @@ def test_a_recorded_dgx_h100_fails_nothing_and_passes_all_that_its_facts_allow()
     assert by_status[Status.WARN] == {"bmc.clock"}
     assert by_status[Status.UNKNOWN] == explained
     silent = {"psu.healthy", "psu.in_service", "firmware.components_sound"}
-    assert by_status[Status.NA] == unset | {"gpu.no_page_waits", *silent, *NO_SUMMARY}
+    assert by_status[Status.NA] == unset | {"gpu.no_page_waits", *silent, *NO_SUMMARY, *NO_CXL}
     assert len(of_dgx_h100()) - len(rest()) >= 55
 
 

@@ -501,6 +501,9 @@ WARNED = {
     "psu.in_service": Status.NA,
     # The site sets no age of entries of the log.
     "bmc.log_quiet": Status.NA,
+    # It has no memory on CXL.
+    "bmc.cxl_memory_healthy": Status.NA,
+    "bmc.cxl_memory_in_service": Status.NA,
     # It has no detectors of leaks, and its list of storage has no members.
     "leak.detectors_healthy": Status.UNKNOWN,
     "leak.none_reported": Status.UNKNOWN,

@@ -246,6 +246,7 @@ def test_no_probe_promises_an_item_that_this_machine_has_none_of() -> None:
     healthy = {
         "bios.pending",
         "bmc.beyond",
+        "bmc.cxl_memory",
         "bmc.near",
         "bmc.unhealthy",
         "log.xid",

@@ -338,7 +338,14 @@ TRUTHS: Mapping[Make, Mapping[str, object]] = {
         "bios.attribute/ProcSMT": "Enabled",
         "bios.smt": "enabled",
     },
-    odd_lists.more_than_dimms: {**SUPERMICRO, "bmc.memory.total": 2688.0, "firmware.bios": "1.4"},
+    odd_lists.more_than_dimms: {
+        **SUPERMICRO,
+        "bmc.dimm#": 32,
+        "bmc.cxl_memory": ("33", "34"),
+        "bmc.cxl_memory/33.size": 256.0,
+        "bmc.memory.total": 2688.0,
+        "firmware.bios": "1.4",
+    },
     odd_lists.thrice: {
         **HPE_INTEL,
         "bmc.drive#": 7,
@@ -347,8 +354,3 @@ TRUTHS: Mapping[Make, Mapping[str, object]] = {
     },
 }
 """What is true of each tree, or why it is unknown; `psu#` is the number of parts that are not absent."""
-
-WRONG: Mapping[tuple[Make, str], tuple[object, str]] = {
-    (odd_lists.more_than_dimms, "bmc.dimm#"): (32, "CXL modules are listed as DIMMs"),
-}
-"""Truths that the facts miss today, and why."""

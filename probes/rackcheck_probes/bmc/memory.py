@@ -3,7 +3,7 @@
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
 from rackcheck.parse.bmc.host import BOARDS, machine
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
-from rackcheck.parse.bmc.memory import health_of_all, locator, modules, rated, total
+from rackcheck.parse.bmc.memory import health_of_all, is_cxl, locator, modules, rated, total
 from rackcheck.parse.bmc.part import identified
 from rackcheck.parse.bmc.systems import gibibytes, some, whole
 
@@ -11,6 +11,7 @@ TEXTS = {"ecc": "ErrorCorrection", "manufacturer": "Manufacturer"}
 COUNTS = {"bus_width": "BusWidthBits", "data_width": "DataWidthBits", "rank": "RankCount"}
 TEXTS |= {"module": "BaseModuleType", "class": "MemoryType", "firmware": "FirmwareRevision"}
 TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
+CXL = {"firmware": "FirmwareRevision", "manufacturer": "Manufacturer"}
 LABELS = {"part_number": "PartNumber", "serial": "SerialNumber"}
 
 
@@ -22,7 +23,7 @@ LABELS = {"part_number": "PartNumber", "serial": "SerialNumber"}
         ),
         "bmc.memory.health": text("OK, Warning or Critical, for all memory together"),
         "bmc.dimm": collection(
-            "slots for memory modules, including empty ones; GPU memory is not listed",
+            "slots for memory modules, including empty ones; GPU memory and CXL memory are not listed",
             alike=("bmc.dimm/*.type",),
             vacant="bmc.dimm/*.state",
         ),
@@ -44,6 +45,15 @@ LABELS = {"part_number": "PartNumber", "serial": "SerialNumber"}
         "bmc.dimm/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.dimm/*.part_number": text("part number", Class.IDENTITY),
         "bmc.dimm/*.serial": text("serial number", Class.IDENTITY),
+        "bmc.cxl_memory": collection("memory modules on CXL, which extend the memory of the DIMMs"),
+        "bmc.cxl_memory/*.state": text("Enabled, or Absent for an empty slot"),
+        "bmc.cxl_memory/*.health": text("OK, Warning or Critical, as the BMC reports it"),
+        "bmc.cxl_memory/*.size": quantity("GiB", "size"),
+        "bmc.cxl_memory/*.locator": text("the board's name for the slot"),
+        "bmc.cxl_memory/*.firmware": version("opaque", "firmware of the module"),
+        "bmc.cxl_memory/*.manufacturer": text("manufacturer", Class.IDENTITY),
+        "bmc.cxl_memory/*.part_number": text("part number", Class.IDENTITY),
+        "bmc.cxl_memory/*.serial": text("serial number", Class.IDENTITY),
     },
 )
 def bmc_memory(docs: Documents) -> Facts:
@@ -52,7 +62,17 @@ def bmc_memory(docs: Documents) -> Facts:
     found, trouble = modules(docs, host)
     yield "bmc.memory.total", total(host, (found, trouble))
     yield "bmc.memory.health", health_of_all(host, (found, trouble))
-    for key, module in keyed(found):
+    for key, module in keyed([each for each in found if is_cxl(each)]):
+        item = f"bmc.cxl_memory/{spell_key(key)}"
+        yield f"{item}.state", state_of(module)
+        yield f"{item}.health", health_of(module)
+        yield f"{item}.size", fitted(module, "CapacityMiB", gibibytes)
+        yield f"{item}.locator", locator(module)
+        for leaf, name in CXL.items():
+            yield f"{item}.{leaf}", fitted(module, name)
+        for leaf, name in LABELS.items():
+            yield f"{item}.{leaf}", identified(module, name)
+    for key, module in keyed([each for each in found if not is_cxl(each)]):
         item = f"bmc.dimm/{spell_key(key)}"
         yield f"{item}.state", state_of(module)
         yield f"{item}.health", health_of(module)
@@ -70,3 +90,4 @@ def bmc_memory(docs: Documents) -> Facts:
             yield f"{item}.{leaf}", identified(module, name)
     if trouble is not None:
         yield "bmc.dimm", trouble
+        yield "bmc.cxl_memory", trouble

@@ -1,6 +1,6 @@
 """Memory modules of a host; the memory of its GPUs is not included."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reading, Reason, Unknown
@@ -99,6 +99,12 @@ def _sum(found: Sequence[Resource]) -> float | None:
 def _of_gpu(memory: Resource) -> bool:
     reading = memory.read("MemoryDeviceType").reading
     return isinstance(reading, str) and reading.upper().startswith(STACKED)
+
+
+def is_cxl(memory: Resource) -> bool:
+    """Return whether a module is memory on CXL: it has properties in the object `CXL` of DMTF's schema Memory."""
+    properties = memory.body.get("CXL")
+    return isinstance(properties, Mapping) and any(value is not None for value in properties.values())
 
 
 def rated(memory: Resource) -> Sourced:

@@ -7,7 +7,7 @@ from functools import cache
 import odd_hosts
 import odd_lists
 import pytest
-from odd_truths import TRUTHS, WRONG, Make, No
+from odd_truths import TRUTHS, Make, No
 from trees import client, links
 from trees import facts as all_facts
 
@@ -42,17 +42,6 @@ def test_what_is_true_of_an_odd_machine_is_read_or_unknown_for_a_reason(make: Ma
     found = facts(make)
     wrong = {path: (truth, found.get(path)) for path, truth in TRUTHS[make].items() if truth != found.get(path)}
     assert not wrong
-
-
-@pytest.mark.parametrize(
-    ("make", "path", "truth"),
-    [
-        pytest.param(make, path, truth, marks=pytest.mark.xfail(reason=why, strict=True), id=f"{name(make)}-{path}")
-        for (make, path), (truth, why) in WRONG.items()
-    ],
-)
-def test_a_truth_that_is_missed_today(make: Make, path: str, truth: object) -> None:
-    assert truth == facts(make).get(path)
 
 
 @pytest.mark.parametrize("make", [odd_hosts.four_blades, odd_lists.pages], ids=name)
