@@ -185,8 +185,8 @@ def test_a_pair_whose_data_is_wrong_is_named_in_its_direction_and_loses_no_resul
 
 
 BROKEN = {
-    "peer_hang=1:2": ("hang", "a copy to GPU 2 on GPU 1 did not complete within 0.8 s (from gpu/1 to gpu/2)"),
-    "peer_stall=1:2": ("hang", "cuMemcpyPeerAsync did not complete within 0.8 s (from gpu/1 to gpu/2)"),
+    "peer_hang=1:2": ("hang", "a copy to GPU 2 on GPU 1 did not complete within 2.5 s (from gpu/1 to gpu/2)"),
+    "peer_stall=1:2": ("hang", "cuMemcpyPeerAsync did not complete within 2.5 s (from gpu/1 to gpu/2)"),
     "peer_fault=1:2:719": ("cuda", "cuMemcpyPeerAsync: code 719"),
     "peer_crash=1:2": ("crash", "ended by signal 11"),
 }
@@ -195,7 +195,7 @@ BROKEN = {
 @pytest.mark.parametrize("state", BROKEN)
 def test_a_pair_that_breaks_is_named_with_both_gpus_and_no_other_pair_is_lost(links: Links, state: str) -> None:
     name, said = BROKEN[state]
-    burn = links.burn(f"speed=1000 {state}", "links", "scalar", hang=0.8)
+    burn = links.burn(f"speed=1000 {state}", "links", "scalar", hang=2.5)  # sound copies on a loaded machine are slow
     (fault,) = burn.faults
     assert (fault.name, fault.word("stage")) == (name, "links")
     assert fault.of in ({"peer/1-2", "peer/2-1"} if name == "crash" else {"peer/1-2"})
