@@ -29,21 +29,19 @@ ELSEWHERE = frozenset({"firmware.bios", "firmware.bmc"})
 EVIDENCE = frozenset({"node.identified_by"})
 """Lists of what was read, which are shorter if less was read."""
 
-SHARED, SHARING = re.compile(r"^bmc\.(cpu|dimm)/.*\.health$"), re.compile(r"/Systems/[^/]+/(Processors|Memory)$")
-"""Facts that two systems of one machine report, and their lists: if one is lost, the worse health may be lost."""
+SHARED, SHARING = re.compile(r"^bmc\.(cpu|dimm)/.*\.health$"), re.compile(r"/Systems/[^/]+(/(Processors|Memory))?$")
+"""Facts that two systems of one machine report, those systems and their lists: if one is lost, the worse health may be."""
 
 FAULTS: tuple[tuple[str, str, str], ...] = (
-    (GB200, r"Systems/HGX_Baseboard_0: 404", "bmc.cpu/"),
     (GB200, r"Systems/System_0/Memory: 404", "bmc.dimm"),
     (LENOVO, r"NetworkAdapters/\S+/Ports: 404", "bmc.nic/"),
     (LENOVO, r"UEFI-Pending: renamed", "firmware.component/"),
 )
 """Known faults, by tree, change and facts.
 
-A listed system that does not exist costs no fact of the host, so a worse health that it alone has is lost. If the host's
-list of modules does not exist, the list of another system serves, in which they have other names. If the ports of an
-adapter do not exist, its older ports serve, and have a property that the newer ones leave out. The
-Id of a firmware entry is the only evidence of its role, which is unknown under another Id.
+If the host's list of modules does not exist, the list of another system serves, in which they have other names. If the
+ports of an adapter do not exist, its older ports serve, and have a property that the newer ones leave out. The Id of a
+firmware entry is the only evidence of its role, which is unknown under another Id.
 """
 
 KEY = re.compile(r'/(?:"[^"]*"|[^."]*)')

@@ -128,6 +128,11 @@ def boards(docs: Documents, found: Machine) -> Gathered:
     return [*found.hosts[1:], *kept], unsure
 
 
+def lost_board(docs: Documents) -> Unknown | None:
+    """Return why a listed system was not read, in which parts of the host may have a worse health; else None."""
+    return next((each.unread for each in members(docs, "Systems")[0] if each.unread is not None), None)
+
+
 def _with_boards(docs: Documents) -> None:
     boards(docs, machine(docs))
 

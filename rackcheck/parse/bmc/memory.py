@@ -7,7 +7,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.host import Gathered, Machine, boards
+from rackcheck.parse.bmc.host import Gathered, Machine, boards, lost_board
 from rackcheck.parse.bmc.item import fitted, gather, health_of
 from rackcheck.parse.bmc.merge import hidden, merged, together, unread
 from rackcheck.parse.bmc.systems import agreed, below, entries, gibibytes, has_some, some
@@ -46,6 +46,7 @@ def modules(docs: Documents, machine: Machine) -> Gathered:
     if not kept and not complete(typed):
         cut = cut or _untyped(others)
     lost = unread(held) or hidden((gather(docs.at("Memory/*", each))[0] for each in listing), _of_gpu)
+    lost = lost or lost_board(docs)
     return has_some(*merged((kept, trouble), (typed, cut), complete, lost), "memory")
 
 

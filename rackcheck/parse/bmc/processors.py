@@ -7,7 +7,7 @@ from rackcheck.model.fact import Reading, Unknown, clean
 from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.board import alike
-from rackcheck.parse.bmc.host import Gathered, Machine, boards
+from rackcheck.parse.bmc.host import Gathered, Machine, boards, lost_board
 from rackcheck.parse.bmc.item import gather
 from rackcheck.parse.bmc.merge import hidden, merged, together, unread
 from rackcheck.parse.bmc.systems import below, has_some
@@ -47,6 +47,7 @@ def cpus(docs: Documents, machine: Machine) -> Gathered:
     extra, cut = together(of_type(docs, ([board], unsure), "CPU") for board in listing)
     mine = [each for each in extra if alike(each, own[0])]
     lost = unread(held) or hidden((gather(docs.at("Processors/*", board))[0] for board in listing), _is_no_cpu)
+    lost = lost or lost_board(docs)
     return has_some(*merged(own, (mine, cut or unsure), complete, lost), "CPU")
 
 

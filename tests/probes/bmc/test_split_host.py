@@ -232,6 +232,15 @@ def test_cpus_that_are_all_lost_among_the_gpus_of_the_board_leave_their_health_u
         assert unknown(found[f"bmc.cpu/CPU_{n}.health"], "may have a worse one")
 
 
+def test_a_system_that_is_listed_and_not_there_may_have_a_worse_health() -> None:
+    gone: dict[str, Body | Unknown] = {BOARD: Unknown(Reason.NOT_COLLECTED, "HTTP 404")}
+    assert unknown(cpu(GB200, gone)["bmc.cpu/CPU_0.health"], "may have a worse one")
+    assert unknown(memory(GB200, gone)["bmc.dimm/Memory_0.health"], "may have a worse one")
+    place = f"{TRAY}/Processors/CPU_0"
+    ill = gone | {place: changed(GB200, place, Status={"State": "Enabled", "Health": "Critical"})}
+    assert cpu(GB200, ill)["bmc.cpu/CPU_0.health"] == "Critical"
+
+
 @pytest.mark.parametrize("ill", ["A", "B", "C"])
 def test_the_worst_health_of_many_systems_counts_in_any_order(ill: str) -> None:
     changes: dict[str, Body | Unknown] = {SYSTEMS: links(TRAY, *(f"{SYSTEMS}/{name}" for name in "ABC"))}
