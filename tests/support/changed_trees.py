@@ -255,7 +255,8 @@ def _outcome(path: str, was: Leaf | None, became: Leaf | None, seen: _Seen) -> O
             not item or (item in seen.owners and not _of_another_property(was, change.collection))
         )
         gone = became is None and seen.hides(path)
-        shared = SHARED.search(path) and SHARING.search(change.collection) and change.may_hide
+        lost = (change.collection, *change.parts) if change.may_hide else ()
+        shared = SHARED.search(path) is not None and any(map(SHARING.search, lost))
         unsure = (change.by_name or shared or change.explains(became)) and became is not None
         return Outcome.PART if of_part or total or gone or unsure or change.names(item) else Outcome.WRONG
     if became is not None and before is None and seen.hides(path) and _moved(path, became, after, seen):
