@@ -213,7 +213,7 @@ def _worse(sourced: Sourced, beside: Resource | None) -> Sourced:
         return sourced
     other = Sourced(beside.unread, beside.uri) if beside.unread is not None else health_of(beside)
     if isinstance(other.reading, Unknown):
-        why = f"another list that may have a worse one was not read: {other.reading.detail}"
+        why = f"another list that may have a worse one was not read: {beside.uri}: {other.reading.detail}"
         return sourced if sourced.reading == HEALTH[-1] else Sourced(Unknown(other.reading.reason, why), sourced.source)
     worse = other.reading in HEALTH and HEALTH.index(other.reading) > HEALTH.index(sourced.reading)
     return other if worse else sourced
