@@ -151,7 +151,8 @@ def test_the_simulated_machine_passes_what_is_judged_here() -> None:
     assert set(found) >= {"psu.count", "fan.turning", "bmc.systems", "bios.none_pending", "firmware.bmc"}
     assert {i for i, s in found.items() if s is Status.UNKNOWN} - {"bmc.clock"} == NOT_LISTED
     assert {i for i, s in found.items() if s is Status.NA} == {
-        "bmc.log_quiet", "firmware.components_sound", "psu.healthy", "psu.in_service",
+        "bmc.log_quiet", "firmware.components_sound", "psu.healthy", "psu.in_service", "bmc.cxl_memory_healthy",
+        "bmc.cxl_memory_in_service",
     }  # fmt: skip
     assert {s for i, s in found.items() if i != "bmc.clock"} <= {Status.PASS, Status.UNKNOWN, Status.NA}
     assert {i for i in NOT_LISTED if not next(r for r in rules(SIMULATED) if r.id == i).unknown_is_minor} == set()
