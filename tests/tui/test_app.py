@@ -476,6 +476,9 @@ async def test_p_holds_the_screen_still_while_a_reading_goes_on() -> None:
         let[0] = True
         await pilot.pause(0.4)
         assert "> running" in screen(pilot.app)
+        screens(pilot).readout.message("a message")
+        await until(pilot, "a message")
+        assert "> running" in screen(pilot.app)
         await pilot.press("p")
         await until(pilot, "✘ FAIL  small")
 

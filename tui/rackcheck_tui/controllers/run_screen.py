@@ -81,7 +81,7 @@ class Panes:
 class Readout:
     """Builds the rows of the current view, and writes the lines around them.
 
-    `paused` freezes the rows during a reading; `failure` is why the reading failed, empty if it did not fail.
+    `paused` freezes the rows and the head during a reading; `failure` is why the reading failed, empty if it did not fail.
     """
 
     def __init__(self, panes: Panes, pace: FrameRate, context: ViewContext, trail: Trail) -> None:
@@ -110,7 +110,10 @@ class Readout:
     def turn_pause(self) -> None:
         """Freeze the rows, or let them follow the reading again."""
         self.paused = not self.paused
-        self.write()
+        if self.paused:
+            self.write()
+        else:
+            self.refresh()
 
     def refresh(self) -> None:
         """Build the rows again; the cursor stays on its row."""
@@ -130,17 +133,24 @@ class Readout:
             # A cursor that the user did not move stays on the first row: the worst rows appear there during a run.
             keep = keep and bool(panes.table.cursor or panes.table.marks)
             panes.table.show(self.shown.entries, keep=keep, empty=signs.text(self.shown.empty))
+        if self.paused:  # the user opened another view
+            self._write_head()
         self.write()
 
     def _paint(self) -> bool:
         """Draw as many rack cells as the link can take now; return whether some are left."""
         return self._panes.racks.flush(self._pace.room)
 
+    def _write_head(self) -> None:
+        """Write the outcome and the counts of the run, of the same moment as the rows."""
+        context, desk, width = self._context, self._context.desk, self._panes.width
+        self._panes.put("head", head(context.board, context.signs, desk.name, width - 1, replays=desk.replays))
+
     def write(self) -> None:
-        """Write the lines around the rows."""
-        width, shown, put = self._panes.width, self.shown, self._panes.put
-        signs, desk = self._context.signs, self._context.desk
-        put("head", head(self._context.board, signs, desk.name, width - 1, replays=desk.replays))
+        """Write the lines around the rows; those of the head stay as they are while the rows are frozen."""
+        width, shown, put, signs = self._panes.width, self.shown, self._panes.put, self._context.signs
+        if not self.paused:
+            self._write_head()
         where = f"  /{self._context.where.text}" if self._context.where else ""
         words = signs.text(f"{self._trail.crumbs}{shown.words}{where}")
         put("status", [across(words, self._standing(), signs, width)])
