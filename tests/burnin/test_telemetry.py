@@ -390,6 +390,18 @@ def test_a_margin_that_can_no_longer_be_read_ends_the_load_of_this_gpu_once(
     assert node.errors("hot") == []
 
 
+def test_a_lost_margin_to_the_slowdown_ends_the_load_although_the_slowdown_temperature_is_known(node: Node) -> None:
+    """The chip was 3 C below its slowdown by the margin, and 10 C below it by the temperature: the guard was the margin."""
+    calls: list[tuple[int, str]] = []
+    state = numbered(1) + "*.margin_slowdown=0\n*.temperature_margin=3\n*.temperature=79\n"
+    kept = node.sampler(state, on_unguarded=lambda *call: calls.append(call))
+    node.play(kept, 30)
+    assert calls == []
+    lost = node.sampler(state + "@0.95\n0.temperature_margin=!6\n", on_unguarded=lambda *call: calls.append(call))
+    node.play(lost, 30)
+    assert calls == [(0, UNREAD % "slowdown temperature")]
+
+
 @pytest.mark.parametrize("gone", ["@1\n0.temperature_margin=!6\n@1.85\n0.temperature_margin=50\n", ""])
 def test_a_margin_that_is_read_again_within_a_second_or_was_never_read_ends_no_load(gone: str, node: Node) -> None:
     calls: list[tuple[int, str]] = []

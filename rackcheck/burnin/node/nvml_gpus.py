@@ -40,6 +40,7 @@ class Gpus:
         self.memory_slowdown: Any = {}
         self.slowdown_margin: Any = {}
         self.memory_margin: Any = {}
+        self.margin_read: Any = set()
         self.links_counted: Any = {}
         self.troubles: Any = []
         self.asking: Any = None

@@ -55,6 +55,8 @@ def nvml_below(gpus: "Gpus", index: "int", temp: "Any", memory_temp: "Any") -> "
     The limit of the GPU is its hardware slowdown temperature. Newer GPUs report how far their hottest part is below a
     temperature limit, and the margins from the limits of the chip and of the memory to it, which may be 0 or less; some
     of them report no slowdown temperature, and some no highest temperature of the memory. The smaller value counts.
+    If the margins were read before and cannot be read now, what they would limit is not known, even if the other limit
+    of the chip is: the larger of the two could be the one that is left.
     """
     known: Any = {"below": [], "memory_below": []}
     if index in gpus.slowdown and temp is not None:
@@ -64,10 +66,14 @@ def nvml_below(gpus: "Gpus", index: "int", temp: "Any", memory_temp: "Any") -> "
     chip = temp is not None and (index not in gpus.slowdown or index in gpus.slowdown_margin)
     if chip or index in gpus.memory_margin:
         margin = gpus.ask(index, gpus.nvml.nvmlDeviceGetMarginTemperature)
-        if margin is not None and chip:
-            known["below"].append(margin - gpus.slowdown_margin.get(index, 0))
-        if margin is not None and index in gpus.memory_margin:
-            known["memory_below"].append(margin - gpus.memory_margin[index])
+        if margin is None and index in gpus.margin_read and chip:
+            known["below"] = []
+        if margin is not None:
+            gpus.margin_read.add(index)
+            if chip:
+                known["below"].append(margin - gpus.slowdown_margin.get(index, 0))
+            if index in gpus.memory_margin:
+                known["memory_below"].append(margin - gpus.memory_margin[index])
     return {name: min(values) for name, values in known.items() if values}
 
 

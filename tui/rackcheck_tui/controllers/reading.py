@@ -157,7 +157,7 @@ class ReaderTask:
     def _follow(self) -> None:
         """Show the current state of the run, or wait if the last update took long."""
         began = time.monotonic()
-        if self._readout.paused or began < self._rest and self.running:
+        if self._readout.paused or (began < self._rest and self.running):
             return
         self.seen = self._context.board.version
         self._readout.refresh()

@@ -81,7 +81,7 @@ class Panes:
 class Readout:
     """Builds the rows of the current view, and writes the lines around them.
 
-    `paused` freezes the rows and the head during a reading; `failure` is why the reading failed, empty if it did not fail.
+    `paused` freezes the rows and the head during a reading. `failure` is why the reading failed, empty if it did not.
     """
 
     def __init__(self, panes: Panes, pace: FrameRate, context: ViewContext, trail: Trail) -> None:
