@@ -28,6 +28,7 @@ from rackcheck.run.engine import ask_plane, audit
 from rackcheck.run.event import Answered, FactsRead, facts_json
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
+from rackcheck.run.kept_facts import kept_facts
 from rackcheck.session import captures, cli_choices
 from rackcheck.session.output import note, print_lines, progress, width
 from rackcheck.session.raw import documents, lines, replies_of
@@ -195,7 +196,7 @@ def _stored(name: str, run: str) -> _Came:
     if name not in nodes:
         raise UserError(f"no node {name} in run {run}; its nodes are {', '.join(list(nodes)[:8])}")
     came = [_whole(stored, answer) for answer in stored.answered() if answer.node == name and answer.reading == 1]
-    job = Job(Plan(known().probes, joins=known().joins), (nodes[name],))
+    job = Job(Plan(known().probes, joins=known().joins), (nodes[name],), kept=kept_facts())
     tree = tree_of(job, nodes[name], came)
     return _Came.of(_collected(tree), came)
 

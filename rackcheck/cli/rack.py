@@ -19,6 +19,7 @@ from rackcheck.model.tree import Tree
 from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
+from rackcheck.run.kept_facts import kept_facts
 from rackcheck.session import cli_choices
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.registry_loading import known
@@ -97,7 +98,8 @@ def _trees(subject: RunSubject, facts: Sequence[Path]) -> dict[str, Tree]:
         for answer in stored.answers():
             if answer.node in nodes and answer.reading == 1:
                 came.setdefault(answer.node, []).append(answer)
-        found |= {name: tree_of(Job(plan, (nodes[name],)), nodes[name], answers) for name, answers in came.items()}
+        kept = kept_facts()
+        found |= {name: tree_of(Job(plan, (nodes[name],), kept=kept), nodes[name], each) for name, each in came.items()}
     return found
 
 

@@ -8,7 +8,7 @@ A node's readings are compared with the readings of the first node that had the 
 only for the parts that differ: this costs less than hashing all parts.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, repeat
 from math import copysign
@@ -249,7 +249,7 @@ class Reads:
             # Nodes with different items of such a collection share this layout: it contains no paths of those items.
             if any(self._part(_items(str(way))).given_up for way in fact.collections):
                 continue
-            mine = tuple(dict.fromkeys((*named, str(fact), *(str(path) for path in _filled(fact, keys)))))
+            mine = tuple(dict.fromkeys((*named, str(fact), *_filled(fact, keys))))
             slices[place] = len(texts), len(texts) + len(mine)
             texts += mine
             parts += repeat(place, len(mine))
@@ -273,12 +273,14 @@ def _below(reading: Reading) -> bool:
     return isinstance(reading, float) and reading == 0 and copysign(1, reading) < 0
 
 
-def _filled(fact: Path, keys: Mapping[str, Sequence[str]]) -> Iterator[Path]:
-    """Yield every path that a pattern matches; `keys` maps each collection to the keys of its items."""
-    star = next((depth for depth, segment in enumerate(fact.segments) if segment.key == EVERY), None)
-    if star is None:
-        yield fact
-        return
-    bare = Path((*fact.segments[:star], paths.Segment(fact.segments[star].word)))
-    for key in keys.get(str(bare), ()):
-        yield from _filled(Path((*bare.item(key).segments, *fact.segments[star + 1 :])), keys)
+def _filled(fact: Path, keys: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    """Return every path that a pattern matches; `keys` maps each collection to the keys of its items."""
+    found, word = [""], ""
+    for segment in fact.segments:
+        if segment.key == EVERY:
+            bases = [f"{above}{word}{segment.word}" for above in found]
+            found = [f"{base}/{paths.spell_key(key)}" for base in bases for key in keys.get(base, ())]
+            word = "."
+        else:
+            word = f"{word}{segment}."
+    return [above + word.rstrip(".") for above in found]

@@ -23,6 +23,9 @@ FACTS = 20_000
 
 _TOO_MANY = Unknown(Reason.TOO_LARGE, f"more than {FACTS} facts")
 
+FAILED = re.compile(r"\w+ \S+ failed: ")
+"""Beginning of the detail of a fact whose probe, or derivation, raised an unexpected exception."""
+
 PATH = 1000
 """Maximum number of characters of the path of one fact, since a node could return item names of any length."""
 

@@ -13,6 +13,7 @@ from rackcheck.model.profile import LAW, Phase, Profile
 from rackcheck.probe.group import Seat
 from rackcheck.probe.plan import Plan
 from rackcheck.run.event import RunStarted
+from rackcheck.run.kept_facts import KeptFacts
 
 
 def now() -> str:
@@ -39,7 +40,7 @@ class Job:
     """The parameters of one run: its nodes, requests, profile, waivers and time limits.
 
     `expected` are all nodes of the inventory, also nodes that are not read; the quorum of a rule is a share of
-    `expected`.
+    `expected`. `kept` are the facts of replies of stored runs, for jobs that read such replies.
     """
 
     plan: Plan
@@ -58,6 +59,7 @@ class Job:
     held: str = ""
     expected: tuple[Seat, ...] = ()
     again: Again | None = None
+    kept: KeptFacts | None = field(default=None, repr=False, compare=False)
 
     @property
     def seats(self) -> tuple[Seat, ...]:

@@ -29,6 +29,7 @@ from rackcheck.probe.join import derive
 from rackcheck.probe.plan import Plan
 from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged
 from rackcheck.run.job import Again, Job
+from rackcheck.run.kept_facts import KeptFacts
 from rackcheck.run.kept_replies import kept_replies
 
 
@@ -40,23 +41,32 @@ def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
     answers = tuple(came)
     unread = {Plane.OS, Plane.BMC} - job.planes
     joins = tuple(join for join in job.plan.joins if not join.inputs & unread)
-    first = _tree(replace(job.plan, joins=joins), node, (answer for answer in answers if answer.reading == 1))
-    return first if job.again is None else replace(first, later=_later(job.again, node, first, answers))
+    plan, once = replace(job.plan, joins=joins), (answer for answer in answers if answer.reading == 1)
+    first = _tree(plan, node, once, job.kept)
+    return first if job.again is None else replace(first, later=_later(job.again, node, first, answers, job.kept))
 
 
-def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered]) -> Later:
+def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered], kept: KeptFacts | None) -> Later:
     """Return the facts of the second reading; if a plane was not read again, its facts are unknown."""
     second = {answer.plane: answer for answer in answers if answer.reading > 1}
     once = {answer.plane for answer in answers} - second.keys()
     apart = {plane: answer.apart for plane, answer in second.items() if answer.apart is not None}
-    tree = _tree(again.plan, node, second.values())
+    tree = _tree(again.plan, node, second.values(), kept)
     missing = {plane: Unknown(Reason.NOT_COLLECTED, "the fact was read only once") for plane in once}
     return Later(replace(tree, silent={**missing, **tree.silent, **first.silent}), apart)
 
 
-def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
+def _tree(plan: Plan, node: Node, came: Iterable[Answered], kept: KeptFacts | None) -> Tree:
+    """Return the facts that this process keeps, or else those kept on disk, or else those parsed from the replies."""
     answers = sorted(came, key=lambda a: a.plane)
-    return kept_replies.tree(plan, node, answers, lambda: _read(plan, node, answers))
+
+    def parsed() -> Tree:
+        return _read(plan, node, answers)
+
+    def read() -> Tree:
+        return parsed() if kept is None else kept.tree(plan, node, answers, parsed)
+
+    return kept_replies.tree(plan, node, answers, read)
 
 
 def _read(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:

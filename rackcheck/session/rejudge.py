@@ -12,6 +12,7 @@ from rackcheck.run.engine import replay
 from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
+from rackcheck.run.kept_facts import kept_facts
 from rackcheck.session.registry_loading import known
 from rackcheck.session.stored import stored_racks
 from rackcheck.session.subject import RunSubject, summary
@@ -80,7 +81,8 @@ def _trees(subject: RunSubject, where: Where) -> Mapping[str, Tree]:
         for answer in stored.answers():
             if answer.node in nodes and answer.reading == 1:
                 came.setdefault(answer.node, []).append(answer)
-        found |= {name: tree_of(Job(plan, (nodes[name],)), nodes[name], answers) for name, answers in came.items()}
+        kept = kept_facts()
+        found |= {name: tree_of(Job(plan, (nodes[name],), kept=kept), nodes[name], each) for name, each in came.items()}
     return found
 
 

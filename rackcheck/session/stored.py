@@ -16,6 +16,7 @@ from rackcheck.profile import library
 from rackcheck.run import store, stored_forms
 from rackcheck.run.event import RunStarted
 from rackcheck.run.job import Again, Job
+from rackcheck.run.kept_facts import kept_facts
 from rackcheck.session import cli_choices
 from rackcheck.session.registry_loading import known
 from rackcheck.signoff import waivers
@@ -62,7 +63,7 @@ def stored_job(
         words["targets"], (*waivers.own(profile.files), *(_waivers(stored) if waived is None else waived)),
         id=words["run"], time=words["time"],
         expected=(*(Seat(n.name, n.role, n.rack) for n in nodes), *others),
-        again=Again(float(again), known().plan(profile.twice())) if again is not None else None,
+        again=Again(float(again), known().plan(profile.twice())) if again is not None else None, kept=kept_facts(),
     )  # fmt: skip
 
 

@@ -1,0 +1,261 @@
+"""Keeps the facts of nodes of stored runs on disk, so that most commands need not parse the raw replies again.
+
+One file holds the facts of one node. Its name is a digest of everything that the facts depend on: the digests of the
+raw replies, which `store` compares with the replies themselves, the probes and the facts that were wanted, the
+program's own code, and Python. A changed parser therefore never finds facts of an earlier one. A file that is cut,
+changed or renamed does not match the digest at its beginning, and is written anew.
+
+The files are a cache in the user's cache folder, not a part of a run: a run of a third party brings none along, and
+nothing is lost if they are removed. Facts of probes that are not part of rackcheck are not kept, nor are those of a
+node on which a probe failed, because the reason may be temporary.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import zlib
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import rackcheck
+from rackcheck.base import state
+from rackcheck.inventory import Node
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import FAILED
+from rackcheck.probe.contract import Probe
+from rackcheck.probe.join import Join
+from rackcheck.probe.plan import Plan
+from rackcheck.run.event import Answered
+
+BUDGET = 1 << 30
+"""Maximum size of all files in bytes; the facts of a node with eight GPUs take about 200 KB."""
+
+PRUNE_EACH = 64
+"""The size of all files is checked after the first file that a process writes, and then after so many files."""
+
+FORMAT = b"rackcheck facts 1\n"
+OFF = "RACKCHECK_KEPT_FACTS"
+"""With the value `0` of this environment variable, no facts are kept and none are read."""
+
+BUILT_IN = "rackcheck_probes"
+
+
+@dataclass
+class KeptFacts:
+    """The facts that are kept in one folder; a folder that cannot be written keeps none."""
+
+    folder: Path
+    budget: int = BUDGET
+    _written: int = field(default=0, init=False)
+
+    def tree(self, plan: Plan, node: Node, came: Sequence[Answered], read: Callable[[], Tree]) -> Tree:
+        """Return the kept facts of a node; if there are none, the facts that `read` parses, which are then kept.
+
+        Only replies of stored runs have the digest by which facts are kept.
+        """
+        key = _key(plan, node, came)
+        if key is None:
+            return read()
+        path = self.folder / key[:2] / key
+        kept = _loaded(path, key)
+        if kept is None:
+            kept = read()
+            if not any(map(_failed, kept.leaves.values())):
+                self._write(path, key, kept)
+        return kept
+
+    def _write(self, path: Path, key: str, tree: Tree) -> None:
+        packed = zlib.compress(json.dumps(_form(tree), separators=(",", ":")).encode(), 1)
+        fresh = path.with_name(f"{key}.{os.getpid()}.new")
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            fresh.write_bytes(FORMAT + _seal(key, packed) + packed)
+            fresh.replace(path)
+            if self._written % PRUNE_EACH == 0:
+                self._prune()
+            self._written += 1
+        except OSError:  # a full disk or a read-only home: the facts are parsed again by the next command
+            with suppress(OSError):
+                fresh.unlink()
+
+    def _prune(self) -> None:
+        """Remove the files that were not used for longest, until nine tenths of the budget are left."""
+        files = []
+        for entry in self.folder.glob("??/*"):
+            about = entry.stat()
+            files.append((about.st_mtime, about.st_size, entry))
+        size = sum(each for _, each, _ in files)
+        if size <= self.budget:
+            return
+        for _, each, entry in sorted(files):
+            if size <= self.budget * 9 // 10:
+                break
+            entry.unlink(missing_ok=True)
+            size -= each
+
+
+def kept_facts() -> KeptFacts | None:
+    """Return the kept facts of this user; None if the environment variable `OFF` turns them off."""
+    return None if os.environ.get(OFF) == "0" else KeptFacts(state.cache_folder("facts"))
+
+
+def _loaded(path: Path, key: str) -> Tree | None:
+    """Return the facts in a file; None if there is no such file, or if it is damaged."""
+    try:
+        data = path.read_bytes()
+        packed = data[len(FORMAT) + SEAL :]
+    except OSError:
+        return None
+    if data[: len(FORMAT) + SEAL] != FORMAT + _seal(key, packed):
+        return None
+    with suppress(OSError):  # a cache that cannot be written can still be read
+        os.utime(path)
+    return _tree(json.loads(zlib.decompress(packed)))
+
+
+SEAL = 32
+"""Size of the digest at the beginning of a file, in bytes."""
+
+
+def _failed(leaf: Leaf) -> bool:
+    """Whether a probe or a join raised an exception that its author did not expect."""
+    return isinstance(leaf.reading, Unknown) and FAILED.match(leaf.reading.detail) is not None
+
+
+def _seal(key: str, packed: bytes) -> bytes:
+    """Return a digest of a file's name and content, so that neither can be changed without the other."""
+    return hashlib.blake2b(key.encode() + packed, digest_size=SEAL).digest()
+
+
+# ---- what the facts depend on
+
+
+def _key(plan: Plan, node: Node, came: Sequence[Answered]) -> str | None:
+    """Return the name of the file with a node's facts; None if the facts are not kept."""
+    if not came or any(answer.capture is not None and not answer.digest for answer in came):
+        return None
+    own, code = _own_givers(), _code()
+    givers: tuple[Probe[Any] | Join, ...] = (*plan.probes, *plan.joins)
+    if not code or not all(id(_reader(giver)) in own for giver in givers):
+        return None
+    answers = [
+        (answer.plane, answer.time, answer.digest, *(("", "") if answer.trouble is None else _why(answer.trouble)))
+        for answer in came
+    ]
+    names = [giver.name for giver in givers]
+    depends = code, names, [*map(str, plan.wanted)], bool(node.host), node.bmc is None, answers
+    return hashlib.blake2b(json.dumps(depends).encode(), digest_size=24).hexdigest()
+
+
+def _why(trouble: Unknown) -> tuple[str, str]:
+    return trouble.reason.value, trouble.detail
+
+
+@cache
+def _own_givers() -> frozenset[int]:
+    """Return the identities of the readers in rackcheck's own modules, which live as long as the process."""
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == BUILT_IN]
+    held = (each for module in modules for each in vars(module).values())
+    return frozenset(id(_reader(each)) for each in held if isinstance(each, Probe | Join))
+
+
+def _reader(giver: Probe[Any] | Join) -> object:
+    """Return what makes the facts: a probe itself, and of a join, which is copied to be bound, its function."""
+    return giver if isinstance(giver, Probe) else giver.function
+
+
+@cache
+def _code() -> str:
+    """Return a digest of the program: all files of its packages, Python, and the constants of NVML.
+
+    Return an empty text if the program is not in folders, or cannot be read.
+    """
+    digest = hashlib.blake2b(f"{sys.version} {version('nvidia-ml-py')}".encode(), digest_size=24)
+    for package in (rackcheck.__name__, BUILT_IN):
+        files = [path for place in sys.modules[package].__path__ for path in Path(place).rglob("*")]
+        sources = sorted(path for path in files if path.is_file() and path.parent.name != "__pycache__")
+        if not sources:
+            return ""
+        try:
+            for path in sources:
+                digest.update(f"{path}\0".encode())
+                digest.update(hashlib.blake2b(path.read_bytes()).digest())
+        except OSError:
+            return ""
+    return digest.hexdigest()
+
+
+# ---- the form on disk: columns, with a table for each column whose values repeat
+
+
+def _form(tree: Tree) -> dict[str, Any]:
+    kinds: dict[Kind, int] = {}
+    forms: dict[Hashable, int] = {}
+    sources: dict[str, int] = {}
+    rows: tuple[list[str], list[int], list[int], list[Any]] = ([], [], [], [])
+    for path, leaf in tree.leaves.items():
+        kind = kinds.setdefault(leaf.kind, len(kinds))
+        rows[0].append(path)
+        rows[1].append(forms.setdefault((kind, leaf.plane.value, leaf.time), len(forms)))
+        rows[2].append(sources.setdefault(leaf.source, len(sources)))
+        rows[3].append(_reading_form(leaf.reading))
+    return {
+        "kinds": [[getattr(kind, each.name) for each in fields(Kind)] for kind in kinds],
+        "forms": list(forms),
+        "sources": list(sources),
+        "rows": rows,
+        "silent": {plane.value: _why(why) for plane, why in tree.silent.items()},
+    }
+
+
+def _reading_form(reading: Reading) -> Any:
+    if isinstance(reading, Unknown):
+        return {"unknown": _why(reading)}
+    return {"absent": reading.detail} if isinstance(reading, Absent) else reading
+
+
+def _tree(doc: Mapping[str, Any]) -> Tree:
+    kinds = [_kind(parts) for parts in doc["kinds"]]
+    forms = [(kinds[kind], Plane(plane), time) for kind, plane, time in doc["forms"]]
+    sources, odd = doc["sources"], _Odd()
+    leaves = {}
+    for path, form, source, reading in zip(*doc["rows"], strict=True):
+        kind, plane, time = forms[form]
+        value = odd.reading(reading) if reading.__class__ in {list, dict} else reading
+        leaves[path] = Leaf(value, kind, plane, sources[source], time)
+    return Tree(leaves, {Plane(plane): _unknown(*why) for plane, why in doc["silent"].items()})
+
+
+class _Odd:
+    """Makes readings that are no JSON values; equal ones, of which a node has thousands, are one object."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Absent | Unknown] = {}
+
+    def reading(self, form: Any) -> Reading:
+        if isinstance(form, list):
+            return tuple(form)
+        text = str(form)
+        found = self._made.get(text)
+        if found is None:
+            found = self._made[text] = Absent(form["absent"]) if "absent" in form else _unknown(*form["unknown"])
+        return found
+
+
+def _unknown(reason: str, detail: str) -> Unknown:
+    return Unknown(Reason(reason), detail)
+
+
+def _kind(parts: Sequence[Any]) -> Kind:
+    named = {each.name: part for each, part in zip(fields(Kind), parts, strict=True)}
+    named |= {"type": Type(named["type"]), "cls": Class(named["cls"]), "words": tuple(named["words"])}
+    return Kind(**named | {"alike": None if named["alike"] is None else tuple(named["alike"])})
