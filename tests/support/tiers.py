@@ -1,11 +1,13 @@
 """Which tests run when: by the cost of each, from durations.json.
 
 `quick` runs cheap tests, for every change; `test` more of them; `full` the rest. A property
-that costs more than its tier allows runs there on few cases, and on all of them in `full`. `make durations` measures
-again; a test that it has not measured is quick.
+that costs more than its tier allows runs there on few cases, and on all of them in `full`. Without a tier (`make all`),
+a property that costs more than the bound of `test` runs on a third of its cases: these took a tenth of the time of all
+tests. `make durations` measures again; a test that it has not measured is quick.
 """
 
 import json
+import os
 import resource
 import time
 from collections.abc import Generator
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from depth import DEEP
 from hypothesis import is_hypothesis_test, settings
 from places import TESTS
 
@@ -38,10 +41,13 @@ def costs() -> dict[str, float]:
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Select the tests of the chosen tier; each test is in one of `test` and `full`, or, on few cases, in both."""
-    tier = config.getoption("--tier")
+    tier, known = config.getoption("--tier"), costs()
     if tier is None:
+        if not (DEEP or os.environ.get("RACKCHECK_EXPLORE") or config.getoption("--measure")):
+            for item in items:
+                if known.get(item.nodeid, 0.0) > BOUNDS["test"]:
+                    _on_few_cases(item, part=3)
         return
-    known = costs()
     kept, left = list[pytest.Item](), list[pytest.Item]()
     for item in items:
         cost = known.get(item.nodeid, 0.0)
@@ -67,14 +73,15 @@ def longest_first(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: -total[item.nodeid.partition("::")[0]])
 
 
-def _on_few_cases(item: pytest.Item) -> bool:
-    """Limit the cases of a property; return whether it is one."""
+def _on_few_cases(item: pytest.Item, part: int = 0) -> bool:
+    """Limit the cases of a property to `FEW`, or to a part of them that is no less; return whether it is one."""
     function: Any = getattr(item, "obj", None)
     if not is_hypothesis_test(function):
         return False
     inner = getattr(function, "__func__", function)
     own: settings = inner._hypothesis_internal_use_settings or settings()
-    inner._hypothesis_internal_use_settings = settings(own, max_examples=min(own.max_examples, FEW))
+    most = max(FEW, -(-own.max_examples // part)) if part else FEW
+    inner._hypothesis_internal_use_settings = settings(own, max_examples=min(own.max_examples, most))
     return True
 
 
