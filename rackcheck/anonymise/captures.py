@@ -16,6 +16,7 @@ from rackcheck.anonymise.identities import PLACES, Identities, identifies, is_lo
 from rackcheck.anonymise.stand_in import Dice, cased, spelt
 from rackcheck.model.capture import BmcCapture, BurnCapture, Capture, NodeCapture, Output
 from rackcheck.model.fact import Unknown
+from rackcheck.model.regex import regex
 
 NO_IDENTITIES: Mapping[str, str] = {}
 
@@ -25,12 +26,12 @@ LONG = 8
 TOKENS = 1 << 18
 """Maximum number of tokens of text whose stand-ins are cached; the nodes of a rack return mostly the same tokens."""
 
-_TOKEN = re.compile(r"[^\s\"'<>(),;=\[\]{}|\\`]{3,}")
-_RUN = re.compile(r"[0-9A-Za-z]+")
-_NAME = re.compile(r"[A-Za-z][\w.-]*")
+_TOKEN = regex(r"[^\s\"'<>(),;=\[\]{}|\\`]{3,}")
+_RUN = regex(r"[0-9A-Za-z]+")
+_NAME = regex(r"[A-Za-z][\w.-]*")
 """Matches the name of a parameter before an equals sign, such as `rd.driver.blacklist`, which is not a host name."""
 
-_TELLING = re.compile(r".*[:=\t]", re.DOTALL)
+_TELLING = regex(r".*[:=\t]", re.DOTALL)
 """Matches a line up to its last colon, equals sign or tab; the value follows."""
 
 LINE = 500

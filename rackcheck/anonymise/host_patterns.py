@@ -1,10 +1,9 @@
 """Regular expressions for addresses, ids and host names, which are hidden in captures of nodes and BMCs."""
 
-import re
-
 from rackcheck.base import identity_patterns as forms
+from rackcheck.model.regex import regex
 
-LOOKS = re.compile(
+LOOKS = regex(
     rf"(?P<uuid>(?<![0-9A-Fa-f]){forms.UUID}(?![0-9A-Fa-f]))"
     rf"|(?P<pairs>(?<![0-9A-Za-z])[0-9A-Fa-f]{{2}}(?P<sign>[:-]){forms.pairs('(?P=sign)', 5, 31)}(?![0-9A-Za-z]))"
     rf"|(?P<dotted>(?<![0-9A-Za-z.]){forms.DOTTED_MAC}(?![0-9A-Za-z.]))"
@@ -23,12 +22,12 @@ LOOKS = re.compile(
 The group `who` matches a user's name before `@` and a time, as in Slurm's output.
 """
 
-NO_MAIL = re.compile(
+NO_MAIL = regex(
     r"\.(?:service|socket|target|timer|mount|automount|slice|scope|device|path|swap)\Z|@(?:openssh|libssh)\.\w+\Z"
 )
 """Matches names of systemd units and SSH algorithms that have the form of a mail address."""
 
-NO_HOST = re.compile(
+NO_HOST = regex(
     r"(?:io|com|org|net|xyz|localhost)\..*|.*\.localhost"
     r"|kernel\.(?:keys|pty|random|seccomp|yama)\..*|fs\.(?:epoll|fanotify|inotify|mqueue|nfs|quota|verity|xfs)\..*"
     r"|.*\.(?:service|socket|target|timer|mount|automount|slice|scope|device|path|swap|conf|cfg|json|ya?ml|toml|txt|log"
@@ -36,13 +35,13 @@ NO_HOST = re.compile(
 )
 """Matches names of D-Bus, containerd, sysctls, systemd units and files that have the form of a host name."""
 
-RANGE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}-\Z")
+RANGE = regex(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}-\Z")
 """Matches an IPv4 address and a dash at the end of a text: the first address of a range."""
 
 BEFORE = 17
 """Number of characters before an IPv4 address that RANGE examines: an address (up to 15), a dash, and one more."""
 
-KERNELS = re.compile(
+KERNELS = regex(
     r"(?<=[ ])(?P<socket>[0-9A-F]{32}|[0-9A-F]{8})(?=:[0-9A-F]{4} )|(?<=\t)(?P<route>[0-9A-F]{8})(?=[ ]?\t)"
     r"|(?<![^ \n])(?P<route6>[0-9a-f]{32})(?= )"
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from rackcheck.model.capture import BurnCapture, Capture, NodeCapture, Output
 from rackcheck.model.fact import Class, Unknown
 from rackcheck.model.placeholder import LABEL
+from rackcheck.model.regex import regex
 from rackcheck.model.tree import Tree
 
 ALIKE = frozenset(
@@ -38,24 +39,24 @@ _PLAIN = frozenset(
 )
 """Names that identify nothing, and that occur as words in all kinds of output."""
 
-_NUMBERED = re.compile(r"(?:node|cpu|core|socket|gpu|nic|eth|eno|ib|hca|mlx5_|bond|nvme|sd|psu|fan|dimm|tty|lo)[0-9]*")
+_NUMBERED = regex(r"(?:node|cpu|core|socket|gpu|nic|eth|eno|ib|hca|mlx5_|bond|nvme|sd|psu|fan|dimm|tty|lo)[0-9]*")
 """Names that the kernel or a BMC uses for its parts; a node with such a name cannot be distinguished from a part."""
 
-_MADE = re.compile(
+_MADE = regex(
     r"serial(?:number|no)?s?|assettag|servicetag|expressservicecode|hostname|fqdn|domainname|uuid|guid|machineid"
     r"|wwn|wwpn|wwnn|nqn|iqn|initiatorname|ssid|chassisid|sysname|systemname|nodename|nodeaddr|sasaddress|durablename"
 )
-_NAMED = re.compile(
+_NAMED = regex(
     rf"[a-z0-9]*(?:{_MADE.pattern})|(?:board|chassis|device|module|part|product|system|vendor)?sn|nodeid"
     r"|(?:permanent|burnedin|host)?mac(?:address(?:es)?)?|(?:subject|issuer)name|fingerprint"
 )
-_NAMES = re.compile(r"(?:hostname|fqdn|domainname|sysname|systemname|nodename|nodeaddr)\Z")
-_WHO = re.compile(
+_NAMES = regex(r"(?:hostname|fqdn|domainname|sysname|systemname|nodename|nodeaddr)\Z")
+_WHO = regex(
     r"(?:username|emailaddress|phonenumber|(?:admin|service)(?:name|phone|email|otherinfo)|server(?:name|otherinfo))\Z"
 )
 """Properties whose values are personal data, wherever they occur; the last two groups are settings of HPE's BIOS."""
 
-_PEOPLE = re.compile(
+_PEOPLE = regex(
     r"(?:contactname|contact|info|building|room|floor|hall|street|city|additionalinfo"
     r"|postalcode|territory|housenumber|rack|row|assetowner|location|latitude|longitude|altitudemeters)\Z"
 )
@@ -64,62 +65,62 @@ _PEOPLE = re.compile(
 PLACES = frozenset({"PostalAddress", "Contact", "Contacts", "Placement", "Location", "PhysicalAddress", "ContactInfo"})
 """Objects of a Redfish body that contain a location or a contact."""
 
-_LABEL = re.compile(
+_LABEL = regex(
     r"(?i)(?P<name>serial(?:[ _-]?(?:number|num|no))?|asset[ _-]?tag|service[ _-]?tag|uuid|guid|wwn|wwpn|wwnn|nqn"
     r"|machine[ _-]?id|host[ _-]?name|sysname|chassis[ _-]?id"
     r"|(?<![a-z])s/?n|serial[ ]?\#)\.?[\"']?[ \t]{0,20}[:=][ \t]{0,20}"
     r"[\"']?(?P<value>[^\s\"',;]{1,100})"
 )
-_SLURM = re.compile(r"(?<!\S)Node(?:Name|Addr|HostName)=(\S{1,100})")
+_SLURM = regex(r"(?<!\S)Node(?:Name|Addr|HostName)=(\S{1,100})")
 """Matches the names of nodes in Slurm's output."""
 
-_WIDE = re.compile(
+_WIDE = regex(
     r"(?i)(?:sas[ _-]?addr(?:ess)?|logical id|wwpn|wwnn|wwn|naa|eui|eui64|nguid|guid)[ \t.:(=]{1,3}"
     r"(?P<value>(?:0x)?(?:[0-9a-f]{16}){1,2})(?![0-9a-z])"
     r"|(?<![\w.])(?P<qualified>(?:iqn|nqn)\.[0-9]{4}-[0-9]{2}\.[\w.:-]{1,200})"
 )
 """Matches world-wide names of ports and drives, and qualified names of iSCSI and NVMe."""
 
-_LOGGED = re.compile(r"(?:<[0-9]{1,3}>)?\[[ 0-9.]{1,20}\](?:\[[^\]\n]{1,30}\])? (?:kernel: )?")
+_LOGGED = regex(r"(?:<[0-9]{1,3}>)?\[[ 0-9.]{1,20}\](?:\[[^\]\n]{1,30}\])? (?:kernel: )?")
 """Matches the prefix of a line of the kernel's log.
 
 A message that begins with `Serial: ` comes from the driver of a serial port (pr_fmt of drivers/tty/serial):
 `Serial: 8250/16550 driver, 4 ports`.
 """
 
-_PAIRS = re.compile(
+_PAIRS = regex(
     r"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?P<sign>[:-])(?:[0-9A-Fa-f]{2}(?P=sign)){4,30}[0-9A-Fa-f]{2}(?![0-9A-Za-z])"
 )
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_BARE = re.compile(r"[0-9a-f]{12}")
+_UUID = regex(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_BARE = regex(r"[0-9a-f]{12}")
 """Matches 12 hexadecimal digits: they count as a serial, unless they also occur with separators, as a MAC does."""
 
-_PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?")
+_PCI = regex(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?")
 """Matches a PCI address: it denotes a slot, which all machines of the same model have."""
 
-_IDS = re.compile(
+_IDS = regex(
     rf".*(?:{_PAIRS.pattern}|{_UUID.pattern}|[^\s@]@[^\s@]+\.[a-z]{{2}}).*"
     r"|[0-9a-f]{12}|(?:[0-9a-f]{4}[.:]){2,3}[0-9a-f]{4}",
     re.IGNORECASE | re.DOTALL,
 )
 """Matches values that are unique whatever fact contains them; for example, the name of a switch port may be its MAC."""
 
-_VERSIONS = re.compile(r".*/(?:\w*version|fw_ver|firmware_rev)", re.IGNORECASE)
+_VERSIONS = regex(r".*/(?:\w*version|fw_ver|firmware_rev)", re.IGNORECASE)
 """Matches paths of files that contain a version, which may look like an address."""
 
-_SEARCHED = re.compile(r"(?m)^(?:search|domain)[ \t]+(\S.{0,1000})$")
+_SEARCHED = regex(r"(?m)^(?:search|domain)[ \t]+(\S.{0,1000})$")
 """Matches the lines of resolv.conf that contain domains."""
 
-_SERVER = re.compile(r"(?:\A|[ \t])(?:(?:[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{1,252}):/|//([A-Za-z0-9][\w.-]{1,252})/)")
+_SERVER = regex(r"(?:\A|[ \t])(?:(?:[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{1,252}):/|//([A-Za-z0-9][\w.-]{1,252})/)")
 """Matches the server of a network share, in lines of mounts, mountinfo, mountstats and fstab."""
 
-_SHARES = re.compile(r"nfs|cifs|smb|sshfs")
+_SHARES = regex(r"nfs|cifs|smb|sshfs")
 """Matches the types of network file systems, whose lines contain a server."""
 
 LINE = 1000
 """Number of characters at the beginning of a line that are searched for a server."""
 
-_LOOSE = re.compile(r"[\s\"'<>(),;=\[\]{}|\\`]")
+_LOOSE = regex(r"[\s\"'<>(),;=\[\]{}|\\`]")
 """Separators of words; a value that contains one of them is replaced only as a whole text or as the end of a line."""
 
 

@@ -10,6 +10,8 @@ import re
 import string
 from collections.abc import Collection, Iterator, Sequence
 
+from rackcheck.model.regex import regex
+
 DIGITS, LETTERS, HEX = string.digits, string.ascii_lowercase, string.hexdigits[:16]
 
 KEPT = frozenset({10, 100, 169, 172, 192})
@@ -18,10 +20,10 @@ KEPT = frozenset({10, 100, 169, 172, 192})
 _AMONG = {100: range(64, 128), 169: range(254, 255), 172: range(16, 32), 192: range(168, 169)}
 """Second bytes of private and shared addresses, by first byte; each is replaced only by another of the same range."""
 
-_QUALIFIED = re.compile(r"(?i:nqn|iqn)\.")
+_QUALIFIED = regex(r"(?i:nqn|iqn)\.")
 """Prefix of the name of an NVMe subsystem or an iSCSI node; the part after the name's last colon is the identity."""
 
-_GROUPS = re.compile("01005e|3333|0180c2|01000c")
+_GROUPS = regex("01005e|3333|0180c2|01000c")
 """Matches multicast MACs: IPv4 (RFC 1112, 6.4), IPv6 (RFC 2464, 7), bridges (IEEE 802.1Q), and Cisco's protocols."""
 
 ATTEMPTS = 1000

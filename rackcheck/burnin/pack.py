@@ -14,6 +14,7 @@ from typing import Any
 from zlib import compress
 
 from rackcheck import __version__
+from rackcheck.model.regex import regex
 from rackcheck.probe.tree_shaking import needed
 
 SOURCES = (
@@ -33,7 +34,7 @@ SOURCES = (
 LARGEST = 192 << 10
 """Maximum size of the program, in bytes."""
 
-_UNUSED = re.compile(r"^if TYPE_CHECKING:\n(?:(?: +.*)?\n)*(?=\S)", re.MULTILINE)
+_UNUSED = regex(r"^if TYPE_CHECKING:\n(?:(?: +.*)?\n)*(?=\S)", re.MULTILINE)
 """Imports for type checkers, which no node needs."""
 
 _TEXT = """\

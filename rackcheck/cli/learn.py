@@ -13,6 +13,7 @@ from rackcheck.inventory.nodeset import unfold
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
+from rackcheck.model.regex import regex
 from rackcheck.model.tree import Tree
 from rackcheck.probe.plan import Plan
 from rackcheck.profile.layers import did_you_mean
@@ -28,7 +29,7 @@ from rackcheck.session.output import note
 from rackcheck.session.registry_loading import known
 from rackcheck.views.summary import several
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+NAME = regex(r"[a-z0-9][a-z0-9_.-]*")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from rackcheck.inventory import unfold
 from rackcheck.model.capture import BmcCapture
 from rackcheck.model.fact import Plane, clean
 from rackcheck.model.profile import Profile, Rule
+from rackcheck.model.regex import regex
 from rackcheck.model.text import natural
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.remedy.bios import NotFixable, patches
@@ -28,7 +29,7 @@ from rackcheck.views import machine
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
 
-URL = re.compile(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
+URL = regex(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
 
 
 @click.command(epilog="Exit: 0 success, 2 usage error.")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from rackcheck.doctor.file_access import quoted
 from rackcheck.model.capture import named
 from rackcheck.model.question import Shell
+from rackcheck.model.regex import regex
 
 RESERVED = frozenset({"!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac"})
 """Words of the shell's grammar that a command may follow (POSIX, Shell Command Language, 2.4)."""
@@ -21,7 +22,7 @@ BUILTINS = frozenset(
 )
 """Commands built into the shell (POSIX, 2.14 and 2.9.1.4), and commands that every common `sh` provides."""
 
-_TOKEN = re.compile(r"[ \t]+|\\\n|#[^\n]*|\n|;;|&&|\|\||[;&|()]|(?:[0-9]*(?:<<|>>|<&|>&|<>|<|>))")
+_TOKEN = regex(r"[ \t]+|\\\n|#[^\n]*|\n|;;|&&|\|\||[;&|()]|(?:[0-9]*(?:<<|>>|<&|>&|<>|<|>))")
 _ENDS = frozenset({"\n", ";", ";;", "&&", "||", "&", "|", "(", ")"})
 
 
@@ -46,13 +47,13 @@ def looked_for(command: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(re.findall(r"\bcommand -v ([\w./+-]+)", named(command))))
 
 
-_OWN = re.compile(r"(?:[a-z_]+\(\) \{\n(?:[^}\n].*\n)*\}\n)*")
+_OWN = regex(r"(?:[a-z_]+\(\) \{\n(?:[^}\n].*\n)*\}\n)*")
 """Matches the functions at the beginning of a command; each ends with a brace on a separate line."""
 
-_GUARD = re.compile(r"(?P<where>[^\n;&|]+) \|\| \{ echo '?[\w ]+'?; exit 0; \}\n")
+_GUARD = regex(r"(?P<where>[^\n;&|]+) \|\| \{ echo '?[\w ]+'?; exit 0; \}\n")
 """Matches a line that ends a command early, with a message, if there is no file or folder to read."""
 
-_BRANCHES = re.compile(
+_BRANCHES = regex(
     r"if (?P<where>[^\n;&]+); then (?P<body>[^\n]*?); (?:else (?P<other>[^\n]*?); )?fi(?P<after>(?:\n| |;).*)?",
     re.DOTALL,
 )

@@ -4,9 +4,10 @@ import re
 
 from rackcheck.doctor.finding import Trouble
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.regex import regex
 from rackcheck.transport.wire import ConnectStage
 
-SESSIONS = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
+SESSIONS = regex(r"RAC0218|SessionLimit", re.IGNORECASE)
 """Matches messages that all sessions are in use: iDRAC's message (with HTTP 503), and the Redfish standard's."""
 
 

@@ -4,13 +4,13 @@ Pure. A waiver hides only what it pins: another node, another value (better or w
 there were no waiver.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rackcheck.model.evidence import Evidence, Status, Verdict
 from rackcheck.model.profile import Rule
+from rackcheck.model.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +172,10 @@ def _may_be(pin: Pin, evidence: Evidence) -> bool:
     return same and evidence.status in {Status.FAIL, Status.WARN}
 
 
-GPU = re.compile(r'\Agpu/(?:"[^"]*"|[^./"]+)')
+GPU = regex(r'\Agpu/(?:"[^"]*"|[^./"]+)')
 """Matches the name of a GPU at the beginning of an item: by its module, or by its PCI address in quotes."""
 
-BY_INDEX = re.compile(r"gpu/\d+(?![^.])")
+BY_INDEX = regex(r"gpu/\d+(?![^.])")
 """Matches a GPU that is named by the driver's index, as in waivers and bills of materials of older releases."""
 
 NAMED_NOW = "GPUs are named by module or PCI address now: waive the finding again"

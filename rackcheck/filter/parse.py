@@ -14,6 +14,7 @@ from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import clean
 from rackcheck.model.operator import BadOperand, Test
 from rackcheck.model.path import BadPath
+from rackcheck.model.regex import regex
 
 LETTERS = 4_000
 """Maximum number of characters of a filter."""
@@ -81,9 +82,9 @@ def _term(word: str, column: int, kind_of: KindOf) -> Term:
     return Term(_body(body, at, kind_of), word != body)
 
 
-_MARK = re.compile(r'(?P<head>(?:"[^"]*"|[^":<>=!])*)(?P<mark><=|>=|==|!=|[:<>=!])')
-_COMPARES = re.compile(r'(?P<path>(?:"[^"]*"|!(?!=)|[^"<>=!])*)(?P<op><=|>=|==|!=|[<>=])')
-_QUOTED = re.compile(r'"[^"]*"\Z')
+_MARK = regex(r'(?P<head>(?:"[^"]*"|[^":<>=!])*)(?P<mark><=|>=|==|!=|[:<>=!])')
+_COMPARES = regex(r'(?P<path>(?:"[^"]*"|!(?!=)|[^"<>=!])*)(?P<op><=|>=|==|!=|[<>=])')
+_QUOTED = regex(r'"[^"]*"\Z')
 
 
 def _body(word: str, column: int, kind_of: KindOf) -> TermBody:

@@ -15,13 +15,14 @@ from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Reading, Unknown
 from rackcheck.model.operator import Test
 from rackcheck.model.path import Path
+from rackcheck.model.regex import regex
 
 TriState = bool | None
 
 ORDERS: Mapping[str, str] = {"<": "below", "<=": "at-most", ">": "above", ">=": "at-least"}
 """The order operators of a filter, and the names of the same operators in a profile."""
 
-_LIKE_PATH = re.compile(r"[a-z*][^/.*]*[/.*]|[*]")
+_LIKE_PATH = regex(r"[a-z*][^/.*]*[/.*]|[*]")
 
 
 @dataclass(frozen=True, slots=True)

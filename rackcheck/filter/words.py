@@ -1,7 +1,6 @@
 """Parses and formats the words of a filter: keys, and names with node sets and globs. Pure."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import product
@@ -10,6 +9,7 @@ from rackcheck.model import operator
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Class, Plane
 from rackcheck.model.profile import Severity
+from rackcheck.model.regex import regex
 
 NAMES = 10_000
 """Maximum number of names that one node set in a filter may contain."""
@@ -45,9 +45,9 @@ KEYS = NODE_KEYS | FINDING_KEYS
 WORDS = tuple(sorted(KEYS - {TEXT, COMPARED}))
 """Every key that can be written before a colon in a filter."""
 
-_SET = re.compile(r"\[([0-9][0-9,-]*)\]")
-_SPAN = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
-_PIECE = re.compile(r'(?:"[^"]*"|\[[0-9,-]*\]|[^,"])+')
+_SET = regex(r"\[([0-9][0-9,-]*)\]")
+_SPAN = regex(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
+_PIECE = regex(r'(?:"[^"]*"|\[[0-9,-]*\]|[^,"])+')
 
 
 def named(key: str, value: str, word: str) -> bool:

@@ -1,6 +1,5 @@
 """Resolves the targets of a command to nodes: node sets and groups of an inventory, or plain node names."""
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,18 +10,19 @@ from rackcheck.inventory.nodeset import unfold
 from rackcheck.inventory.reading import load
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
+from rackcheck.model.regex import regex
 from rackcheck.profile.layers import did_you_mean
 
 if TYPE_CHECKING:
     from ClusterShell.NodeUtils import GroupResolver
 
-_GROUP = re.compile(r"@(?:(?P<kind>[^,!&^@:\s\[\]]*):)?(?P<name>(?:\[[^\]]*\]|[^,!&^@:\s\[\]])*)")
+_GROUP = regex(r"@(?:(?P<kind>[^,!&^@:\s\[\]]*):)?(?P<name>(?:\[[^\]]*\]|[^,!&^@:\s\[\]])*)")
 """A group as written in a target: `@name`, `@rack:a01`, `@role:compute`."""
 
 SIMULATED = "sim:"
 """Start of the name of a simulated rack, which is the value of `--rack` and no target."""
 
-_AT = re.compile(r"(?:^|[,!&^\s])@")
+_AT = regex(r"(?:^|[,!&^\s])@")
 """Matches the start of a group in a target; the @ of `user@host` does not start a group."""
 
 

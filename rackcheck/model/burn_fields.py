@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 
 HUGE = 2**64
 """Exclusive limit on the absolute value of a number in a record; every valid index, seed and address is smaller."""
@@ -80,7 +81,7 @@ The field `fans` is read without this table. All other fields are ignored, so th
 """
 
 
-KINDS = re.compile(
+KINDS = regex(
     r"node|bmc|telemetry|tools|disk|(cpu|numa|gpu)/[0-9]{1,6}|peer/[0-9]{1,6}-[0-9]{1,6}"
     r"|(nic|disk)/[A-Za-z0-9_.:@+/-]{1,100}"
 )

@@ -6,7 +6,6 @@ not answer.
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -15,6 +14,7 @@ from typing import Any
 from rackcheck.model import path as paths
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Absent, Class, Reading, Reason, Unknown
+from rackcheck.model.regex import regex
 from rackcheck.model.text import natural
 
 Doc = Mapping[str, Any]
@@ -29,7 +29,7 @@ STEADY = (Class.IDENTITY, Class.VERSION, Class.CONFIG)
 THERE = "there"
 """Placeholder for the value of a whole item, collection or plane, which exists but has no single value."""
 
-PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+PCI_ADDRESS = regex(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 """Pattern of a PCI address as the kernel spells it; some collections name their items by PCI address."""
 
 

@@ -14,6 +14,7 @@ from rackcheck.model import operator
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Absent, Plane, Reading, Unknown, clean
 from rackcheck.model.path import Path
+from rackcheck.model.regex import regex
 from rackcheck.model.tree import Tree
 
 SHOWN = 60
@@ -155,9 +156,9 @@ def _devices(tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
             yield f"{vendor}:{device}" if isinstance(device, str) else device
 
 
-_ARTICLE = re.compile(r"(?:An?|Any|The) (?=[\w])|(?=Server |Node )")
-_NAMED = re.compile(r"(?=[A-Z]+[0-9]*[A-Z0-9]{2})")
-_SPOKEN = re.compile(r"[AEFHILMNORSX][A-Z0-9]|[aeiou]")
+_ARTICLE = regex(r"(?:An?|Any|The) (?=[\w])|(?=Server |Node )")
+_NAMED = regex(r"(?=[A-Z]+[0-9]*[A-Z0-9]{2})")
+_SPOKEN = regex(r"[AEFHILMNORSX][A-Z0-9]|[aeiou]")
 
 
 def kind(title: str, name: str) -> str:

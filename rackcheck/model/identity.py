@@ -10,19 +10,20 @@ from typing import NamedTuple
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.model.placeholder import BARE, LABEL
+from rackcheck.model.regex import regex
 
 _COUNTED = ("01234567890123456789abcdef", "1234567890123456789abcdef")
 """Counting sequences; a text that is the beginning of one of them is a placeholder, not a serial number."""
 
 _HEX = frozenset("0123456789abcdef")
 _PARTED = str.maketrans("", "", ":.-{} \t")
-_MARKS = re.compile(r"[\W_]")
+_MARKS = regex(r"[\W_]")
 
 
 _TMFIFO = "001acaffff"
 """Prefix of the two Ethernet addresses of tmfifo_net0, which are the same on all BlueField DPUs."""
 
-_SAYS_NONE = re.compile(
+_SAYS_NONE = regex(
     r"(?:says (?:nothing|(['\"]).*\1)|is null or missing|is (?:the placeholder )?(['\"]).*\2"
     r"|the (?:maker left it as|manufacturer left the placeholder) (['\"]).*\3|lists none"
     r"|(?:this BMC|/\S+) (?:has|lists) no [\w /]+|no \w+ of this BMC has [\w /]+)\Z",
@@ -34,7 +35,7 @@ SPELLED = 200
 """Maximum number of characters of an identity that are read; no identity is longer."""
 
 
-_BEFORE = re.compile(r"0x|[bcs]?sn(?=[0-9])")
+_BEFORE = regex(r"0x|[bcs]?sn(?=[0-9])")
 """Prefixes that are removed before the test for a placeholder: 0x00000000, SN00000000."""
 
 
@@ -143,9 +144,7 @@ def guid(value: str) -> str:
     return digits if len(digits) == 16 and _HEX.issuperset(digits) and len(set(digits)) > 1 else ""
 
 
-_TO_HOST = re.compile(
-    r"(?:to[-_ ]?(?:host|manager|hmc|bmc)|[a-z]*usb[0-9]*|rndis[0-9]*|hmc[a-z]*[0-9]*|tmfifo_net[0-9]*)"
-)
+_TO_HOST = regex(r"(?:to[-_ ]?(?:host|manager|hmc|bmc)|[a-z]*usb[0-9]*|rndis[0-9]*|hmc[a-z]*[0-9]*|tmfifo_net[0-9]*)")
 
 
 def between(name: str) -> bool:

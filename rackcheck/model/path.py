@@ -7,12 +7,14 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 from urllib.parse import quote, unquote
 
+from rackcheck.model.regex import regex
+
 EVERY = "*"
 """The key that stands for every item of a collection."""
 
-_WORD = re.compile(r"[a-z][a-z0-9_]*\Z")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_@:+-]+\Z")
-_SEGMENT = re.compile(r'(?P<word>[^./"]+)(?:/(?:"(?P<quoted>[^"]*)"|(?P<bare>[^."]*)))?(?P<end>\.|\Z)')
+_WORD = regex(r"[a-z][a-z0-9_]*\Z")
+_BARE_KEY = regex(r"[A-Za-z0-9_@:+-]+\Z")
+_SEGMENT = regex(r'(?P<word>[^./"]+)(?:/(?:"(?P<quoted>[^"]*)"|(?P<bare>[^."]*)))?(?P<end>\.|\Z)')
 
 
 class BadPath(ValueError):

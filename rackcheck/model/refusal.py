@@ -3,11 +3,12 @@
 import re
 
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.regex import regex
 
 LATE = frozenset({124, 137, 143})
 """Exit statuses of a command ended by `timeout`: 124 (coreutils), 137 (killed after that), 143 (busybox)."""
 
-_NO_ROOT = re.compile(
+_NO_ROOT = regex(
     r"a password is required|is not allowed to|not in the sudoers|may not run sudo|have a tty to run sudo"
     r"|(?:^|: )sudo: (?:command )?not found",
     re.MULTILINE,

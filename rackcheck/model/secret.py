@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from rackcheck.model.regex import regex
+
 DROPPED = "(dropped)"
 """The text that replaces a secret."""
 
@@ -17,11 +19,11 @@ _HOLDS = (
     r"|(?:private|priv|privacy|ipmi|v3|auth|authentication|encryption|decryption|shared|preshared|api|access"
     r"|secret|session|signing|license|activation|product|master|unlock|recovery|bmc|kg)keys?"
 )
-_SECRET = re.compile(rf"(?:{_HOLDS}|salt|passwordhash)\d*\Z")
-_NEAR = re.compile(r"pass(?:word|wd|phrase)|secret|token|salt\d*\Z|privatekey|communit(?:y|ies)|ipmikey|v3key")
-_CODE = re.compile(r"(?:pass(?:word|wd|phrase|code)|pwd)\d*\Z")
-_KEY = re.compile(r"(?<!public)(?<!pub)keys?\d*\Z")
-_SUFFIX = re.compile(r"_[0-9A-F]{4}\Z")
+_SECRET = regex(rf"(?:{_HOLDS}|salt|passwordhash)\d*\Z")
+_NEAR = regex(r"pass(?:word|wd|phrase)|secret|token|salt\d*\Z|privatekey|communit(?:y|ies)|ipmikey|v3key")
+_CODE = regex(r"(?:pass(?:word|wd|phrase|code)|pwd)\d*\Z")
+_KEY = regex(r"(?<!public)(?<!pub)keys?\d*\Z")
+_SUFFIX = regex(r"_[0-9A-F]{4}\Z")
 _HARMLESS = frozenset(
     {
         *("enabled", "disabled", "enable", "disable", "yes", "no", "true", "false", "on", "off", "none", "auto"),
@@ -42,16 +44,16 @@ VALUES = frozenset(
 )
 """Names of properties, without case and signs, whose value is that of the attribute which the same object names."""
 
-_PEM = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL)
-_URL = re.compile(r"(?P<before>(?:://|\biscsi:)[^/\s:@]{0,200}:)(?P<value>[^/\s@]{1,200})(?=@)")
-_PAIR = re.compile(
+_PEM = regex(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL)
+_URL = regex(r"(?P<before>(?:://|\biscsi:)[^/\s:@]{0,200}:)(?P<value>[^/\s@]{1,200})(?=@)")
+_PAIR = regex(
     r"""(?P<name>(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>\s{0,4}[=:]\s{0,4})"""
     r"""(?P<value>"(?:[^"\\\n]|\\.){0,2000}"|'[^'\n]{0,2000}'|["']?[^\s"'{\[][^\s"']*)"""
 )
-_PART = re.compile(r"""(?<=[?&,;])(?P<name>[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>=)(?P<value>[^\s"'&,;]+)""")
+_PART = regex(r"""(?<=[?&,;])(?P<name>[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>=)(?P<value>[^\s"'&,;]+)""")
 """Matches a `name=value` pair that follows another such pair: `?a=1&token=...`, `-o user=a,password=...`."""
 
-_SENT = re.compile(
+_SENT = regex(
     r"(?P<before>\b(?:X-Auth-Token|Authorization|Cookie|Set-Cookie)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
     r"|\bBearer[ \t]{1,4}|\bBasic[ \t]{1,4}(?=[A-Za-z0-9+/]{8}))(?!\(dropped\))[^\r\n\"']{1,4000}",
     re.IGNORECASE,
@@ -64,7 +66,7 @@ _SENDS = ("x-auth-token", "authorization", "cookie", "bearer", "basic")
 Other texts are always searched, because a few letters outside ASCII match ASCII letters if case is ignored.
 """
 
-_OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
+_OPTION = regex(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
 
 
 def scrub(body: object, depth: int = 0, *, held: bool = False, owner: str = "") -> object:
@@ -153,7 +155,7 @@ def scrub_text(text: str) -> str:
     return _OPTION.sub(_pair, _PART.sub(_pair, _PAIR.sub(_pair, text)))
 
 
-_MARKED = re.compile(r"[=:-]|\b(?:Bearer|Basic)[ \t]", re.IGNORECASE)
+_MARKED = regex(r"[=:-]|\b(?:Bearer|Basic)[ \t]", re.IGNORECASE)
 """Matches in every text from which `scrub_text` drops a secret.
 
 Most files of a node contain one number or word and do not match, so they are not searched further.
@@ -186,7 +188,7 @@ def _plain(text: str) -> str:
     return scrub_text(text) if _TELLING.search(text) else text
 
 
-_TELLING = re.compile(r"[=:]|PRIVATE KEY|\bBearer\b", re.IGNORECASE)
+_TELLING = regex(r"[=:]|PRIVATE KEY|\bBearer\b", re.IGNORECASE)
 """Matches in every text that may contain a secret; other texts are not searched."""
 
 

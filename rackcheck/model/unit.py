@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from rackcheck.model.regex import regex
+
 # unit -> (dimension, factor to the dimension's first unit). SI and IEC prefixes as the field uses them:
 # k M G T P are powers of 1000, Ki Mi Gi Ti Pi of 1024. Bytes, transfers, floating point and integer operations,
 # packets, requests and events per second are different dimensions: none can be converted into another.
@@ -53,7 +55,7 @@ ALL_ONES = 65535.0
 UNITS = tuple(_TABLE)
 """Every unit that a profile may contain."""
 
-_QUANTITY = re.compile(r"(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(?P<unit>.*)\Z", re.DOTALL)
+_QUANTITY = regex(r"(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(?P<unit>.*)\Z", re.DOTALL)
 
 
 class BadUnit(ValueError):

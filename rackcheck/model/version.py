@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from rackcheck.model.regex import regex
+
 __all__ = ["SCHEMES", "Unordered", "order"]
 
 LONGEST = 1000
@@ -65,12 +67,10 @@ def significant(numbers: list[int]) -> tuple[int, ...]:
     return tuple(numbers[:end])
 
 
-_EPOCH = re.compile(r"[0-9]+\Z")
-_DOTTED = re.compile(r"[0-9]+(\.[0-9]+)*\Z")
-_HEX = re.compile(r"[0-9A-Fa-f]{1,4}(\.[0-9A-Fa-f]{1,4})+\Z")
-_KERNEL = re.compile(
-    r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:-([0-9]{1,9})(?:\.([0-9]{1,9}))?)?(?:[-.+_~].*)?\Z"
-)
+_EPOCH = regex(r"[0-9]+\Z")
+_DOTTED = regex(r"[0-9]+(\.[0-9]+)*\Z")
+_HEX = regex(r"[0-9A-Fa-f]{1,4}(\.[0-9A-Fa-f]{1,4})+\Z")
+_KERNEL = regex(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:-([0-9]{1,9})(?:\.([0-9]{1,9}))?)?(?:[-.+_~].*)?\Z")
 
 
 def _dotted(text: str) -> VersionKey | None:
@@ -132,9 +132,9 @@ def _date(text: str) -> VersionKey | None:
 # ignored. The text after the number distinguishes builds of the same number, but has no order: `-1` is a later build
 # for one vendor and an earlier build for another. A missing bracket matches any bracket.
 
-_NUMBER = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
-_ALONE = re.compile(r"(?:[vV]\.?\s*)?([0-9]+)\Z")
-_V = re.compile(r"(?<![0-9A-Za-z])[vV]\.?\s*\Z")
+_NUMBER = regex(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
+_ALONE = regex(r"(?:[vV]\.?\s*)?([0-9]+)\Z")
+_V = regex(r"(?<![0-9A-Za-z])[vV]\.?\s*\Z")
 _PARTING = " :-_/=,"
 
 
@@ -170,9 +170,9 @@ def _bracket(text: str) -> tuple[str, str]:
 # Upstream and revision are split into alternating letters and numbers. Among letters, `~` sorts before the end of the
 # text, the end before `A` to `z`, and these before every other character.
 
-_DEB_UPSTREAM = re.compile(r"[0-9A-Za-z.+~:-]+\Z")
-_DEB_REVISION = re.compile(r"[0-9A-Za-z.+~]+\Z")
-_DEB_TURN = re.compile(r"([^0-9]*)([0-9]*)")
+_DEB_UPSTREAM = regex(r"[0-9A-Za-z.+~:-]+\Z")
+_DEB_REVISION = regex(r"[0-9A-Za-z.+~]+\Z")
+_DEB_TURN = regex(r"([^0-9]*)([0-9]*)")
 
 _DEB_BEFORE, _DEB_END, _DEB_BEHIND = 0, 1, 256  # `~`; the end of letters; the offset of every character but letters
 
@@ -213,8 +213,8 @@ def _deb_weight(sign: str) -> int:
 # Version and release are runs of letters and runs of digits; other characters only separate them. The order is: `~`,
 # the end of the text, `^`, letters, numbers.
 
-_RPM_PART = re.compile(r"[0-9A-Za-z._+~^]+\Z")
-_RPM_SEGMENT = re.compile(r"[0-9]+|[A-Za-z]+|[~^]")
+_RPM_PART = regex(r"[0-9A-Za-z._+~^]+\Z")
+_RPM_SEGMENT = regex(r"[0-9]+|[A-Za-z]+|[~^]")
 
 _RPM_NO_RELEASE, _RPM_RELEASE = 0, 1
 _RPM_TILDE, _RPM_END, _RPM_CARET, _RPM_LETTERS, _RPM_NUMBER = range(5)

@@ -10,6 +10,7 @@ from rackcheck.model.capture import NodeCapture, Output, merge, named
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.question import Read, Shell
 from rackcheck.model.refusal import LATE
+from rackcheck.model.regex import regex
 from rackcheck.model.text import SILENT, covering, matching
 from rackcheck.probe.script import NOTHING, NodeQuestion, folder, kept, lanes
 
@@ -121,7 +122,7 @@ def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
     return NodeCapture(globs=dict.fromkeys(question.globs, trouble), files=contents, refused=refused)
 
 
-_UNMOUNTED = re.compile(r"sh: (/[a-z/]+): is not mounted")
+_UNMOUNTED = regex(r"sh: (/[a-z/]+): is not mounted")
 
 
 def _not_mounted(err: str) -> Unknown | None:

@@ -1,7 +1,6 @@
 """From raw output to typed facts: each declared fact of a probe becomes a value, absent, or unknown with a reason."""
 
 import math
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from rackcheck.model import path as paths
@@ -13,6 +12,7 @@ from rackcheck.model.fact import Absent, Class, Facts, Reading, Reason, Unknown,
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.question import Ask, Load, Read, Redfish, Shell
 from rackcheck.model.refusal import refusal
+from rackcheck.model.regex import regex
 from rackcheck.model.text import Sourced, natural
 from rackcheck.model.tree import Leaf
 from rackcheck.probe.contract import AnyProbe
@@ -23,7 +23,7 @@ FACTS = 20_000
 
 _TOO_MANY = Unknown(Reason.TOO_LARGE, f"more than {FACTS} facts")
 
-FAILED = re.compile(r"\w+ \S+ failed: ")
+FAILED = regex(r"\w+ \S+ failed: ")
 """Beginning of the detail of a fact whose probe, or derivation, raised an unexpected exception."""
 
 PATH = 1000
@@ -253,7 +253,7 @@ def typed(reading: Reading, kind: Kind) -> Reading:
     return _bounded(reading)
 
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that no value may contain, as they could affect a terminal: controls, direction marks, broken bytes."""
 
 

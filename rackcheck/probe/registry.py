@@ -106,6 +106,7 @@ class _Loading:
         self.gatherings: dict[int, Aggregate] = {}
         self.comparisons: dict[int, Comparison] = {}
         self.broken: list[str] = []
+        self._names: set[str] = set()
         self._unbound: dict[int, Join] = {}
         self._unbound_gatherings: dict[int, Aggregate] = {}
         self._unbound_comparisons: dict[int, Comparison] = {}
@@ -124,13 +125,14 @@ class _Loading:
         """Add a module's probes, or none of them; a probe that is re-exported by another module is added only once."""
         values = list(vars(module).values())
         probes = {id(v): v for v in values if isinstance(v, Probe) and id(v) not in self.probes}
-        names = {probe.name for probe in self.probes.values()}
+        names: set[str] = set()
         for probe in probes.values():
-            if probe.name in names:
+            if probe.name in self._names or probe.name in names:
                 raise Clash(f"two probes have the name {probe.name}; names are unique")
             names.add(probe.name)
         self._add(entry for probe in probes.values() for entry in probe.entries())
         self.probes |= probes
+        self._names |= names
         self._unbound |= {id(v): v for v in values if isinstance(v, Join)}
         self._unbound_gatherings |= {id(v): v for v in values if isinstance(v, Aggregate)}
         self._unbound_comparisons |= {id(v): v for v in values if isinstance(v, Comparison)}

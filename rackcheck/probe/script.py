@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.model.question import Read, Shell
+from rackcheck.model.regex import regex
 
 NodeQuestion = Shell | Read
 
@@ -212,12 +213,12 @@ def folder(glob: str) -> str:
 
 
 _NAME = r"(?P<program>[a-z][\w.+-]*)"
-_PLAIN = re.compile(rf"{_NAME}(?: [^|&;<>()$`\\\"'\n]*)?(?: && echo '-- end --')?")
-_OR_ELSE = re.compile(
+_PLAIN = regex(rf"{_NAME}(?: [^|&;<>()$`\\\"'\n]*)?(?: && echo '-- end --')?")
+_OR_ELSE = regex(
     rf"if (?:command -v {_NAME} >/dev/null|\[ -[de] (?P<place>/[\w/.-]+) \]); "
     r"then [^\n]*; else echo '?(?P<without>[\w \[\]]+)'?; fi"
 )
-_OR_ENDS = re.compile(rf"command -v {_NAME} >/dev/null \|\| \{{ echo '[^'\n]+' >&2; exit 127; \}}\n.*", re.DOTALL)
+_OR_ENDS = regex(rf"command -v {_NAME} >/dev/null \|\| \{{ echo '[^'\n]+' >&2; exit 127; \}}\n.*", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 from rackcheck.model.question import Shell
+from rackcheck.model.regex import regex
 from rackcheck.probe.contract import AnyProbe
 
 PLACES = ("/usr/bin", "/bin", "/usr/sbin", "/sbin")
@@ -20,10 +21,10 @@ _HEAD = """\
 """
 
 
-_NAME = re.compile(r"%?[A-Za-z_][A-Za-z0-9_.-]*(?:[@\\][A-Za-z0-9_][A-Za-z0-9_.-]*)?\$?")
+_NAME = regex(r"%?[A-Za-z_][A-Za-z0-9_.-]*(?:[@\\][A-Za-z0-9_][A-Za-z0-9_.-]*)?\$?")
 """Pattern of a user or a %group, also with a domain: `user@DOM.LAN`, `ad\\user`."""
 
-_ALIAS = re.compile(r"[A-Z][A-Z0-9_]*")
+_ALIAS = regex(r"[A-Z][A-Z0-9_]*")
 """Pattern of a sudo user alias; ALL is an alias that matches all users (sudoers(5), User_List)."""
 
 LONGEST = 255

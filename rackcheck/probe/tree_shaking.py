@@ -3,10 +3,12 @@
 import ast
 import re
 
-_BLOCK = re.compile(r"^(?!(?:else|elif|except|finally)\b)(?=[A-Za-z_@'\"])", re.MULTILINE)
+from rackcheck.model.regex import regex
+
+_BLOCK = regex(r"^(?!(?:else|elif|except|finally)\b)(?=[A-Za-z_@'\"])", re.MULTILINE)
 """Matches the start of each top-level statement; comments and closing brackets belong to the statement before them."""
-_DEFINED = re.compile(r"(?:@.*\n)*(?:(?:def|class)[ ]+(\w+)|(\w+)[ ]*=[^=])")
-_LOOKED_UP = re.compile(r"NVML_(?:ERROR_|SUCCESS)\w*")
+_DEFINED = regex(r"(?:@.*\n)*(?:(?:def|class)[ ]+(\w+)|(\w+)[ ]*=[^=])")
+_LOOKED_UP = regex(r"NVML_(?:ERROR_|SUCCESS)\w*")
 """Matches names that pynvml finds by listing its own namespace, so that no code mentions them."""
 
 

@@ -6,7 +6,6 @@ exempt are listed in `profiles/unjudged.csv`, each with one of three reasons.
 """
 
 import csv
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +14,7 @@ from rackcheck.model.catalogue import Catalogue, Entry, Type
 from rackcheck.model.fact import Class
 from rackcheck.model.path import Path, parse
 from rackcheck.model.profile import Profile, Rule
+from rackcheck.model.regex import regex
 from rackcheck.probe.join import Join
 from rackcheck.profile.library import shipped
 
@@ -28,7 +28,7 @@ SIGNS = frozenset(
 )
 """Last path segments of facts that show damage, even if the fact is not a counter."""
 
-STATE = re.compile(r"(bmc\.(?!task/|unhealthy/).*|psu|fan)/\*\.state")
+STATE = regex(r"(bmc\.(?!task/|unhealthy/).*|psu|fan)/\*\.state")
 """Pattern of the states of a server's parts: a part can be out of service while its health is OK."""
 
 NEVER = frozenset({"uncorrected", "fatal", "nonfatal", "critical", "critical_warning", "health", "failure_predicted"})

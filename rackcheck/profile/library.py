@@ -16,6 +16,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Profile, Source
+from rackcheck.model.regex import regex
 from rackcheck.profile.compile import compile_profile, read_profile
 from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, read
 from rackcheck.profile.inheritance import layers
@@ -181,8 +182,8 @@ def _whole(texts: tuple[tuple[str, str], ...]) -> Mapping[str, frozenset[str]]:
     return {each: frozenset(_below(each, heads)) for each, text in heads.items() if not _FRAGMENT.search(text)}
 
 
-_FRAGMENT = re.compile(r"^fragment: *true\b", re.MULTILINE)
-_BELOW = re.compile(r"^(?:extends: *([a-z0-9_.-]+)|include: *\[([^]]*)\])", re.MULTILINE)
+_FRAGMENT = regex(r"^fragment: *true\b", re.MULTILINE)
+_BELOW = regex(r"^(?:extends: *([a-z0-9_.-]+)|include: *\[([^]]*)\])", re.MULTILINE)
 
 
 def _below(name: str, heads: Mapping[str, str]) -> Iterator[str]:

@@ -4,11 +4,12 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from rackcheck.model.regex import regex
 from rackcheck.profile.document import BadFile, Scalar, YamlMapping, read
 
 KEY, BY = "reviewed", "reviewed-by"
 
-_ODD = re.compile(r"^\s*[\"{?]", re.MULTILINE)
+_ODD = regex(r"^\s*[\"{?]", re.MULTILINE)
 """Matches a line whose YAML key may be written in a form that a text search does not find, for example with escapes."""
 
 

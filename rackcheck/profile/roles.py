@@ -1,7 +1,8 @@
 """The roles of nodes: the roles that rackcheck knows, and the known role that a misspelt role resembles; pure."""
 
 import difflib
-import re
+
+from rackcheck.model.regex import regex
 
 EVERY_ROLE = "any"
 """The role of a rule that applies to nodes of all roles."""
@@ -15,7 +16,7 @@ ROLES = (
 NEAR = 0.8
 """Minimum similarity (difflib's ratio, 0 to 1) at which a known role is suggested for an unknown role."""
 
-PARTED = re.compile(r"[-_.0-9]")
+PARTED = regex(r"[-_.0-9]")
 """Matches the character after the first word of a role.
 
 A role whose first word is a known role, such as a site's `compute-b` or `storage2`, is not a misspelt known role.

@@ -13,14 +13,15 @@ from typing import Any
 from rackcheck.model import operator
 from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Unknown, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc import bios, bios_registry
 from rackcheck.parse.bmc.bios_table import MIXED, Setting, spelled, spelling
 from rackcheck.remedy.fixes import Firmware
 from rackcheck.remedy.words import RegistryAttribute, SettingTable, Spelt, registry, row_of, spelling_of
 
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:+()\[\]/&#-]{0,119}\Z")
-PLACE = re.compile(r"/redfish/v1(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,20}/?\Z")
+NAME = regex(r"[A-Za-z0-9_][A-Za-z0-9_ .,:+()\[\]/&#-]{0,119}\Z")
+PLACE = regex(r"/redfish/v1(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,20}/?\Z")
 
 ON_RESET = {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "OnReset"}
 """Property of a PATCH that makes some BMCs (iDRAC) apply it at the next reboot; sent only if the BMC supports it."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rackcheck.model.path import Path
+from rackcheck.model.regex import regex
 
 ABSENT = "absent"
 """The expected value of a rule with `present: false`."""
@@ -27,12 +28,12 @@ class When(StrEnum):
     REBOOT = "after a reboot"
 
 
-NUMBER = re.compile(r"-?[0-9]{1,18}\Z")
-WORDS = re.compile(r"(-?[0-9]|[A-Za-z_])[A-Za-z0-9_.,:+-]{0,60}( [A-Za-z0-9_.,:+-]{1,60}){0,7}\Z")
-ARGUMENT = re.compile(r"[A-Za-z0-9_/+-][A-Za-z0-9_.,:+/@=-]{0,199}\Z")
+NUMBER = regex(r"-?[0-9]{1,18}\Z")
+WORDS = regex(r"(-?[0-9]|[A-Za-z_])[A-Za-z0-9_.,:+-]{0,60}( [A-Za-z0-9_.,:+-]{1,60}){0,7}\Z")
+ARGUMENT = regex(r"[A-Za-z0-9_/+-][A-Za-z0-9_.,:+/@=-]{0,199}\Z")
 """Matches a kernel argument's value that is safe between double quotes in a file that a shell reads."""
 
-KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_@:.+-]{0,99}\Z")
+KEY = regex(r"[A-Za-z0-9_][A-Za-z0-9_@:.+-]{0,99}\Z")
 
 _NOTHING: Mapping[str, str] = {}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Value
+from rackcheck.model.regex import regex
 from rackcheck.parse.bmc.bios_table import BiosSettings, Candidate, Setting, settings
 from rackcheck.parse.bmc.bios_value import scalar
 
@@ -15,7 +16,7 @@ Spelt = str | int | bool
 PAIRS = (("Enabled", "Disabled"), ("Enable", "Disable"), ("Yes", "No"), ("True", "False"), ("On", "Off"))
 """Pairs of opposite values: an attribute that has one value of a pair can be set to the other value."""
 
-FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.,:+()/%-]{0,79}\Z")
+FIT = regex(r"[A-Za-z0-9][A-Za-z0-9 _.,:+()/%-]{0,79}\Z")
 """Regular expression for a value that may be written to the body of a PATCH."""
 
 UNSURE = "the BIOS's spelling of the value is unknown: neither its registry nor rackcheck's table contains it"

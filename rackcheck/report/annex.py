@@ -13,12 +13,12 @@ text after a semicolon. `guarded` therefore inserts an apostrophe before every =
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
 from rackcheck.model.profile import Scope
+from rackcheck.model.regex import regex
 from rackcheck.report.burn_words import again
 from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow
 from rackcheck.views.locations import names_text, sorts
@@ -33,8 +33,8 @@ CsvRow = Sequence[CsvValue]
 
 _SIGNS = "=+\\-@" + "＝＋－＠" + "﹦﹢﹣﹫" + "\u2212"  # noqa: RUF001  full-width, small and mathematical forms are meant
 _BLANKS = r"[\s\u200b\u2060\ufeff]*"
-_FORMULA = re.compile(rf"(\A|;)({_BLANKS})('*[{_SIGNS}])")
-_GUARDED = re.compile(rf"(\A|;)({_BLANKS})'('*[{_SIGNS}])")
+_FORMULA = regex(rf"(\A|;)({_BLANKS})('*[{_SIGNS}])")
+_GUARDED = regex(rf"(\A|;)({_BLANKS})'('*[{_SIGNS}])")
 
 
 def guarded(text: str) -> str:

@@ -1,10 +1,10 @@
 """Summarizes burn-ins of many nodes: the work, what was not tested and why, findings, ranges of figures. Pure."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
+from rackcheck.model.regex import regex
 from rackcheck.model.text import natural
 from rackcheck.report.burn_charts import charts
 from rackcheck.report.burn_figures import KINDS, LIGHT, NAMES, Light, Meaning, Thing
@@ -33,7 +33,7 @@ SCALES = {"C", "%", ""}
 
 BurntThing = tuple[Burnt, Thing]
 
-_NUMBER = re.compile(r"(?<![\w.])\d++(?:\.\d++)?+(?!\w|\.\d)")
+_NUMBER = regex(r"(?<![\w.])\d++(?:\.\d++)?+(?!\w|\.\d)")
 
 
 def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:

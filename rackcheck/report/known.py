@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from rackcheck.base import identity_patterns as forms
 from rackcheck.model.fact import clean, visible
 from rackcheck.model.fold import fold
+from rackcheck.model.regex import regex
 
 SHORT = 4
 """Minimum length of a value that is searched for in texts."""
@@ -23,36 +24,36 @@ LONG = 8
 ADDRESS, PATH, ID, PERSON = "[address]", "[path]", "[id]", "[person]"
 """Placeholders for removed values."""
 
-_URL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/\"'<>|\\]{1,300}")
-_IPV4 = re.compile(rf"(?<![\w.]){forms.IPV4}(?!\w|\.[0-9])")
-_IPV6 = re.compile(rf"(?<![\w:.])(?=[^\s]{{0,4}}:){forms.IPV6}(?![\w:])")
-_HOME = re.compile(
+_URL = regex(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/\"'<>|\\]{1,300}")
+_IPV4 = regex(rf"(?<![\w.]){forms.IPV4}(?!\w|\.[0-9])")
+_IPV6 = regex(rf"(?<![\w:.])(?=[^\s]{{0,4}}:){forms.IPV6}(?![\w:])")
+_HOME = regex(
     r"(?<![\w.\]])(?:/(?:home|root|Users|tmp|private|mnt|media|scratch)(?![\w.-])|~[\w.-]{0,32}/|[A-Za-z]:\\)"
     r"(?:[^\s\"'<>|;,()\[]|\[[a-z]+\])*"
 )
-_PATH = re.compile(r"(?<![\w.</)])/(?=[\w.-])(?P<root>[\w.-]{1,64})(?:[^\s\"'<>|;,()\[:]|\[[a-z]+\])*")
+_PATH = regex(r"(?<![\w.</)])/(?=[\w.-])(?P<root>[\w.-]{1,64})(?:[^\s\"'<>|;,()\[:]|\[[a-z]+\])*")
 _SYSTEM = frozenset(
     {"bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "redfish", "run", "sbin", "sys", "usr", "var"}
 )
 """First path segments of system paths, which are the same on every site and therefore kept."""
 
-_IDS = re.compile(
+_IDS = regex(
     rf"(?<![0-9a-f-])(?:GPU-|MIG-)?{forms.UUID}(?![0-9a-f-])"
     rf"|(?<![\w:-]){forms.pairs('[:-]', 6, 32)}(?![\w:-])"
     rf"|(?<![\w.]){forms.DOTTED_MAC}(?![\w.])|(?<![\w:]){forms.GUID}(?![\w:])"
     r"|(?<!\w)(?:0x[0-9a-f]{16}|(?=[0-9]{0,15}[a-f])(?=[a-f]{0,15}[0-9])(?:[0-9a-f]{12}|[0-9a-f]{16}))(?!\w)",
     re.IGNORECASE,
 )
-_MAIL = re.compile(rf"(?<![\w.+-]){forms.MAIL}(?![\w-])")
-_HOST = re.compile(
+_MAIL = regex(rf"(?<![\w.+-]){forms.MAIL}(?![\w-])")
+_HOST = regex(
     rf"(?:(?<![\w.@-])(?:{forms.LABEL}){{2,8}}{forms.TOP}"
     rf"|(?<![A-Za-z0-9@])(?:{forms.LABEL}){{1,8}}{forms.PRIVATE_TOP})(?![\w@-]|\.\w)",
     re.IGNORECASE,
 )
 
-_NAMED = re.compile(r"(?<!\w)(host(?:name)?|fqdn)=[^\s,;]{1,300}", re.IGNORECASE)
-_SET = re.compile(r"\[([0-9]{1,18}(?:-[0-9]{1,18})?(?:,[0-9]{1,18}(?:-[0-9]{1,18})?){0,9999})\]")
-_NUMBERED = re.compile(r"(.*?)([0-9]{1,18})([^0-9]*)", re.DOTALL)
+_NAMED = regex(r"(?<!\w)(host(?:name)?|fqdn)=[^\s,;]{1,300}", re.IGNORECASE)
+_SET = regex(r"\[([0-9]{1,18}(?:-[0-9]{1,18})?(?:,[0-9]{1,18}(?:-[0-9]{1,18})?){0,9999})\]")
+_NUMBERED = regex(r"(.*?)([0-9]{1,18})([^0-9]*)", re.DOTALL)
 
 
 class Known:

@@ -17,6 +17,7 @@ from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fact import Class, Plane, Reason
 from rackcheck.model.fit import ProfileFit
 from rackcheck.model.profile import Phase, Severity, Source
+from rackcheck.model.regex import regex
 from rackcheck.model.text import natural
 from rackcheck.probe.group import FLEET
 from rackcheck.report import known
@@ -290,11 +291,9 @@ COMMON = frozenset(
 IDENTITY = frozenset({"serial", "uuid", "guid", "mac", "hostname", "wwn", "asset"})
 """Facts whose path ends in one of these words identify a single part, not its kind."""
 
-_TIME = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?"
-)
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_FIGURE = re.compile(f"{FIGURE.strip('^$')}|{POINTS.strip('^$')}")
+_TIME = regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?")
+_DIGEST = regex(r"[0-9a-f]{64}")
+_FIGURE = regex(f"{FIGURE.strip('^$')}|{POINTS.strip('^$')}")
 _LETTERS = frozenset({*LETTERS.values(), OUT})
 
 

@@ -3,12 +3,12 @@
 For a run, `views.causes` groups findings by silent planes; a document has no data on silent planes, only texts. Pure.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.profile import Severity
+from rackcheck.model.regex import regex
 from rackcheck.model.text import natural
 from rackcheck.report.report_model import FindingEntry, Gate, Unchecked
 from rackcheck.views import locations
@@ -21,7 +21,7 @@ MARK = "unknown: "
 UNITS = {"phase": "rule", "scope": "rule", "node": "node"}
 """The unit of a gap's count, by kind of gap (a gap is what was not checked); for other kinds, it is `verdict`."""
 
-_BLOCKED = re.compile(r"blocked by (\S+)")
+_BLOCKED = regex(r"blocked by (\S+)")
 
 
 @dataclass(frozen=True, slots=True)

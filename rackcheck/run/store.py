@@ -21,6 +21,7 @@ from rackcheck.base import safe_read, state
 from rackcheck.base.user_error import UserError
 from rackcheck.model.capture import BurnCapture, Capture
 from rackcheck.model.fact import Plane, clean
+from rackcheck.model.regex import regex
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import stored_forms
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, to_json
@@ -198,7 +199,7 @@ class Stored:
             raise UserError(f"{path} is damaged: {error!r}") from None
 
 
-_BEGIN = re.compile(rb'\{"event":"([a-z ]{1,40})",')
+_BEGIN = regex(rb'\{"event":"([a-z ]{1,40})",')
 
 
 def _begins_other(line: bytes, event: str) -> bool:

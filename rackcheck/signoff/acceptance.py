@@ -21,6 +21,7 @@ from rackcheck.base import safe_read, state
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import Plane, clean
 from rackcheck.model.profile import FIRST, LAW
+from rackcheck.model.regex import regex
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run import stored_forms as kept
@@ -34,13 +35,13 @@ LARGEST = 64 << 20
 
 KINDS = ("audit", "rework", "re-audit", "burn-in")
 LONGEST = 81
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
+NAME = regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
 """Regular expression for the name of an acceptance."""
 
-FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+FILE = regex(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 """Regular expression for the name of a profile or a waiver file that is stored beside the log."""
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
+DIGEST = regex(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)

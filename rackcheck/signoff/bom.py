@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import io
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +11,13 @@ from rackcheck.base import safe_read
 from rackcheck.base.user_error import UserError
 from rackcheck.model import path as paths
 from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 from rackcheck.profile.layers import did_you_mean
 
 SIZE = 16 << 20
 """Maximum size of a bill of materials, in bytes."""
 
-_SPOILT = re.compile(r"[0-9](?:[.,][0-9]+)?[eE][+-]?[0-9]+")
+_SPOILT = regex(r"[0-9](?:[.,][0-9]+)?[eE][+-]?[0-9]+")
 
 COLUMNS = ("node", "item", "kind", "model", "part_number", "serial")
 """Columns of a bill of materials that are read; the serial identifies the part."""

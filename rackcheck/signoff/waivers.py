@@ -16,19 +16,20 @@ from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.waiver import Pin, Waiver
 from rackcheck.inventory.nodeset import unfold
 from rackcheck.model.fold import fold
+from rackcheck.model.regex import regex
 from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, YamlSequence
 from rackcheck.profile.document import read as read_yaml
 from rackcheck.profile.layers import texts, word
 from rackcheck.profile.schema import waivers as schema
 from rackcheck.profile.schema_check import conform
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
+NAME = regex(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
 """Regular expression for the name of a waiver file; its copies in runs and acceptances have the same name."""
 
 FOUND = "waivers.yaml"
 """The waiver file in the working folder that is read by default."""
 
-_SPELT = re.compile(r'"[^"\n]*\\')
+_SPELT = regex(r'"[^"\n]*\\')
 """Matches a double quote and a later backslash on the line: the line may contain a YAML key with escapes."""
 
 HEAD = "rackcheck: 1\nwaivers:\n"

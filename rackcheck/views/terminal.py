@@ -1,6 +1,5 @@
 """Renders a run as lines of text: findings with their nodes, reasons and remedies."""
 
-import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fold import alike, fold
 from rackcheck.model.profile import Severity
+from rackcheck.model.regex import regex
 from rackcheck.probe.group import is_group
 from rackcheck.views import locations, reasons
 from rackcheck.views.causes import Cause, causes
@@ -71,7 +71,7 @@ def within(line: Line, width: int, indent: int) -> Iterator[Line]:
 REASONS = 3
 """Maximum number of reasons for INCOMPLETE shown at the end, after the findings."""
 
-_WORDS = re.compile(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
+_WORDS = regex(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
 
 
 def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterator[Line]:

@@ -6,10 +6,11 @@ from datetime import datetime
 from rackcheck import Reason, Sourced, Unknown, Unreadable
 from rackcheck.model.fact import clean
 from rackcheck.model.redfish_value import text_of
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource
 
 ZONE = r"Z|[+-][0-9]{2}:[0-9]{2}"
-TIME = re.compile(rf"[0-9]{{4}}(-[0-9]{{2}}){{2}}T[0-9]{{2}}(:[0-9]{{2}}){{2}}(\.[0-9]{{1,9}})?(?P<zone>{ZONE})?")
+TIME = regex(rf"[0-9]{{4}}(-[0-9]{{2}}){{2}}T[0-9]{{2}}(:[0-9]{{2}}){{2}}(\.[0-9]{{1,9}})?(?P<zone>{ZONE})?")
 
 
 def offset(manager: Resource) -> Sourced:

@@ -1,9 +1,8 @@
 """Dumps and records that kernel crashes left on the disk."""
 
-import re
-
 from rackcheck import Class, Facts, Shell, listing, probe
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 from rackcheck_probes.os.hidden import THERE
 
@@ -13,9 +12,7 @@ KEPT, DUMPS = "/var/lib/systemd/pstore", "/var/crash"
 END = "-- end --"
 """Last line of the output; without this line, the output was truncated."""
 
-_DUMP = re.compile(
-    rf"{DUMPS}/([0-9]{{12}}|\S{{1,60}}-[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}})"
-)
+_DUMP = regex(rf"{DUMPS}/([0-9]{{12}}|\S{{1,60}}-[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}})")
 """Name of a kdump folder: 202411211030 on Debian and Ubuntu, 127.0.0.1-2024-11-21-10:30:00 on RHEL."""
 
 

@@ -1,6 +1,5 @@
 """CPU temperatures from the CPUs' own sensors."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +17,7 @@ from rackcheck import (
     spell_key,
     text,
 )
+from rackcheck.model.regex import regex
 
 # Only the CPUs' sensors are read: other sensors may be slow to answer. With /dev/null, grep prints file names.
 COMMAND = """\
@@ -70,8 +70,8 @@ def cpu_heat(answer: str) -> Facts:
 # The temperature sensors of hwmon: rows `sensor DEVICE DRIVER` and, below each, `FILE THOUSANDTHS`.
 
 
-_SENSOR = re.compile(r"sensor (\S{1,60}) (coretemp|k10temp|zenpower)")
-_FILE = re.compile(r"(temp[0-9]{1,4}_(?:input|max|crit)) (-?[0-9]{1,9})")
+_SENSOR = regex(r"sensor (\S{1,60}) (coretemp|k10temp|zenpower)")
+_FILE = regex(r"(temp[0-9]{1,4}_(?:input|max|crit)) (-?[0-9]{1,9})")
 
 
 @dataclass(frozen=True)

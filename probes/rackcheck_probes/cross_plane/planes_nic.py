@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping
 
 from rackcheck import Absent, Facts, Inputs, Reason, Unknown, join, listing, spell_key
 from rackcheck.model.fact import Reading
+from rackcheck.model.regex import regex
 from rackcheck_probes.cross_plane.planes import differing, folded, whole
 
-MAC = re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|[0-9a-f]{12}")
-PARTED = re.compile(r"[\s/(),]+")
-PLAIN = re.compile(r"\d+(?:\.\d+)+(?:\s*\([\w-]+\))?")
+MAC = regex(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|[0-9a-f]{12}")
+PARTED = regex(r"[\s/(),]+")
+PLAIN = regex(r"\d+(?:\.\d+)+(?:\s*\([\w-]+\))?")
 """A single version, with or without the board's id that mlx5 appends: `28.39.1002 (MT_0000000838)`."""
 
 

@@ -1,10 +1,9 @@
 """Which DCGM is installed."""
 
-import re
-
 from rackcheck import Absent, Facts, Shell, Unreadable, probe, version
+from rackcheck.model.regex import regex
 
-VERSION = re.compile(r"\s{0,20}dcgmi {1,4}version: ([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\s{0,20}\n\s{0,20}")
+VERSION = regex(r"\s{0,20}dcgmi {1,4}version: ([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\s{0,20}\n\s{0,20}")
 
 
 @probe(

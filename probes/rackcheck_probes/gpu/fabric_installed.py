@@ -1,12 +1,9 @@
 """The installed Fabric Manager, running or not."""
 
-import re
-
 from rackcheck import Absent, Facts, Shell, Unreadable, probe, version
+from rackcheck.model.regex import regex
 
-VERSION = re.compile(
-    r"\s{0,20}Fabric Manager version is\s{0,4}:\s{0,4}([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\s{0,20}\n\s{0,20}"
-)
+VERSION = regex(r"\s{0,20}Fabric Manager version is\s{0,4}:\s{0,4}([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\s{0,20}\n\s{0,20}")
 
 
 @probe(

@@ -1,10 +1,9 @@
 """The version of the Fabric Manager that runs the NVSwitches."""
 
-import re
-
 from rackcheck import Facts, Shell, Unreadable, probe, read, version
+from rackcheck.model.regex import regex
 
-START = re.compile(r".{0,80}\bFabric Manager version (?P<version>[0-9]{1,4}(?:\.[0-9]{1,6}){1,3}) is running\b.*")
+START = regex(r".{0,80}\bFabric Manager version (?P<version>[0-9]{1,4}(?:\.[0-9]{1,6}){1,3}) is running\b.*")
 
 
 # The log contains the version at every start; another version may have been installed since then.

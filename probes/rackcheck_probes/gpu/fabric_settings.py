@@ -1,11 +1,10 @@
 """Configuration of the Fabric Manager."""
 
-import re
-
 from rackcheck import Absent, Facts, Files, Read, collection, probe, setting
+from rackcheck.model.regex import regex
 
 PLACE = "/usr/share/nvidia/nvswitch/fabricmanager.cfg"
-ROW = re.compile(r"\s{0,20}([A-Z][A-Z0-9_]{1,60})\s{0,20}=\s{0,20}(\S.{0,400}|)")
+ROW = regex(r"\s{0,20}([A-Z][A-Z0-9_]{1,60})\s{0,20}=\s{0,20}(\S.{0,400}|)")
 
 
 def settings(content: str) -> dict[str, str]:

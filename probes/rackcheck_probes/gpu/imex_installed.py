@@ -1,10 +1,9 @@
 """The version of the installed IMEX, which must be equal to the driver's version."""
 
-import re
-
 from rackcheck import Absent, Facts, Shell, Unreadable, probe, version
+from rackcheck.model.regex import regex
 
-VERSION = re.compile(r"\s{0,20}IMEX version is\s{0,4}:\s{0,4}([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\s{0,20}\n\s{0,20}")
+VERSION = regex(r"\s{0,20}IMEX version is\s{0,4}:\s{0,4}([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\s{0,20}\n\s{0,20}")
 
 
 # Unverified on hardware: the format that other projects' scripts parse.

@@ -1,8 +1,7 @@
 """How NVIDIA's container runtime provides GPUs to containers."""
 
-import re
-
 from rackcheck import Absent, Facts, Files, Read, Sourced, flag, probe, read, text
+from rackcheck.model.regex import regex
 
 PLACE = "/etc/nvidia-container-runtime/config.toml"
 TEXTS = {"nvidia-container-runtime.mode": "mode"}
@@ -42,8 +41,8 @@ def nvidia_container(files: Files) -> Facts:
 # TOML with one value per line, as most tools write their settings.
 
 
-_HEAD = re.compile(r"\s{0,20}\[([\w.-]{1,100})\]\s{0,20}(?:#.*)?")
-_PAIR = re.compile(r"\s{0,20}([\w-]{1,100})\s{0,20}=\s{0,20}([\"']?)([\w.-]{0,100})\2\s{0,20}(?:#.*)?")
+_HEAD = regex(r"\s{0,20}\[([\w.-]{1,100})\]\s{0,20}(?:#.*)?")
+_PAIR = regex(r"\s{0,20}([\w-]{1,100})\s{0,20}=\s{0,20}([\"']?)([\w.-]{0,100})\2\s{0,20}(?:#.*)?")
 
 
 def values(content: str) -> dict[str, str]:

@@ -1,12 +1,11 @@
 """The loaded NVIDIA kernel module: open or proprietary, and its compiler."""
 
-import re
-
 from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, probe, read, text
 from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 
 PLACE = "/proc/driver/nvidia/version"
-FIRST = re.compile(
+FIRST = regex(
     r"NVRM version: NVIDIA UNIX (?:(?P<open>Open )Kernel Module(?: for \S{1,20})?|\S{1,20} Kernel Module) "
     r"{1,4}[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}(?: .{0,200})?"
 )

@@ -4,8 +4,9 @@ import re
 
 from rackcheck import Absent, Class, Facts, Inputs, Reason, Unknown, integer, join
 from rackcheck.model.fact import Reading
+from rackcheck.model.regex import regex
 
-_GPUS = re.compile(r"gpu(?::[^:()]{1,80}){0,3}:(?P<count>[0-9]{1,4})(?:\(.{0,200}\))?")
+_GPUS = regex(r"gpu(?::[^:()]{1,80}){0,3}:(?P<count>[0-9]{1,4})(?:\(.{0,200}\))?")
 
 
 @join(

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from rackcheck import Class, Facts, Shell, collection, flag, integer, listing, probe, spell_key, text
 from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 from rackcheck.parse.host.kernel_log import dmesg
 from rackcheck.parse.host.kernel_log.xid import SXid, Xid
 from rackcheck.parse.host.kernel_log.xid_lines import by_place, codes, every_sxid, every_xid
@@ -21,7 +22,7 @@ from rackcheck.parse.host.kernel_log.xid_lines import by_place, codes, every_sxi
 DMESG = Shell("dmesg", root=True, cap=8 << 20, newest=True)
 """Command that prints the kernel's log, run once for all probes; at most the newest 8 MiB of the log are read."""
 
-KILLED = re.compile(r"(?:Memory cgroup out|Out) of memory(?: \([^)]{0,40}\))?: Kill(?:ed)? process [0-9]")
+KILLED = regex(r"(?:Memory cgroup out|Out) of memory(?: \([^)]{0,40}\))?: Kill(?:ed)? process [0-9]")
 EARLY = 20
 """Number of lines at the start of the log that are searched for the kernel's version, which it prints when it boots."""
 

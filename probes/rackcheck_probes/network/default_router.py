@@ -3,10 +3,9 @@
 IPv6 is left out, because no file of the kernel lists IPv6 neighbours.
 """
 
-import re
-
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, probe, text
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 from rackcheck.parse.host.network import routes
 from rackcheck_probes.network.default_route import V4
@@ -43,7 +42,7 @@ def default_router(files: Files) -> Facts:
 _COMPLETE = 0x2
 """Flag of a neighbour whose hardware address is known (ATF_COM, include/uapi/linux/if_arp.h)."""
 
-_FLAGS = re.compile(r"0x[0-9a-f]{1,8}")
+_FLAGS = regex(r"0x[0-9a-f]{1,8}")
 
 
 def answered(content: str, address: str, interface: str) -> bool | None:

@@ -1,9 +1,8 @@
 """TCP ports with a listener, such as 6666 (Fabric Manager), 5555 (DCGM) and 50000 (IMEX)."""
 
-import re
-
 from rackcheck import Class, Facts, Shell, flag, listing, probe
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 # Rows of the kernel's tables of TCP sockets, /proc/net/tcp and /proc/net/tcp6: only sockets that listen (state 0A).
@@ -11,7 +10,7 @@ from rackcheck.model.text.values import rows
 END = "-- end --"
 """Last row of the output; without this row, the output was truncated."""
 
-_LISTENER = re.compile(r" {0,8}[0-9]{1,9}: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) [0-9A-F]{8,32}:0000 0A .{0,300}")
+_LISTENER = regex(r" {0,8}[0-9]{1,9}: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) [0-9A-F]{8,32}:0000 0A .{0,300}")
 
 
 def ports(answer: str) -> tuple[str, ...]:

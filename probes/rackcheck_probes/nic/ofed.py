@@ -1,9 +1,9 @@
 """The OFED installed in place of the distribution's InfiniBand drivers."""
 
-import re
 from dataclasses import dataclass
 
 from rackcheck import Absent, Facts, Shell, Unreadable, probe, read, text, version
+from rackcheck.model.regex import regex
 
 NONE = "none"
 
@@ -34,7 +34,7 @@ def ofed(answer: str) -> Facts:
 # Output of `ofed_info -s`: NVIDIA's own driver package by name and version, `MLNX_OFED_LINUX-23.10-1.1.9.0:`.
 
 
-_VERSION = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]{0,60})-(?P<version>[0-9]{1,4}(?:[.-][0-9]{1,6}){1,8}):")
+_VERSION = regex(r"(?P<name>[A-Za-z][A-Za-z_-]{0,60})-(?P<version>[0-9]{1,4}(?:[.-][0-9]{1,6}){1,8}):")
 
 
 @dataclass(frozen=True)

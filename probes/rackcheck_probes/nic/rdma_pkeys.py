@@ -1,11 +1,11 @@
 """The partitions of each RDMA port."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackcheck import Facts, Shell, listing, probe, spell_key
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 # The device's firmware answers, so the query is not quick. A table has 128 places, nearly all of them 0x0000: no key.
@@ -46,7 +46,7 @@ def rdma_pkeys(answer: str) -> Facts:
 # A table has 128 places, nearly all of them 0x0000, which is not a key and is left out.
 
 
-_ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
+_ROW = regex(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """The maximum packet size (MTU) of each RDMA port."""
 
-import re
-
 from rackcheck import Facts, Shell, integer, probe, read, spell_key
+from rackcheck.model.regex import regex
 
-DEVICE = re.compile(r"hca_id:\s{0,40}(\S{1,100})")
-PORT = re.compile(r"port:\s{0,40}([0-9]{1,5})")
-SIZE = re.compile(r"(max|active)_mtu:\s{0,40}([0-9]{3,5}) \([0-9]\)")
+DEVICE = regex(r"hca_id:\s{0,40}(\S{1,100})")
+PORT = regex(r"port:\s{0,40}([0-9]{1,5})")
+SIZE = regex(r"(max|active)_mtu:\s{0,40}([0-9]{3,5}) \([0-9]\)")
 
 
 # libibverbs opens the kernel interface that loads the RDMA core: only a loaded one is queried.

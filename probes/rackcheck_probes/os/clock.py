@@ -1,10 +1,9 @@
 """The difference between the node's clock and the auditing machine's."""
 
-import re
-
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, probe, quantity, read
+from rackcheck.model.regex import regex
 
-TIME = re.compile(r"(?P<seconds>[0-9]{1,12})(?:\.(?P<parts>[0-9]{1,9})?\D{0,8})?")
+TIME = regex(r"(?P<seconds>[0-9]{1,12})(?:\.(?P<parts>[0-9]{1,9})?\D{0,8})?")
 """Seconds since 1970.
 
 After the seconds, a `date` that cannot print nanoseconds prints only a dot, or a dot and the letters of the format.

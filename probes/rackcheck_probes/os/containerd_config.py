@@ -1,9 +1,8 @@
 """Relevant settings in containerd's configuration file."""
 
-import re
-
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, read, text
 from rackcheck.model.fact import Reading
+from rackcheck.model.regex import regex
 from rackcheck_probes.os.hidden import THERE
 
 PLACE, END = "/etc/containerd/config.toml", "-- end --"
@@ -14,7 +13,7 @@ LEAVES = {
     "enable_cdi": "cdi",
 }
 FLAGS = frozenset({"SystemdCgroup", "enable_cdi"})
-ROW = re.compile(rf"\s*({'|'.join(LEAVES)})\s*=\s*([\"']?)([\w.-]{{0,80}})\2\s*(?:#.*)?")
+ROW = regex(rf"\s*({'|'.join(LEAVES)})\s*=\s*([\"']?)([\w.-]{{0,80}})\2\s*(?:#.*)?")
 
 
 # Only these: the same file may contain registry passwords.

@@ -1,10 +1,9 @@
 """Modules built by DKMS for each kernel, and whether they are installed."""
 
-import re
-
 from rackcheck import Facts, Shell, Unreadable, collection, flag, probe, read, spell_key, text
+from rackcheck.model.regex import regex
 
-ROW = re.compile(
+ROW = regex(
     r"(?P<module>[\w.+-]{1,80})(?:/|, )(?P<version>[^\s,:]{1,80})"
     r"(?:, (?P<kernel>[^\s,:]{1,80}), (?P<arch>\w{1,20}))?: (?P<state>[a-z-]{1,20})(?P<more>.{0,200})"
 )

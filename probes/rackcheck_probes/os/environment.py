@@ -1,10 +1,10 @@
 """Settings of GPU and network libraries in the node's environment and in NCCL's own file."""
 
-import re
 from collections.abc import Collection
 
 from rackcheck import Facts, Shell, collection, probe, setting, spell_key
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows, unquoted
 from rackcheck_probes.os.hidden import THERE
 
@@ -38,7 +38,7 @@ def environment(answer: str) -> Facts:
 
 # Assignments of several files, as `grep` prints them: `== FILE`, then `NAME=VALUE` or `export NAME=VALUE`.
 
-_ASSIGNMENT = re.compile(r"\s{0,80}(?:export\s{1,80})?([A-Z][A-Z0-9_]{1,100})\s{0,80}=(.{0,4000})")
+_ASSIGNMENT = regex(r"\s{0,80}(?:export\s{1,80})?([A-Z][A-Z0-9_]{1,100})\s{0,80}=(.{0,4000})")
 
 
 def assignments(answer: str, places: Collection[str]) -> dict[tuple[str, str], str]:

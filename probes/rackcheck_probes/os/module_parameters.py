@@ -3,9 +3,8 @@
 Only parameters that affect GPUs and their networks are read; a module that is not loaded has no parameters.
 """
 
-import re
-
 from rackcheck import Facts, Files, Read, collection, probe, setting, spell_key
+from rackcheck.model.regex import regex
 from rackcheck.parse.host.os import drop_ins, modprobe
 from rackcheck_probes.os.module_files import PROBE
 
@@ -19,9 +18,7 @@ NAMED = {
 }
 PLACE = "/sys/module/{}/parameters/{}"
 ITEM = "kernel.modules.parameter/"
-OPTIONS = re.compile(
-    r"^(nvidia|nvidia_\w{1,40}|mlx\w{1,40}|ib_\w{1,40}|amdgpu|gdrdrv|lustre|lnet|ko2iblnd|nvme\w{0,40})$"
-)
+OPTIONS = regex(r"^(nvidia|nvidia_\w{1,40}|mlx\w{1,40}|ib_\w{1,40}|amdgpu|gdrdrv|lustre|lnet|ko2iblnd|nvme\w{0,40})$")
 
 
 @probe(

@@ -1,12 +1,11 @@
 """Every installed package, and packages that are held back or broken."""
 
-import re
-
 from rackcheck import Absent, Facts, Shell, collection, listing, probe, spell_key, text, version
+from rackcheck.model.regex import regex
 from rackcheck.parse.host.os import dpkg
 from rackcheck_probes.os.hidden import THERE
 
-DRIVERS = re.compile(
+DRIVERS = regex(
     r"(?:lib)?nvidia-|libnv|cuda-drivers|linux-(?:image|modules|objects|signatures)-|datacenter-gpu-manager|libcuda"
     r"|mlnx-|mlx5?-|mft|kmft|doca-|ofed|rdma-core|libibverbs|ibverbs|librdmacm|amdgpu|rocm-|libdrm-amdgpu|gdrdrv|\S+-dkms$"
 )

@@ -1,10 +1,9 @@
 """How many of Slurm's controllers respond to this node."""
 
-import re
-
 from rackcheck import Class, Facts, Shell, Unreadable, integer, probe, read
+from rackcheck.model.regex import regex
 
-ROW = re.compile(r"Slurmctld\([\w -]{1,20}\) at \S{1,255} (?:\(\S{0,255}\) )?is (UP|DOWN)")
+ROW = regex(r"Slurmctld\([\w -]{1,20}\) at \S{1,255} (?:\(\S{0,255}\) )?is (UP|DOWN)")
 
 
 @probe(

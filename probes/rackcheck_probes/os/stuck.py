@@ -8,9 +8,8 @@ and has not run between them: the kernel's own detector of hung tasks compares t
 A thread of a paused container is in state D too, if the node has version 1 of control groups.
 """
 
-import re
-
 from rackcheck import Class, Facts, Shell, Unreadable, integer, listing, probe
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 END = "-- end --"
@@ -20,7 +19,7 @@ APART = (1, 20)
 NAMES = 20
 """Maximum number of names that are listed."""
 
-_THREAD = re.compile(r"[0-9]{1,10} D [0-9]+ [0-9]+ (?P<name>.*)")
+_THREAD = regex(r"[0-9]{1,10} D [0-9]+ [0-9]+ (?P<name>.*)")
 
 
 # All threads are read: a process may wait in any of them, and after `kill -9` its first thread is a zombie. In a file

@@ -1,10 +1,9 @@
 """Whether apt upgrades packages automatically."""
 
-import re
-
 from rackcheck import Facts, Shell, Unreadable, flag, probe, read
+from rackcheck.model.regex import regex
 
-ROW = re.compile(r'APT::Periodic(?:::(?P<name>[\w:-]{1,80}))? "(?P<value>[^"]{0,80})";')
+ROW = regex(r'APT::Periodic(?:::(?P<name>[\w:-]{1,80}))? "(?P<value>[^"]{0,80})";')
 
 
 @probe(

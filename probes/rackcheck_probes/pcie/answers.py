@@ -1,12 +1,11 @@
 """Whether each PCI function still responds, checked without root and without any PCI tool."""
 
-import re
-
 from rackcheck import Class, Facts, Shell, Unreadable, flag, probe, spell_key
 from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 from rackcheck.model.text import rows
 
-ROW = re.compile(r"([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) +((?:[0-9a-f]{2} +){15}[0-9a-f]{2}) *")
+ROW = regex(r"([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) +((?:[0-9a-f]{2} +){15}[0-9a-f]{2}) *")
 
 
 # One process reads all functions: a large node has hundreds. Every user may read the first 64 bytes. A

@@ -1,9 +1,8 @@
 """Errors of each PCI Express function since its status was last cleared."""
 
-import re
-
 from rackcheck import Class, Facts, Reason, Unknown, flag, probe, spell_key
 from rackcheck.model.fact import Reading
+from rackcheck.model.regex import regex
 from rackcheck.parse.host.pcie import lspci
 from rackcheck.parse.host.pcie.lspci import EXPRESS
 from rackcheck_probes.pcie.control import LSPCI
@@ -16,7 +15,7 @@ BITS = {
 }
 """Maps each fact to the names of its error in lspci's output; a second name is that of lspci before 3.7."""
 
-_POISONED = re.compile(r"(?:\bParErr|<PERR)(?P<set>[+-])")
+_POISONED = regex(r"(?:\bParErr|<PERR)(?P<set>[+-])")
 """The bits Master Data Parity Error and Detected Parity Error of the Status register, as lspci prints them."""
 
 

@@ -1,9 +1,8 @@
 """Whether filesystems that should be mounted at boot are mounted."""
 
-import re
-
 from rackcheck import Absent, Facts, Shell, listing, probe
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 from rackcheck.parse.host.storage.proc_mounts import unescaped
 
@@ -42,7 +41,7 @@ def fstab(answer: str) -> Facts:
 # for each mount, and `end`. Points are written as fstab(5) and the kernel escape them.
 
 
-_ROW = re.compile(
+_ROW = regex(
     r"fstab (?P<point>\S{1,4096}) (?P<type>\S{1,64}) (?P<boot>auto|noauto|nofail)|mounted (?P<mounted>/\S{0,4096})"
 )
 

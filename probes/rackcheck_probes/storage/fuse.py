@@ -1,12 +1,11 @@
 """Requests that wait for the programs behind FUSE filesystems."""
 
-import re
-
 from rackcheck import Class, Facts, Files, Read, integer, probe, read, spell_key
+from rackcheck.model.regex import regex
 from rackcheck.parse.host.storage.proc_mounts import OF_LOGINS, unescaped
 
 MOUNTS, FOLDER = "/proc/self/mountinfo", "/sys/fs/fuse/connections/{}"
-ROW = re.compile(r"[0-9]{1,20} [0-9]{1,20} ([0-9]{1,7}):([0-9]{1,7}) \S+ (/\S*) .* - fuse(?:blk)?(?:\.\S*)? \S+ \S+")
+ROW = regex(r"[0-9]{1,20} [0-9]{1,20} ([0-9]{1,7}):([0-9]{1,7}) \S+ (/\S*) .* - fuse(?:blk)?(?:\.\S*)? \S+ \S+")
 
 
 # Unverified on hardware, and from memory: a connection has the number of the mount's device.

@@ -1,7 +1,5 @@
 """ZFS pools and their state."""
 
-import re
-
 from rackcheck import (
     Absent,
     Facts,
@@ -17,10 +15,11 @@ from rackcheck import (
     text,
     version,
 )
+from rackcheck.model.regex import regex
 
 KNOWN, VERSION = "/proc/filesystems", "/sys/module/zfs/version"
 STATES = "/proc/spl/kstat/zfs/*/state"
-MUTE = re.compile(r"0\.[0-7]\.")
+MUTE = regex(r"0\.[0-7]\.")
 """Matches versions of ZFS whose kernel module does not show the states of pools: only ZFS's tools show them."""
 
 

@@ -1,19 +1,19 @@
 """Imports the output of `ansible-inventory --list`: JSON with `_meta.hostvars`, and groups with child groups."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from rackcheck.base.user_error import UserError
 from rackcheck.inventory.importers.taken import ImportedNodes, Taken
 from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 from rackcheck.profile.document import BadFile, Problem, SourcePlace
 
 _CARD = r"(?:bmc|ipmi|redfish|idrac|ilo|xcc|oob)"
-_BMC = re.compile(rf"{_CARD}_(?:address|addr|host|hostname|ip|url|uri)")
-_BMC_USER = re.compile(rf"{_CARD}_(?:user|username)")
-_BMC_PASSWORD = re.compile(rf"{_CARD}_(?:pass|passwd|password)")
+_BMC = regex(rf"{_CARD}_(?:address|addr|host|hostname|ip|url|uri)")
+_BMC_USER = regex(rf"{_CARD}_(?:user|username)")
+_BMC_PASSWORD = regex(rf"{_CARD}_(?:pass|passwd|password)")
 _SSH_PASSWORD = frozenset({"ansible_password", "ansible_ssh_pass", "ansible_ssh_password"})
 _WORDS = {
     "ansible_host": "host",
@@ -32,7 +32,7 @@ _WORDS = {
 }
 """Maps variables of Ansible to the keys of rackcheck's inventory that have the same meaning."""
 
-_NAME = re.compile(r"\{\{\s*inventory_hostname\s*\}\}")
+_NAME = regex(r"\{\{\s*inventory_hostname\s*\}\}")
 """The only template that is resolved, because its meaning is unambiguous; `ansible-inventory` resolves no templates."""
 
 _OWN = frozenset({"_meta", "all", "ungrouped"})

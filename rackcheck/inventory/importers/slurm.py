@@ -1,13 +1,13 @@
 """Imports the output of `scontrol show nodes`: one record per node, on several lines, or on one line with `-o`."""
 
-import re
 from collections.abc import Iterator, Mapping
 
 from rackcheck.base.user_error import UserError
 from rackcheck.inventory.importers.taken import ImportedNodes, Taken
 from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 
-_FIELD = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z_]{1,40})=")
+_FIELD = regex(r"(?:^|(?<=\s))([A-Z][A-Za-z_]{1,40})=")
 _NOTHING = frozenset({"", "(null)", "N/A", "none"})
 _ABSENT = ("CLOUD", "POWERED_DOWN", "POWER_DOWN")
 

@@ -1,7 +1,6 @@
 """Collects the values of another tool's inventory node by node, with notes on values that are not imported."""
 
 import ipaddress
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from rackcheck.inventory import unreachable
 from rackcheck.inventory.nodeset import NODES, is_name
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
+from rackcheck.model.regex import regex
 from rackcheck.profile.schema import PORT
 
 LONGEST = 500
@@ -25,16 +25,16 @@ SHOWN = 20
 SSH_PASSWORD = "env:RACKCHECK_SSH_PASSWORD"
 BMC_PASSWORD = "env:RACKCHECK_BMC_PASSWORD"
 
-_ROLE = re.compile(r"[a-z][a-z0-9-]*")
-_NUMBER = re.compile(r"[0-9]{1,9}")
-_POWER = re.compile(r"(?!0+(\.0*)?$)[0-9]{1,6}(\.[0-9]{1,3})?")
-_PORT = re.compile(PORT["pattern"])
+_ROLE = regex(r"[a-z][a-z0-9-]*")
+_NUMBER = regex(r"[0-9]{1,9}")
+_POWER = regex(r"(?!0+(\.0*)?$)[0-9]{1,6}(\.[0-9]{1,3})?")
+_PORT = regex(PORT["pattern"])
 _CHECKS: Mapping[str, Callable[[str], str]] = {"host": unreachable.host, "bmc.fingerprint": unreachable.fingerprint}
 """Maps a key to the function that returns why a value is invalid for it."""
 
-_GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_REFERENCE = re.compile(r"env:.+|file:.+|keyring:.+/.+|prompt:.*")
-_ADDRESS = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})(?::[0-9]{1,5})?")
+_GROUP = regex(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_REFERENCE = regex(r"env:.+|file:.+|keyring:.+/.+|prompt:.*")
+_ADDRESS = regex(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)

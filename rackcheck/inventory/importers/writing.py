@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from rackcheck.inventory.importers.taken import Taken
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
+from rackcheck.model.regex import regex
 
 KEY = 900
 """Maximum number of characters of a key; YAML accepts at most 1,024."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9_~/.](?:[A-Za-z0-9_./@+-]|:(?=[A-Za-z0-9_./]))*")
-_SET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,\[\]-]*")
+_PLAIN = regex(r"[A-Za-z0-9_~/.](?:[A-Za-z0-9_./@+-]|:(?=[A-Za-z0-9_./]))*")
+_SET = regex(r"[A-Za-z0-9_][A-Za-z0-9_.,\[\]-]*")
 _SHARED = ("ssh.user", "ssh.port", "ssh.key", "ssh.password", "bmc.user", "bmc.password", "bmc.ca")
 _ORDER = ("role", "rack", "u", "height", "slot", "pdu", "power", "host")
 

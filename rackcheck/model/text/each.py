@@ -1,13 +1,13 @@
 """The output of a command that was run once for every device."""
 
-import re
 from collections.abc import Mapping
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.refusal import refusal
+from rackcheck.model.regex import regex
 
-_HEAD = re.compile(r"==> ([^\n]{1,255}) <==\n")
-_END = re.compile(r"\n<== ([0-9]{1,3})\n")
+_HEAD = regex(r"==> ([^\n]{1,255}) <==\n")
+_END = regex(r"\n<== ([0-9]{1,3})\n")
 
 
 def each(answer: str, *, ok: tuple[int, ...] = (0,)) -> Mapping[str, str | Unknown]:

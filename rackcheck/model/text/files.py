@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rackcheck.model.fact import Absent, Reason, Sourced, Unknown, Unreadable, Value
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import line, natural
 
 SILENT = Unknown(Reason.NOT_COLLECTED, "head returned neither the file's contents nor an error")
@@ -104,7 +105,7 @@ def matching(paths: Sequence[str], glob: str) -> Iterator[str]:
             yield paths[at]
 
 
-_WILD = re.compile(r"[*?\[]")
+_WILD = regex(r"[*?\[]")
 
 
 @lru_cache(maxsize=16)

@@ -6,6 +6,7 @@ from typing import Any
 
 from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.bios import MOST, Attributes, attributes, read_settings
 from rackcheck.parse.bmc.bios_table import BiosSettings, spelled
@@ -20,8 +21,8 @@ megabyte, so it is fetched only if it is needed.
 
 BiosRegistry = Mapping[str, Any]
 
-_OURS = re.compile(r"biosattributeregistry", re.IGNORECASE)
-_VERSION = re.compile(r"([._-]?(en(-[a-z]{2})?|json|v?[0-9]+))*\Z", re.IGNORECASE)
+_OURS = regex(r"biosattributeregistry", re.IGNORECASE)
+_VERSION = regex(r"([._-]?(en(-[a-z]{2})?|json|v?[0-9]+))*\Z", re.IGNORECASE)
 
 
 def needed(known: BiosSettings, given: Attributes) -> bool:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from rackcheck.model.regex import regex
 from rackcheck.parse.bmc.bios_table import BiosSettings, spelled
 
-OWN = re.compile(
+OWN = regex(
     r"passw|secret|serial.?(no|num)|asset|(service|product)tag|mac.?addr|uuid|guid|wwp?n|nqn"
     r"|(admin|owner|user|server|service|host|device|iscsi|vd|bmc\w*)_?name\b|name\Z|e?mail|phone|contact|otherinfo|primaryos"
     r"|boot_?(option|order|seq|descr|uri|file|lun|target)|bootorder|hddorder|fqdd|startupurl|(uri|url)(\d|\Z)"

@@ -9,6 +9,7 @@ from typing import Any
 from rackcheck.model import unit
 from rackcheck.model.catalogue import Kind, quantity, setting, text, view
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.regex import regex
 from rackcheck.parse.bmc.bios_value import scalar
 
 MIXED = "mixed"
@@ -26,9 +27,9 @@ PLAIN = ("enabled", "disabled", "auto")
 SHOWN = 8
 """Maximum number of attribute names listed in the message about a BIOS that has none of a setting's attributes."""
 
-_SIZE = re.compile(r"([0-9]{1,9}) ?([kmgt]?)i?b?\Z")
-_WHOLE = re.compile(r"([0-9]{1,18})\.0+\Z")
-_ODD = re.compile(r"\s*([-+]\s*[0-9.]|[0-9]*[.,][0-9])")
+_SIZE = regex(r"([0-9]{1,9}) ?([kmgt]?)i?b?\Z")
+_WHOLE = regex(r"([0-9]{1,18})\.0+\Z")
+_ODD = regex(r"\s*([-+]\s*[0-9.]|[0-9]*[.,][0-9])")
 """Matches a number with a plus or minus sign, or with a fraction: its digits alone would be a different number."""
 
 _LETTER = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}

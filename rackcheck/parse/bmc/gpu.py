@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Value
 from rackcheck.model.redfish_value import health, text_of, truth
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.chassis import in_chassis
@@ -20,7 +21,7 @@ from rackcheck.parse.bmc.systems import gibibytes, has_some, some
 UNLIMITED = 65535
 """The value of a 16-bit limit that means that there is no limit (SpeedLimitMHz of the recorded DGX H100)."""
 
-CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII)
+CALLED = regex(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII)
 """Matches a PCIe device's Id or Name that denotes a GPU (GPU1, GPU_SXM_3), but not a riser for GPUs."""
 
 SIDES = 16

@@ -11,6 +11,7 @@ from rackcheck.model.documents import NEXT, Documents, Walk
 from rackcheck.model.fact import Absent, Class, Facts, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
 from rackcheck.model.redfish_value import health, text_of
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource, counted
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.chassis import at_own, others
@@ -24,13 +25,11 @@ NEWEST = 50
 SHOWN = 5
 """Maximum number of entries of one log that are quoted in a fact."""
 
-_EVENTS = re.compile(r"event|sel|iml|iel|health|fault|alert|system log|chassis log|platform|lifecycle|lclog|xid", re.I)
-_OTHERS = re.compile(
-    r"audit|security|journal|post.?code|dump|debug|token|diagnostic|flight|fdr|console|host.?logger", re.I
-)
+_EVENTS = regex(r"event|sel|iml|iel|health|fault|alert|system log|chassis log|platform|lifecycle|lclog|xid", re.I)
+_OTHERS = regex(r"audit|security|journal|post.?code|dump|debug|token|diagnostic|flight|fdr|console|host.?logger", re.I)
 """Words in a log's Id or Name: `_EVENTS` denote logs of hardware events, `_OTHERS` logs of logins, traces and dumps."""
 
-_SKIP = re.compile(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
+_SKIP = regex(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
 
 
 def logs(docs: Documents, *places: str) -> Gathered:

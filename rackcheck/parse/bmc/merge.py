@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.identity import serial, uuid
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.host import Gathered
 from rackcheck.parse.bmc.item import not_there
@@ -18,7 +19,7 @@ LABELS = ("Socket", "DeviceLocator", "Location.PartLocation.ServiceLabel")
 IDENTITIES = {"UUID": uuid, "SerialNumber": serial}
 """Properties that identify a part, each with the function that spells it."""
 
-_NO_LINK = re.compile(r" has no \w+\Z")
+_NO_LINK = regex(r" has no \w+\Z")
 
 Complete = Callable[[Sequence[Resource]], bool]
 """A function that returns whether parts add up to what the host's summary reports; False if it reports nothing."""

@@ -1,12 +1,12 @@
 """Metric reports of a BMC: each resource has the current values of many sensors."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.excerpt import SOURCE, source
@@ -14,7 +14,7 @@ from rackcheck.parse.bmc.item import gather, members
 from rackcheck.parse.bmc.reading_kind import quantity
 from rackcheck.parse.bmc.sensor import of_kind, scaled, words
 
-SENSOR = re.compile(r"/redfish/v1/Chassis/(?P<chassis>[^/#]{1,200})/Sensors/(?P<sensor>[^/#]{1,200})")
+SENSOR = regex(r"/redfish/v1/Chassis/(?P<chassis>[^/#]{1,200})/Sensors/(?P<sensor>[^/#]{1,200})")
 """Matches the URI of a sensor.
 
 A URI with an anchor (`#...`) does not match, because it is the URI of something else, often of the sensor's history.

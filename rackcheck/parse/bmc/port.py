@@ -4,13 +4,14 @@ import re
 
 from rackcheck.model.fact import Reason, Unreadable, clean
 from rackcheck.model.redfish_value import amount, text_of
+from rackcheck.model.regex import regex
 from rackcheck.parse.bmc.part import listed
 
 LINKS = {"linkup": "up", "up": "up", "linkdown": "down", "down": "down", "nolink": "down"}
 LINKS |= {"starting": "starting", "training": "training"}
 """The state of a link for each value of LinkStatus (in lower case) in the DMTF's Port and NetworkPort schemas."""
 
-_ADDRESS = re.compile(r"[0-9a-f]{12}|[0-9a-f]{16}")
+_ADDRESS = regex(r"[0-9a-f]{12}|[0-9a-f]{16}")
 
 
 def link(value: object) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import measured
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
 
@@ -96,7 +97,7 @@ MOST = 256
 
 BASES: Mapping[str, str] = {"Zero": "zero", "Delta": "delta", "Headroom": "headroom"}
 
-DISTANCE = re.compile(r"margin|headroom|t[_ -]?limit|approach|superheat|subcool", re.IGNORECASE)
+DISTANCE = regex(r"margin|headroom|t[_ -]?limit|approach|superheat|subcool", re.IGNORECASE)
 """Matches names of sensors that may report a distance from a limit, or a difference between two liquids.
 
 The approach of a heat exchanger is how much warmer the liquid leaves it than the other liquid enters it.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import text_of
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource, same_place
 from rackcheck.parse.bmc import firmware
 from rackcheck.parse.bmc.firmware import INVENTORY
@@ -14,7 +15,7 @@ from rackcheck.parse.bmc.item import gather, keyed, members, read_ones
 
 _DATE = r"date\s*[:=]?\s*[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
 _VERSION = r"(?:ver|version|rev|revision)\.?\s*[:=]?\s*([0-9a-z][0-9a-z._-]*)"
-_COMPOSITE = re.compile(
+_COMPOSITE = regex(
     rf"(?:(?:bios|bmc|firmware|build)\s+)*(?:{_DATE}[\s,;]+{_VERSION}|{_VERSION}[\s,;]+(?:(?:bios|build)\s+)?{_DATE})",
     re.IGNORECASE | re.ASCII,
 )

@@ -3,14 +3,14 @@
 A GPU's index may change from one start of the node to the next, and a technician swaps the part with this label.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from rackcheck.model.fact import Reading
+from rackcheck.model.regex import regex
 from rackcheck.model.tree import Leaf
 
-OF_GPU = re.compile(r"burnin\.gpu/([^./]+)\.(?:peer/([^./]+)\.)?")
+OF_GPU = regex(r"burnin\.gpu/([^./]+)\.(?:peer/([^./]+)\.)?")
 """Matches the start of a fact about a GPU, or about the copies between two GPUs."""
 
 SOURCE = "burn-in"

@@ -14,6 +14,7 @@ from rackcheck.model import operator, unit
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Class, Value
 from rackcheck.model.operator import BadOperand, Test, Within
+from rackcheck.model.regex import regex
 
 ENOUGH = 3
 """Minimum number of machines or runs from which a median and a spread of a measurement are computed."""
@@ -30,12 +31,12 @@ SHARE = 0.02
 The half-width of a band is three times the median absolute deviation of the values, but at least 2 % of the median.
 """
 
-_ERRORS = re.compile(
+_ERRORS = regex(
     r"error|fault|fail|correct|panic|oops|crash|fatal|malformed|checksum|medium|machine check|\bbad\b|\bs?xids?\b"
 )
 """Words in a counter's name or help that show that it counts errors."""
 
-_IDLE = re.compile(r"\bidle|\bnow\b|\blately\b|\bdraws?\b|in use", re.IGNORECASE)
+_IDLE = regex(r"\bidle|\bnow\b|\blately\b|\bdraws?\b|in use", re.IGNORECASE)
 """Words in a fact's help which show that its value depends on the load."""
 
 

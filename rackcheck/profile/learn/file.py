@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 from rackcheck.profile.learn.claim import Claim, Why
 from rackcheck.profile.learn.rules import QUESTIONS, Learned, LearnQuestion, Lesson
 
 WIDTH = 120
 """Maximum number of characters of a line, unless a word is longer."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+%-]+)*\Z")
+_PLAIN = regex(r"[A-Za-z0-9/][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+%-]+)*\Z")
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 """Texts that other YAML readers convert to another type, so they are quoted, except `true` and `false` as operands."""
 

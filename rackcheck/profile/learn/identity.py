@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 
 from rackcheck.anonymise.identities import is_loose, is_name, of_facts, together
+from rackcheck.model.regex import regex
 from rackcheck.model.tree import Tree
 
 
@@ -28,5 +29,5 @@ def telling(trees: Iterable[Tree]) -> Callable[[str], bool]:
     return identifies
 
 
-_ADDRESS = re.compile(r"\b(?:[0-9a-f]{2}[:-]){5,31}[0-9a-f]{2}\b|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_ADDRESS = regex(r"\b(?:[0-9a-f]{2}[:-]){5,31}[0-9a-f]{2}\b|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 """Matches a hardware address, a GUID or a UUID in lower case."""

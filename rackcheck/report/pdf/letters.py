@@ -1,11 +1,12 @@
 """Finds which characters typst's fonts lack, by typesetting them with the installed version of typst."""
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Final
 
 import typst
+
+from rackcheck.model.regex import regex
 
 STANDARD: Final = "a-2a"
 """PDF/A-2a: for archiving, and tagged so that software can read the document aloud.
@@ -18,8 +19,8 @@ MOST = 4000
 
 _ASK = b"""#set document(date: datetime(year: 2000, month: 1, day: 1))
 #for char in json(bytes(sys.inputs.chars)) [#char #parbreak()]"""
-_REFUSED = re.compile(r'the text `"(.+?)"` could not be displayed')
-_ESCAPE = re.compile(r"\\u\{([0-9a-fA-F]{1,6})\}")
+_REFUSED = regex(r'the text `"(.+?)"` could not be displayed')
+_ESCAPE = regex(r"\\u\{([0-9a-fA-F]{1,6})\}")
 
 
 def lacking(texts: Iterable[str]) -> frozenset[str]:

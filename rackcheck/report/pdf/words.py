@@ -7,6 +7,7 @@ from typing import Any
 
 from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
+from rackcheck.model.regex import regex
 from rackcheck.views.locations import Whole, counted_names
 
 PIECE = 6
@@ -18,7 +19,7 @@ LONG = 14
 MARKS = 2
 """Maximum number of combining marks on one letter; more marks would be drawn over the lines above."""
 
-_FIELDS = re.compile(r"[^,;/:|\].@_-]*[,;/:|\].@_-]+|[^,;/:|\].@_-]+")
+_FIELDS = regex(r"[^,;/:|\].@_-]*[,;/:|\].@_-]+|[^,;/:|\].@_-]+")
 
 
 def text(message: str, limit: int = 600) -> str:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
 
+from rackcheck.model.regex import regex
+
 HEAD, HOST, BMC = "capture.json", "host.json", "bmc.json"
 BODY, HEADERS, TIME = "index.json", "headers.json", "time.json"
 
@@ -22,10 +24,8 @@ WAY = 600
 DEPTH = 24
 """Maximum number of folders in the path of a resource; URIs of recorded BMCs have at most 16 segments."""
 
-_ODD = re.compile(r"[^A-Za-z0-9._~$=,+@()&!-]")
-_TAKEN = re.compile(
-    r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?|(?:capture|host|bmc|index|headers|time)\.json", re.I
-)
+_ODD = regex(r"[^A-Za-z0-9._~$=,+@()&!-]")
+_TAKEN = regex(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?|(?:capture|host|bmc|index|headers|time)\.json", re.I)
 """Names that Windows reserves for devices, and names of rackcheck's files."""
 
 

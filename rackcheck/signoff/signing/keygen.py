@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 from rackcheck.signoff.signing.signers import Signers
 from rackcheck.signoff.signing.sshsig import NAMESPACE
 
@@ -27,7 +28,7 @@ PATIENCE = 300
 CHECKING = 30
 """Time limit of one check, in seconds; a check takes milliseconds."""
 
-_GOOD = re.compile(rb'Good "rackcheck-report" signature .*?with (\S+) key (SHA256:\S+)\s*', re.DOTALL)
+_GOOD = regex(rb'Good "rackcheck-report" signature .*?with (\S+) key (SHA256:\S+)\s*', re.DOTALL)
 _SIGNERS, _SIGNATURE = "allowed_signers", "signature"
 
 

@@ -7,7 +7,6 @@ except the manifest itself and `signatures/`. File names that `sha256sum` would 
 import contextlib
 import hashlib
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import visible
+from rackcheck.model.regex import regex
 from rackcheck.signoff.signing import files
 from rackcheck.signoff.signing.shape import BundleFault
 
@@ -29,7 +29,7 @@ SHOWN = 1000
 """Maximum number of faults reported; with more faults it is probably another bundle."""
 
 _OWN = frozenset({NAME, SIGNATURES})
-_LINE = re.compile(rb"([0-9a-f]{64})  ([^\x00-\x1f\x7f\\]+)")
+_LINE = regex(rb"([0-9a-f]{64})  ([^\x00-\x1f\x7f\\]+)")
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,15 @@
 """Finds unreviewed profiles: a bundle judged by a learned profile that no person has reviewed cannot be signed."""
 
 import hashlib
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from rackcheck.model.regex import regex
 from rackcheck.profile.document import SIZE
 from rackcheck.profile.reviewed import unreviewed
 from rackcheck.signoff.signing import bundles, files, manifest
 
-_PROFILE = re.compile(r"(?:.*/)?profile/([^/]+\.yaml)")
+_PROFILE = regex(r"(?:.*/)?profile/([^/]+\.yaml)")
 """Matches the path, in a bundle, of a profile of a run or of the acceptance."""
 
 

@@ -2,19 +2,19 @@
 
 import base64
 import binascii
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rackcheck.base import safe_read
 from rackcheck.base.user_error import UserError
+from rackcheck.model.regex import regex
 from rackcheck.signoff.signing.sshsig import NAMESPACE
 
 SIZE = 1 << 20
 """Maximum size of a file of keys, in bytes."""
 
-_KIND = re.compile(r"[a-z0-9][a-z0-9.@-]{0,79}")
+_KIND = regex(r"[a-z0-9][a-z0-9.@-]{0,79}")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import re
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
+from rackcheck.model.regex import regex
+
 FORMAT = 1
 
 SIZE = 4096
@@ -19,10 +21,10 @@ LONGEST = 200
 FORM = "%Y-%m-%dT%H:%M:%SZ"
 """The format of a time, in UTC."""
 
-PARTY = re.compile(r"[a-z][a-z0-9-]{0,39}")
-_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+PARTY = regex(r"[a-z][a-z0-9-]{0,39}")
+_TIME = regex(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _NAMES = ("bundle", "level", "manifest", "party", "name", "time")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = regex(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.redfish_value import BROKEN
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Body
 from rackcheck.model.secret import DEPTH, scrub, scrub_text
 from rackcheck.model.secret_filter import Hiding
@@ -17,17 +18,17 @@ from rackcheck.model.secret_filter import Hiding
 BUSY = frozenset({429, 502, 503, 504})
 MOVED = frozenset({301, 302, 303, 307, 308})
 
-LOCATION = re.compile(
+LOCATION = regex(
     r"(?:https://(?P<host>[^/\s@]{1,300}))?"
     r"(?P<path>(?P<collection>/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions)/(?P<name>[^\s/%?#\\]{1,200})/?)",
     re.ASCII | re.IGNORECASE,
 )
 """Pattern of a session's URI."""
 
-COLLECTION = re.compile(r"/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions/?", re.ASCII | re.IGNORECASE)
+COLLECTION = regex(r"/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions/?", re.ASCII | re.IGNORECASE)
 """Matches the URI of the session collection in the service root; credentials are posted only to such a URI."""
 
-GONE = re.compile(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not found", re.IGNORECASE)
+GONE = regex(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not found", re.IGNORECASE)
 """Error texts for a missing resource: MessageIds of the Base registry, and messages of iDRAC."""
 
 VALUES = 100_000

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import ROOT, Body, Resource, same_place
 
 NEVER = frozenset({"entries", "sessions"})
@@ -29,7 +30,7 @@ SAME = ("Id", "Name", "SerialNumber", "Model", "PartNumber", "Version", "MemberI
 OF_ANSWER = frozenset({"@odata.context", "@odata.etag"})
 """Annotations of a reply, which are not properties of the resource; a resource fetched alone may have more of them."""
 
-_EXPAND = re.compile(r"(?:\$|%24)expand=", re.IGNORECASE)
+_EXPAND = regex(r"(?:\$|%24)expand=", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

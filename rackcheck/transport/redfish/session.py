@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport.redfish.answer import (
@@ -57,7 +58,7 @@ def bounded(seconds: float, times: float, left: float) -> float:
 NO_SESSIONS = frozenset({404, 405, 501})
 """Status codes of a login on a BMC that does not support sessions (iDRAC 8); other status codes reject the login."""
 
-LIMIT = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
+LIMIT = regex(r"RAC0218|SessionLimit", re.IGNORECASE)
 """iDRAC's message with status 503 if all sessions are in use; a retry cannot succeed then."""
 
 SESSIONS = f"{ROOT}/SessionService/Sessions"

@@ -2,7 +2,6 @@
 
 import io
 import logging
-import re
 import socket
 import ssl
 import threading
@@ -26,6 +25,7 @@ from urllib3 import exceptions as wrong
 from urllib3.connection import HTTPSConnection
 
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport.redfish.handshake import Handshake
 
@@ -233,7 +233,7 @@ class PinnedTls(HTTPAdapter):
         )
 
 
-OLD = re.compile(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|KEY_TOO_SMALL|NO_CIPHERS")
+OLD = regex(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|KEY_TOO_SMALL|NO_CIPHERS")
 """OpenSSL's errors for a failed handshake with a server that supports only unsafe TLS versions, ciphers or keys."""
 
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 
 RESULTS = ("pass", "warn", "fail")
 """The verdicts that a tool itself can give, from best to worst."""
@@ -22,7 +23,7 @@ MOST = 4096
 """Maximum number of entries of one kind, such as lines or tests, in one output; longer output is unreadable."""
 
 _REASONS = {"tool missing": Reason.TOOL_MISSING, "denied": Reason.DENIED, "hang": Reason.TIMEOUT}
-_DOTTED = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}")
+_DOTTED = regex(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}")
 
 ToolFacts = Iterator[tuple[str, Reading]]
 """The type of a reader's result: pairs of a fact path and its reading."""

@@ -7,12 +7,12 @@ The version of cuBLASLt differs between nodes, and the rate depends on this vers
 of cuBLASLt is therefore reported with the rates, and no rule of rackcheck compares rates of different versions.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rackcheck.model.catalogue import Kind, collection, integer, quantity, version
 from rackcheck.model.fact import Absent, Class, Reading, Reason, Sourced, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, document, nothing, number
 
 GIVES: Mapping[str, Kind] = {
@@ -62,7 +62,7 @@ _SOURCE = "Azure/AI-benchmarking-guide, Azure_Results: random data; its versions
 
 _OLDER = Unknown(Reason.NOT_TESTED, "the burn-in has no products of integers as bf16")
 
-_GPU = re.compile(r"[0-9]{1,4}")
+_GPU = regex(r"[0-9]{1,4}")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:

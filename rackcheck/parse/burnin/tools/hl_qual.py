@@ -5,13 +5,13 @@ images. This parser reads only what public validation scripts of users read: a l
 the line after it, which is `PASSED` or `FAILED`. It is not verified on hardware.
 """
 
-import re
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 from rackcheck.model.catalogue import Kind, text
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, clean
+from rackcheck.model.regex import regex
 from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer
 
 GIVES: Mapping[str, Kind] = {
@@ -20,7 +20,7 @@ GIVES: Mapping[str, Kind] = {
     )
 }
 
-_VERDICT = re.compile(r"[\s=*#-]{0,120}(PASSED|FAILED)[\s=*#-]{0,120}")
+_VERDICT = regex(r"[\s=*#-]{0,120}(PASSED|FAILED)[\s=*#-]{0,120}")
 _VERDICTS = {"PASSED": "pass", "FAILED": "fail"}
 
 

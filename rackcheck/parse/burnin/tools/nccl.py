@@ -16,6 +16,7 @@ from typing import Any
 
 from rackcheck.model.catalogue import Kind, collection, integer, quantity, version
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.parse.burnin.tools.answer import MOST, ToolFacts, answer, decimal, nothing
 
 _MEASURED = Class.MEASUREMENT
@@ -32,9 +33,9 @@ GIVES: Mapping[str, Kind] = {
     "burnin.all_reduce.size/*.busbw": quantity("B/s", "The bus bandwidth at the size.", _MEASURED),
 }
 
-_HEAD = re.compile(r"#\s{1,99}size\s{1,99}count\s{1,99}type\s.{0,400}")
-_RANK = re.compile(r"#\s{1,9}Rank\s{1,9}[0-9]{1,6}\s.{0,400}")
-_NCCL = re.compile(r"NCCL version ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})")
+_HEAD = regex(r"#\s{1,99}size\s{1,99}count\s{1,99}type\s.{0,400}")
+_RANK = regex(r"#\s{1,9}Rank\s{1,9}[0-9]{1,6}\s.{0,400}")
+_NCCL = regex(r"NCCL version ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})")
 _HALF = ("time", "algbw", "busbw")
 
 NcclRow = tuple[int, float, int | None]

@@ -17,6 +17,7 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, quantity, text, version
 from rackcheck.model.fact import Class, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
+from rackcheck.model.regex import regex
 from rackcheck.parse.burnin.tools.answer import MOST, ToolFacts, ToolRecord, answer, decimal, document, nothing, number
 
 _MEASURED = Class.MEASUREMENT
@@ -37,7 +38,7 @@ WRONG = "Invalid value when checking the pattern"
 WAIVED = Unknown(Reason.NOT_TESTED, "nvbandwidth skipped the test (Waived)")
 """The reading of a test that nvbandwidth left out because the node cannot run it: a single GPU has no peer."""
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
+_NAME = regex(r"[a-z][a-z0-9_]{0,79}")
 
 
 @dataclass(frozen=True, slots=True)

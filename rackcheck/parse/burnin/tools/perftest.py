@@ -17,6 +17,7 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, integer, quantity, text
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
+from rackcheck.model.regex import regex
 from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, decimal, nothing
 
 _MEASURED = Class.MEASUREMENT
@@ -29,12 +30,12 @@ GIVES: Mapping[str, Kind] = {
     "burnin.ib_write_bw.nic/*.link": text("The link type: IB or Ethernet.", _MEASURED, ("IB", "Ethernet")),
 }
 
-_HEAD = re.compile(
+_HEAD = regex(
     r"#bytes\s{1,20}#iterations\s{1,20}BW peak\[(\S{1,10})\]\s{1,20}BW average\[(\S{1,10})\](\s{1,20}MsgRate\[Mpps\])?"
 )
 _UNITS = {"Gb/sec": 1e9 / 8, "MB/sec": 2.0**20, "MiB/sec": 2.0**20}
-_RULE = re.compile(r"-{20,120}")
-_NOISE = re.compile(r"(?:Conflicting CPU frequency values detected|Test integrity may be harmed).{0,200}")
+_RULE = regex(r"-{20,120}")
+_NOISE = regex(r"(?:Conflicting CPU frequency values detected|Test integrity may be harmed).{0,200}")
 _HERE = {"127.0.0.1", "localhost", "::1"}
 
 

@@ -5,12 +5,12 @@ rocblas-Gflops,us`, and the values in the next line). It is not verified on hard
 AMD's page "System Validation" has a minimum rate. rocblas-bench reports no verdict.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from rackcheck.model.catalogue import Kind, collection, quantity
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, clean
+from rackcheck.model.regex import regex
 from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, decimal, nothing
 
 GIVES: Mapping[str, Kind] = {
@@ -21,7 +21,7 @@ GIVES: Mapping[str, Kind] = {
 SHAPE = {"transA": "N", "transB": "T", "M": "4000", "N": "4000", "K": "4000"}
 """The columns that identify the product for which the fact `rate` is defined."""
 
-_GPU = re.compile(r"[0-9]{1,4}")
+_GPU = regex(r"[0-9]{1,4}")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:

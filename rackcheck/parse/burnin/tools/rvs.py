@@ -14,7 +14,6 @@ on hardware.
 - An error of rvs is printed as `[ERROR ]`, and rvs may still exit with 0. After an error, nothing counts as passed.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, quantity, text
 from rackcheck.model.fact import Absent, Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
+from rackcheck.model.regex import regex
 from rackcheck.parse.burnin.tools.answer import MOST, ToolFacts, ToolRecord, answer, decimal, nothing, worst
 
 _MEASURED = Class.MEASUREMENT
@@ -42,15 +42,15 @@ LINES = 65536
 NO_TARGET = Absent("the configuration has no target")
 """The reading of an action whose target is 0."""
 
-_ERROR = re.compile(r"\[ERROR {0,3}\]")
-_RESULT = re.compile(
+_ERROR = regex(r"\[ERROR {0,3}\]")
+_RESULT = regex(
     r"(?:\[RESULT\] {0,2}\[ {0,20}[0-9.]{1,30} {0,20}\] {1,2})?"
     r"\[([!-~]{1,100})\] \[GPU:: (?:[0-9]{1,4} - )?([0-9]{1,10})(?: - [0-9a-f:.]{7,20})?\] (.{1,200})"
 )
-_NAME = re.compile(r"[!-~]{1,100}")
-_RATE = re.compile(r"GFLOPS ([0-9.]{1,25}) Target GFLOPS: ([0-9.]{1,25}) met: (TRUE|FALSE)")
-_PASS = re.compile(r"pass: (TRUE|FALSE)")
-_POWER = re.compile(r"Power\(W\) ([0-9.]{1,25})")
+_NAME = regex(r"[!-~]{1,100}")
+_RATE = regex(r"GFLOPS ([0-9.]{1,25}) Target GFLOPS: ([0-9.]{1,25}) met: (TRUE|FALSE)")
+_PASS = regex(r"pass: (TRUE|FALSE)")
+_POWER = regex(r"Power\(W\) ([0-9.]{1,25})")
 _VERDICTS = {"TRUE": "pass", "FALSE": "fail"}
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, quantity, text
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
+from rackcheck.model.regex import regex
 from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, decimal, nothing
 
 _MEASURED = Class.MEASUREMENT
@@ -35,7 +36,7 @@ STRESSORS = ("cpu", "matrix", "vm")
 FAILED = 2
 """The exit status of stress-ng if a stressor failed."""
 
-_LINE = re.compile(r"stress-ng: (fail|error): {1,9}\[[0-9]{1,9}\] ([a-z0-9-]{1,40}): (.{0,400})")
+_LINE = regex(r"stress-ng: (fail|error): {1,9}\[[0-9]{1,9}\] ([a-z0-9-]{1,40}): (.{0,400})")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:

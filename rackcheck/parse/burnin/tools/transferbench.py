@@ -15,6 +15,7 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, quantity, text
 from rackcheck.model.fact import Absent, Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
+from rackcheck.model.regex import regex
 from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, decimal, nothing
 
 _MEASURED = Class.MEASUREMENT
@@ -32,7 +33,7 @@ GIVES: Mapping[str, Kind] = {
     "burnin.transferbench.pair/*.rate": quantity("B/s", "The rate of copies of the pair.", _MEASURED),
 }
 
-WRONG = re.compile(r"Unexpected (?:output )?mismatch (?:at index|for destination)")
+WRONG = regex(r"Unexpected (?:output )?mismatch (?:at index|for destination)")
 """TransferBench's message for a copy that did not arrive intact."""
 
 NO_PEER = Absent("the node has only one GPU")
@@ -40,8 +41,8 @@ NO_PEER = Absent("the node has only one GPU")
 
 _HEAD = {"Uni": re.compile(r"Unidirectional copy peak bandwidth GB/s \[Local read / Remote write\] .{1,60}"),
          "Bi": re.compile(r"Bidirectional copy peak bandwidth GB/s \[Local read / Remote write\] .{1,60}")}  # fmt: skip
-_ROW = re.compile(r"(CPU|GPU) ([0-9]{2,3}) {1,2}(->|<-)((?: {1,12}(?:[0-9]{1,7}\.[0-9]{2}|N/A)){1,128})")
-_MEANS = re.compile(r"Averages \(During {1,2}(?:Uni|Bi)Dir\):((?: {1,12}(?:[0-9]{1,7}\.[0-9]{2}|N/A)){4})")
+_ROW = regex(r"(CPU|GPU) ([0-9]{2,3}) {1,2}(->|<-)((?: {1,12}(?:[0-9]{1,7}\.[0-9]{2}|N/A)){1,128})")
+_MEANS = regex(r"Averages \(During {1,2}(?:Uni|Bi)Dir\):((?: {1,12}(?:[0-9]{1,7}\.[0-9]{2}|N/A)){4})")
 _KINDS = ("cpu:cpu", "cpu:gpu", "gpu:cpu", "gpu:gpu")
 
 TransferRates = dict[tuple[str, str], float]

@@ -1,16 +1,16 @@
 """Fields of /proc/cpuinfo, counted over all CPUs: for each value of a field, how many CPUs report it."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import number, rows
 
 Counted = Mapping[str, Mapping[str, int]]
 """The number of CPUs that report a value, by the field's name and then by value."""
 
-_ROW = re.compile(r" *([0-9]{1,6}) ([^:]{1,40}?)\s*: ?(.*)")
+_ROW = regex(r" *([0-9]{1,6}) ([^:]{1,40}?)\s*: ?(.*)")
 
 
 @dataclass(frozen=True)

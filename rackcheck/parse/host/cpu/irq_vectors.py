@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.regex import regex
 
 # Lists of CPUs are kept as ranges, so that no list is expanded to check whether it contains another list.
 
@@ -48,8 +49,8 @@ def within(inner: Ranges, outer: Ranges) -> bool:
 
 HIDDEN = "?"
 
-_DEVICE = re.compile(r"device ([0-9a-f:.]{1,20}) (\?|[0-9,-]{0,4000})")
-_VECTOR = re.compile(r"[0-9]{1,6} (\?|[0-9,-]{0,4000})")
+_DEVICE = regex(r"device ([0-9a-f:.]{1,20}) (\?|[0-9,-]{0,4000})")
+_VECTOR = regex(r"[0-9]{1,6} (\?|[0-9,-]{0,4000})")
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,16 @@ report.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 
 MOST = 256
 """Maximum number of GPUs read from one node; a partitioned MI300X counts as eight."""
 
-_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_ADDRESS = regex(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 def gpus(answer: str) -> list[Mapping[str, Any]]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.regex import regex
 
-_KIND = re.compile(r"""["']?\bkind["']? ?: ?["']?([\w.-]{1,100}/[\w.-]{1,100})""")
-_DRIVER = re.compile(r"/libcuda\.so\.([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\b")
-_DEVICE = re.compile(r"""^ {0,20}-? ?["']?name["']?: ?["']?[^"'\s,]{1,100}["']?,? *$""", re.MULTILINE)
-_FLOWING = re.compile(r"^devices: *[^\s#]", re.MULTILINE)
+_KIND = regex(r"""["']?\bkind["']? ?: ?["']?([\w.-]{1,100}/[\w.-]{1,100})""")
+_DRIVER = regex(r"/libcuda\.so\.([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\b")
+_DEVICE = regex(r"""^ {0,20}-? ?["']?name["']?: ?["']?[^"'\s,]{1,100}["']?,? *$""", re.MULTILINE)
+_FLOWING = regex(r"^devices: *[^\s#]", re.MULTILINE)
 """Matches a YAML list of devices that begins on the line of `devices:`; devices in such a list are not counted."""
 
 

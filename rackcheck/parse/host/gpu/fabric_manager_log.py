@@ -8,17 +8,17 @@ newest part that have one of these forms:
     the same with WARNING, FATAL or CRITICAL, and with or without `[tid 1374]`
 """
 
-import re
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows, whole
 
-_START = re.compile(r"\[[^\]]{1,40}\] \[[A-Z]{1,12}\] \[tid [0-9]{1,10}\] Fabric Manager version \S{1,40} is running\b")
-_BAD = re.compile(r"\[[^\]]{1,40}\] \[(?P<level>WARNING|ERROR|FATAL|CRITICAL)\] (?:\[tid [0-9]{1,10}\] )?(?P<said>.*)")
-_FATAL = re.compile(r"detected NVSwitch fatal error|Fabric Manager detected GPU NVL Fatal error")
-_HARMLESS = re.compile(r"detected NVSwitch non-fatal error")
-_SWITCH = re.compile(r"detected NVSwitch (?:non-)?fatal error (?P<code>[0-9]{1,6})\b")
+_START = regex(r"\[[^\]]{1,40}\] \[[A-Z]{1,12}\] \[tid [0-9]{1,10}\] Fabric Manager version \S{1,40} is running\b")
+_BAD = regex(r"\[[^\]]{1,40}\] \[(?P<level>WARNING|ERROR|FATAL|CRITICAL)\] (?:\[tid [0-9]{1,10}\] )?(?P<said>.*)")
+_FATAL = regex(r"detected NVSwitch fatal error|Fabric Manager detected GPU NVL Fatal error")
+_HARMLESS = regex(r"detected NVSwitch non-fatal error")
+_SWITCH = regex(r"detected NVSwitch (?:non-)?fatal error (?P<code>[0-9]{1,6})\b")
 
 
 @dataclass(frozen=True)

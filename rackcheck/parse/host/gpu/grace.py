@@ -1,12 +1,12 @@
 """The temperature and power sensors of NVIDIA's Grace CPUs, identified by the names that firmware gives them."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import whole
 
-_NAME = re.compile("is (?:Thermal Zone Skt([0-9]{1,3}) TJMax|(CPU|SysIO|Module|Grace) Power Socket ([0-9]{1,3}))")
+_NAME = regex("is (?:Thermal Zone Skt([0-9]{1,3}) TJMax|(CPU|SysIO|Module|Grace) Power Socket ([0-9]{1,3}))")
 
 ZONE = "zone"
 """Dictionary key of a socket's thermal zone; the keys of its power meters are CPU, SysIO, Module and Grace."""

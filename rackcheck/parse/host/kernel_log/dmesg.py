@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from rackcheck.model.catalogue import Kind, integer, text
 from rackcheck.model.fact import Absent, Class, Facts, Unreadable, clean
 from rackcheck.model.path import spell_key
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import natural
 
 LONGEST = 2048
@@ -23,13 +24,13 @@ _PARTS = {"<pci>": r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", "<driver>": 
 
 _TIME = r"\[ *(?P<seconds>[0-9]{1,12}\.[0-9]{1,9})\]"
 _DATE = r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9:]{5,20}\]|\[\.\.\.\]|[0-9]{4}-[0-9]{2}-[0-9]{2}T\S{1,30}(?= )"
-_BEFORE = re.compile(
+_BEFORE = regex(
     r"(?:<[0-9]{1,3}>)?"
     r"(?:[a-z0-9]{1,8} *: *(?:emerg|alert|crit|err|warn|notice|info|debug) *: )?"
     rf"(?:(?:{_TIME}|{_DATE}) ?)?(?:\[ *[TC][0-9]{{1,10}}\] ?)?(?:kernel: )? *"
 )
 
-_KEPT_BACK = re.compile(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\b")
+_KEPT_BACK = regex(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 from rackcheck.parse.host.kernel_log import dmesg
 
@@ -21,7 +22,7 @@ STARTED = "f77379a8490b408bbe5f6940505a777b"
 EARLY = 300
 """Seconds after boot by which journald has started for the first time; a later start of journald is a restart."""
 
-_BLOB = re.compile(r"\[[0-9]{1,6}(?:\.[0-9])?[BKMG] blob data\]")
+_BLOB = regex(r"\[[0-9]{1,6}(?:\.[0-9])?[BKMG] blob data\]")
 
 
 def of_this_boot(answer: str) -> str:

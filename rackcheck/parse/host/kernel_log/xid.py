@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 
 XIDS, SXIDS = "NVRM: Xid", " SXid ("
 """A text in every line about an error of a GPU (Xid), and a text in every line about an error of an NVSwitch (SXid)."""
@@ -21,17 +22,17 @@ _PLACE = (
     r"\((?:PCI:)?(?P<domain>[0-9a-fA-F]{4,8}):(?P<device>[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.(?P<function>[0-7]))?"
     r"(?: GPU-I:[0-9]{1,5}(?: GPU-CI:[0-9]{1,5})?)?\)"
 )
-XID = re.compile(rf"NVRM: Xid {_PLACE}: (?P<code>[0-9]{{1,5}})\b(?P<rest>[^\n]*)")
-SXID = re.compile(rf"nvidia-nvswitch[0-9]{{1,3}}: SXid {_PLACE}: (?P<code>[0-9]{{1,6}})\b(?P<rest>[^\n]*)")
-_WHOSE = re.compile(r"(?P<pid>, pid='?(?:[0-9]{1,10}|<unknown>)'?)(?:, name=.{0,20}?(?=, |$))?(?P<rest>.*)")
-_NVLINK = re.compile(
+XID = regex(rf"NVRM: Xid {_PLACE}: (?P<code>[0-9]{{1,5}})\b(?P<rest>[^\n]*)")
+SXID = regex(rf"nvidia-nvswitch[0-9]{{1,3}}: SXid {_PLACE}: (?P<code>[0-9]{{1,6}})\b(?P<rest>[^\n]*)")
+_WHOSE = regex(r"(?P<pid>, pid='?(?:[0-9]{1,10}|<unknown>)'?)(?:, name=.{0,20}?(?=, |$))?(?P<rest>.*)")
+_NVLINK = regex(
     r"(?P<unit>[A-Z][A-Z0-9_]{1,40}(?:/[A-Z][A-Z0-9_]{1,40})?) +(?P<severity>Fatal|Nonfatal) +"
     r"XC[0-9]{1,3} +i[0-9]{1,3} +Link +(?P<link>-?[0-9]{1,3}) +\("
 )
-_RECOVERY = re.compile(
+_RECOVERY = regex(
     r"GPU recovery action changed from 0x[0-9a-f]{1,8} \([^()]{1,60}\) to 0x[0-9a-f]{1,8} \((?P<action>[^()]{1,60})\)"
 )
-_SWITCH = re.compile(r", (?P<severity>Fatal|Non-fatal), (?:Link (?P<link>[0-9]{1,3}) )?(?P<words>.{1,80})")
+_SWITCH = regex(r", (?P<severity>Fatal|Non-fatal), (?:Link (?P<link>[0-9]{1,3}) )?(?P<words>.{1,80})")
 
 NVLINK = frozenset(range(144, 151))
 """Numbers of the Xids of Blackwell's NVLink; their lines end with sub-fields that identify the error."""

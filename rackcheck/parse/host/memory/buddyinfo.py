@@ -1,13 +1,13 @@
 """/proc/buddyinfo: each zone's free memory by the size of the free blocks; see proc_buddyinfo(5)."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
-_ZONE = re.compile(r"Node ([0-9]{1,5}), zone +\w{1,20}((?: +[0-9]{1,15}){2,20}) *")
+_ZONE = regex(r"Node ([0-9]{1,5}), zone +\w{1,20}((?: +[0-9]{1,15}){2,20}) *")
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 import re
 
 from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.regex import regex
 from rackcheck.parse.host.os.dmidecode import Structure, measured
 
-_CHANNEL = re.compile(r"(.{0,64}?channel[ _-]?[a-z0-9]{1,2})(?![a-z0-9]).{0,64}", re.IGNORECASE)
+_CHANNEL = regex(r"(.{0,64}?channel[ _-]?[a-z0-9]{1,2})(?![a-z0-9]).{0,64}", re.IGNORECASE)
 
 
 def channel(device: Structure) -> str | Unknown:

@@ -1,10 +1,10 @@
 """Counters of memory errors in the kernel's EDAC folders, /sys/devices/system/edac/mc."""
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from rackcheck.model.regex import regex
 from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import whole
 
@@ -13,7 +13,7 @@ MC = "/sys/devices/system/edac/mc/mc*"
 MODULES = (f"{MC}/dimm*", f"{MC}/rank*")
 ROW, CHANNEL = f"{MC}/csrow*", f"{MC}/csrow*/ch*"
 
-_NUMBER = re.compile("[0-9]{1,4}")
+_NUMBER = regex("[0-9]{1,4}")
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,15 @@
 """The output of iproute2's `ip -o`: one row for each address of an interface, or for each VLAN interface."""
 
-import re
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Absent, Reading, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 FAMILIES = ("ipv4", "ipv6")
 
-_ADDRESS = re.compile(r"[0-9]{1,9}: +\S{1,64} +(inet6?) ([0-9a-fA-F.:]{2,45}(?:/[0-9]{1,3})?) ([^\n]{0,300})")
-_VLAN = re.compile(
+_ADDRESS = regex(r"[0-9]{1,9}: +\S{1,64} +(inet6?) ([0-9a-fA-F.:]{2,45}(?:/[0-9]{1,3})?) ([^\n]{0,300})")
+_VLAN = regex(
     r"[0-9]{1,9}: ([^\s@:]{1,15})@([^\s@:]{1,15}): <[^>]{0,200}> mtu ([0-9]{1,6}) [^\n]{0,400}?state ([A-Z]{1,20}) "
     r"[^\n]{0,600}? vlan protocol (802\.1[a-zA-Z]{1,2}) id ([0-9]{1,4})[^\n]{0,600}"
 )

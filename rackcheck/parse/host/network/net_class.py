@@ -1,9 +1,9 @@
 """A network interface's folder in /sys/class/net (Documentation/ABI, sysfs-class-net)."""
 
-import re
 from collections.abc import Callable, Iterator
 
 from rackcheck.model.fact import Absent, Sourced, Unreadable, Value
+from rackcheck.model.regex import regex
 from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import line, whole
 
@@ -34,7 +34,7 @@ COUNTERS = {
 }  # fmt: skip
 """The counters in an interface's folder `statistics/`, with their meanings from sysfs-class-net-statistics."""
 
-_FLAGS = re.compile(r"0x[0-9a-fA-F]{1,8}")
+_FLAGS = regex(r"0x[0-9a-fA-F]{1,8}")
 _TYPES = {"1": "Ethernet", "32": "InfiniBand", "772": "loopback"}
 _ORIGINS = {"0": "permanent", "1": "random", "2": "stolen", "3": "set"}
 _UNKNOWN_SPEEDS = (-0.001, 4294967.295)

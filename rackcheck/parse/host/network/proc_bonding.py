@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.regex import regex
 
 MEMBERS = 64
 """Maximum number of members of a bond; a report with more members is not read."""
 
-_DIGITS = re.compile(r"([0-9]{1,12})")
-_MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
+_DIGITS = regex(r"([0-9]{1,12})")
+_MEGABITS = regex(r"([0-9]{1,9}) Mbps")
 
 
 @dataclass(frozen=True)

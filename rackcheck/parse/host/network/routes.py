@@ -3,10 +3,11 @@
 import re
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import whole
 
 _UP, _REJECT = 0x1, 0x200
-_ANYWHERE = re.compile(r"0{32} 00 0{32} 00 ")
+_ANYWHERE = regex(r"0{32} 00 0{32} 00 ")
 
 
 def ipv4(content: str) -> tuple[str, str]:

@@ -3,13 +3,14 @@
 import re
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import whole
 
 MOST = 2000
 """Maximum number of lines of an output about one interface; a longer output is not read."""
 
 
-_COMPLAINT = re.compile(r"(?:netlink error|Cannot [a-z -]{1,60}): [^\n]{1,200}\n?")
+_COMPLAINT = regex(r"(?:netlink error|Cannot [a-z -]{1,60}): [^\n]{1,200}\n?")
 _REFUSED = ("not permitted", "permission denied")
 
 
@@ -87,14 +88,14 @@ def halves(text: str) -> tuple[dict[str, str], dict[str, str]]:
     return highest, current
 
 
-_TELLING = re.compile(
+_TELLING = regex(
     r"err|drop|discard|crc|fcs|pause|timeout|fec|symbol|lost|miss|carrier|ecn|cnp|out_of|retrans|link_down"
     r"|jabber|fragment|undersize|oversize|alloc_fail|no_buf|buf_fail|buff_alloc|corrected|wqe|prio[0-9]|overflow|stomped",
     re.IGNORECASE,
 )
 """Matches the names of statistics about errors, losses and flow control, but not of those about sizes and traffic."""
 
-_QUEUE = re.compile(r"^(\[|(?:(?:rx|tx)[_-])?queue_|(?:rx|tx|ch|rxq|txq)[_-]?)([0-9]{1,4})(?=\]|[_.-])")
+_QUEUE = regex(r"^(\[|(?:(?:rx|tx)[_-])?queue_|(?:rx|tx|ch|rxq|txq)[_-]?)([0-9]{1,4})(?=\]|[_.-])")
 """Matches the beginning of a per-queue statistic's name; the second group is the queue's number."""
 
 STATISTICS = 400

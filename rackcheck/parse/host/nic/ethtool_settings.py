@@ -3,11 +3,11 @@
 A value is absent if the driver leaves it out, or if ethtool prints it as `n/a`.
 """
 
-import re
 from collections.abc import Mapping
 
 from rackcheck.model.fact import Absent, Reading, Unreadable, clean
 from rackcheck.model.path import spell_key
+from rackcheck.model.regex import regex
 from rackcheck.parse.host.nic import ethtool
 
 VERSIONS = {"driver_version": "version", "firmware": "firmware-version", "option_rom": "expansion-rom-version"}
@@ -32,8 +32,8 @@ _CONFIGURED = ("Supported/Configured FEC encodings", "Configured FEC encodings")
 
 _MODES = {"link_modes": "Supported link modes", "partner_modes": "Link partner advertised link modes"}
 _NO_VERSION = {"", "N/A", "n/a"}
-_BOTH = re.compile(r"(on|off|n/a) {1,8}TX: (on|off|n/a)")
-_PERMANENT = re.compile(r"Permanent address: ((?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|not set)")
+_BOTH = regex(r"(on|off|n/a) {1,8}TX: (on|off|n/a)")
+_PERMANENT = regex(r"Permanent address: ((?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|not set)")
 
 
 def versions(text: str) -> dict[str, Reading]:

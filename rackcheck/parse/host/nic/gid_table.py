@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
-_PORT = re.compile(r"port ([^/\s]{1,100})/ports/([0-9]{1,5})")
-_ENTRY = re.compile(r"([0-9]{1,5})\|((?:[0-9a-f]{4}:){7}[0-9a-f]{4})\|([^|]{0,40})\|([^|]{0,40})")
+_PORT = regex(r"port ([^/\s]{1,100})/ports/([0-9]{1,5})")
+_ENTRY = regex(r"([0-9]{1,5})\|((?:[0-9a-f]{4}:){7}[0-9a-f]{4})\|([^|]{0,40})\|([^|]{0,40})")
 _MAPPED = "0000:0000:0000:0000:0000:ffff:"
 """Beginning of a GID that contains an IPv4 address."""
 

@@ -5,13 +5,13 @@ NUMBER`, `issm0 yes DEVICE NUMBER` or `uverbs0 no DEVICE -`. A row `port - DEVIC
 is `rdma_cm yes - -` or `rdma_cm no - -`.
 """
 
-import re
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
-_ROW = re.compile(r"(umad|issm|uverbs|port|rdma_cm)([0-9]{0,6}) (yes|no|-) ([^\s/]{1,100}) ([0-9]{1,5}|-)")
+_ROW = regex(r"(umad|issm|uverbs|port|rdma_cm)([0-9]{0,6}) (yes|no|-) ([^\s/]{1,100}) ([0-9]{1,5}|-)")
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,18 @@
 """An RDMA port's folder in /sys/class/infiniband: its state, rate, ids and counters."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Absent, Reading, Sourced, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import line, whole
 
-_STATE = re.compile(r"[0-9]{1,9}: ([^\n]{1,1000})")
-_RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec \(([0-9]{1,2}X)(?: [A-Za-z0-9]{1,20})?\)")
-_NUMBER = re.compile(r"0x[0-9a-fA-F]{1,16}|[0-9]{1,10}")
-_GID = re.compile(r"([0-9a-f]{4}:){7}[0-9a-f]{4}")
-_TRAFFIC_CLASS = re.compile(r"(?:Global )?tclass=([0-9]{1,3})")
+_STATE = regex(r"[0-9]{1,9}: ([^\n]{1,1000})")
+_RATE = regex(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec \(([0-9]{1,2}X)(?: [A-Za-z0-9]{1,20})?\)")
+_NUMBER = regex(r"0x[0-9a-fA-F]{1,16}|[0-9]{1,10}")
+_GID = regex(r"([0-9a-f]{4}:){7}[0-9a-f]{4}")
+_TRAFFIC_CLASS = regex(r"(?:Global )?tclass=([0-9]{1,3})")
 _BITS = {
     "symbol_error": 16, "link_error_recovery": 8, "link_downed": 8, "port_rcv_errors": 16,
     "port_rcv_remote_physical_errors": 16, "port_rcv_switch_relay_errors": 16, "port_xmit_discards": 16,

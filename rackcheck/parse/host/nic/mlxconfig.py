@@ -3,10 +3,10 @@
 Based on the documentation and on outputs that others published; not verified on our own hardware.
 """
 
-import re
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Reading, Unreadable, clean
+from rackcheck.model.regex import regex
 
 LINES = 800
 """Maximum number of lines in mlxconfig's output for one PCI function; a longer output is not read."""
@@ -16,8 +16,8 @@ LEAVES = ("model", "part", "config", "config_waiting")
 
 _DESCRIPTIONS = {"model": "Device type", "part": "Name"}
 _HEAD = "Configurations:"
-_ROW = re.compile(r"\*? {0,40}([A-Z][A-Z0-9_]{1,79}) {1,60}(\S{1,200}) {1,60}(\S{1,200}) {1,60}(\S{1,200}) {0,60}")
-_DESCRIBED = re.compile(r"(Device type|Name): {1,40}([^\n]{1,100}?) {0,100}")
+_ROW = regex(r"\*? {0,40}([A-Z][A-Z0-9_]{1,79}) {1,60}(\S{1,200}) {1,60}(\S{1,200}) {1,60}(\S{1,200}) {0,60}")
+_DESCRIBED = regex(r"(Device type|Name): {1,40}([^\n]{1,100}?) {0,100}")
 
 
 @dataclass(frozen=True)

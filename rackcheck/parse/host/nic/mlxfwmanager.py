@@ -1,8 +1,7 @@
 """The output of `mlxfwmanager -d DEVICE --query` on the firmware in a NIC's flash; `mlxup` prints the same."""
 
-import re
-
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 
 LINES = 500
 """Maximum number of lines of mlxfwmanager's output; a longer output is not read."""
@@ -12,9 +11,9 @@ LEAVES = {"firmware": "FW", "running": "FW (Running)", "pxe": "PXE", "uefi": "UE
 """The properties of the firmware in a NIC's flash, and the names that mlxfwmanager prints for them."""
 
 _UNREAD = Unknown(Reason.UNPARSABLE, "no FW: the flash could not be read")
-_HEAD = re.compile(r"Device #[0-9]{1,4}:\s{0,80}")
-_FIELD = re.compile(r" {1,8}([A-Za-z][A-Za-z ()]{1,40}?): {1,40}(\S[^\n]{0,200}?) {0,80}")
-_FIRMWARE = re.compile(r" {1,16}(FW|FW \(Running\)|PXE|UEFI) {2,40}([0-9][0-9.]{2,30})(?: {1,80}\S{1,40})? {0,80}")
+_HEAD = regex(r"Device #[0-9]{1,4}:\s{0,80}")
+_FIELD = regex(r" {1,8}([A-Za-z][A-Za-z ()]{1,40}?): {1,40}(\S[^\n]{0,200}?) {0,80}")
+_FIRMWARE = regex(r" {1,16}(FW|FW \(Running\)|PXE|UEFI) {2,40}([0-9][0-9.]{2,30})(?: {1,80}\S{1,40})? {0,80}")
 
 
 def device(text: str) -> dict[str, str]:

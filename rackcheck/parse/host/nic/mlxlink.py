@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]{0,12}m")
+_COLOURS = regex(r"\x1b\[[0-9;]{0,12}m")
 _NONE = {"", "N/A", "None"}
-_RATIO = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,9})?(?:[eE][+-]?[0-9]{1,3})?")
-_DECIMAL = re.compile(r"-?[0-9]{1,6}(?:\.[0-9]{1,9})?")
-_RANGE = re.compile(r"(.{1,400}?)(?: \[(-?[0-9.]{1,12})\.\.(-?[0-9.]{1,12})\])?")
+_RATIO = regex(r"[0-9]{1,6}(?:\.[0-9]{1,9})?(?:[eE][+-]?[0-9]{1,3})?")
+_DECIMAL = regex(r"-?[0-9]{1,6}(?:\.[0-9]{1,9})?")
+_RANGE = regex(r"(.{1,400}?)(?: \[(-?[0-9.]{1,12})\.\.(-?[0-9.]{1,12})\])?")
 _RAW = "Raw Physical Errors Per Lane"
 ROWS = 500
 LANES = 16

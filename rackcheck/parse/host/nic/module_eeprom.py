@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.parse.host.nic.ethtool import pairs
 
 LANES = 16
 UNMEASURED = "the module does not measure it"
-_POWER = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) mW(?: / \S{1,20} dBm)?")
-_CURRENT = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) mA")
-_TEMPERATURE = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) degrees C(?: / \S{1,20} degrees F)?")
-_VOLTAGE = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) V")
-_LANE = re.compile(r"(.{1,60}?) ?\(Chan(?:nel)? ([0-9]{1,2})\)")
+_POWER = regex(r"(-?[0-9]{1,9}\.[0-9]{1,9}) mW(?: / \S{1,20} dBm)?")
+_CURRENT = regex(r"(-?[0-9]{1,9}\.[0-9]{1,9}) mA")
+_TEMPERATURE = regex(r"(-?[0-9]{1,9}\.[0-9]{1,9}) degrees C(?: / \S{1,20} degrees F)?")
+_VOLTAGE = regex(r"(-?[0-9]{1,9}\.[0-9]{1,9}) V")
+_LANE = regex(r"(.{1,60}?) ?\(Chan(?:nel)? ([0-9]{1,2})\)")
 _MEASURES = {
     "tx_power": ("Laser output power", "Transmit avg optical power"),
     "rx_power": (

@@ -1,10 +1,10 @@
 """The output of `chronyc -n tracking`: the source that chrony follows, and the clock's offset."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import key_values, whole
 
 OFFSETS = {"offset": "System time", "last_offset": "Last offset", "rms_offset": "RMS offset",
@@ -13,13 +13,13 @@ OFFSETS = {"offset": "System time", "last_offset": "Last offset", "rms_offset": 
 
 LEAVES = ("reference", "stratum", "leap", *OFFSETS)
 _WORDS = ("Reference ID", "Stratum", "Leap status", *OFFSETS.values())
-_COMPLAINT = re.compile(r"[0-9]{3} ")
-_REFERENCE = re.compile(r"(?P<id>[^\s()]{1,64}) \((?P<name>[^()]{0,255})\)")
+_COMPLAINT = regex(r"[0-9]{3} ")
+_REFERENCE = regex(r"(?P<id>[^\s()]{1,64}) \((?P<name>[^()]{0,255})\)")
 _LOCAL = ("7F7F0101", "127.127.1.1")
 """The reference of a chronyd that follows the node's own clock, as chronyc(1) documents it, and before chrony 3.0."""
 
 LOCAL = "the node's own clock"
-_SECONDS = re.compile(r"(?P<number>[+-]?[0-9]{1,12}\.[0-9]{1,12}) seconds(?: (?P<way>slow|fast) of NTP time)?")
+_SECONDS = regex(r"(?P<number>[+-]?[0-9]{1,12}\.[0-9]{1,12}) seconds(?: (?P<way>slow|fast) of NTP time)?")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import line, rows
 
 SECRET = '[^ ="]*(passw|secret|token|credential)[^ ="]*|[^ ="]*key'
@@ -12,7 +13,7 @@ SECRET = '[^ ="]*(passw|secret|token|credential)[^ ="]*|[^ ="]*key'
 WITHHELD = "<withheld>"
 """Text that replaces a secret value in the kernel's command line."""
 
-_WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
+_WORD = regex(r'(?:"[^"]*"|[^\s"])+')
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """The output of `dmidecode`: structures, by which the firmware describes the parts of the machine."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import number, rows, whole
 
 END_OF_TABLE = 127
@@ -16,7 +16,7 @@ BLANK = frozenset(
 )  # fmt: skip
 """Texts that dmidecode or a vendor uses for an empty field, in lower case."""
 
-_HANDLE = re.compile(r"Handle (0x[0-9A-Fa-f]{1,8}), DMI type ([0-9]{1,3}), [0-9]{1,6} bytes\.?")
+_HANDLE = regex(r"Handle (0x[0-9A-Fa-f]{1,8}), DMI type ([0-9]{1,3}), [0-9]{1,6} bytes\.?")
 _SIZES = {"bytes": 2.0**-30, "kB": 2.0**-20, "MB": 2.0**-10, "GB": 1.0, "TB": 2.0**10, "PB": 2.0**20}
 
 

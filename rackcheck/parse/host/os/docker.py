@@ -1,18 +1,16 @@
 """Docker's configuration: the settings found in its daemon.json, and the lines of `docker info`."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import flag, unquoted, whole
 
 CGROUP_DRIVER, NVIDIA_RUNTIME = "native.cgroupdriver", "nvidia"
 """Names under which two parts of daemon.json are returned: the cgroup driver in `exec-opts`, and NVIDIA's runtime."""
 
-_PIECE = re.compile(
-    r'"([\w-]{1,40})" *: *("[^"]{0,200}"|true|false)|"native\.cgroupdriver=([a-z]{1,20})"|"(nvidia)" *: *\{'
-)
-_LINE = re.compile(r" ?([A-Z][A-Za-z ]{1,40}): ?(.{0,400}?)\s{0,20}")
+_PIECE = regex(r'"([\w-]{1,40})" *: *("[^"]{0,200}"|true|false)|"native\.cgroupdriver=([a-z]{1,20})"|"(nvidia)" *: *\{')
+_LINE = regex(r" ?([A-Z][A-Za-z ]{1,40}): ?(.{0,400}?)\s{0,20}")
 
 
 def settings(rows: Sequence[str], *, texts: Collection[str], flags: Collection[str]) -> Mapping[str, str | bool]:

@@ -9,12 +9,12 @@ The first row names the package manager and the machine's own architecture. The 
 desired action, the package's state, and whether it must be reinstalled (dpkg-query(1)).
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 DPKG = "${db:Status-Abbrev}|${Package}|${Architecture}|${Version}\\n"
@@ -27,7 +27,7 @@ END = "-- end --"
 KEYS = "gpg-pubkey"
 """Package name under which rpm lists the keys that sign packages."""
 
-_ROW = re.compile(r"([uihrp])([ncHUFWti])([ R])\|([^|\s]{1,200})\|([^|\s]{1,40})\|([^|\s]{0,200})")
+_ROW = regex(r"([uihrp])([ncHUFWti])([ R])\|([^|\s]{1,200})\|([^|\s]{1,40})\|([^|\s]{0,200})")
 
 
 @dataclass(frozen=True, slots=True)

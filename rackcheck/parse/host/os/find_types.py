@@ -1,12 +1,12 @@
 """The output of `find -printf %F -print`: a file system's type and a path in it, such as `pstore/sys/fs/pstore`."""
 
-import re
 from collections.abc import Iterable
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
-_ROW = re.compile(r"([A-Za-z0-9_.-]{1,40})(/.{0,4000})")
+_ROW = regex(r"([A-Za-z0-9_.-]{1,40})(/.{0,4000})")
 
 
 def types(answer: str, needed: Iterable[str]) -> dict[str, str]:

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 END = "-- end --"
 """Last line of a complete output; the line before it has `now`, the seconds since 1970, and the seconds since boot."""
 
-_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4})")
+_DATE = regex(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from rackcheck.model.fact import Absent, Reading, Unreadable, clean
+from rackcheck.model.regex import regex
 
-ROW = re.compile(
+ROW = regex(
     r"[-l][rwxsStT-]{9}[.+@]? +[0-9]{1,9} +[0-9]{1,10} +[0-9]{1,10} +(?P<size>[0-9]{1,15}) +"
     r"\S{1,12} +[0-9]{1,2} +[0-9:]{4,5} (?P<path>/.{1,300}?)(?: -> (?P<target>.{1,300}))?"
 )

@@ -10,12 +10,13 @@ The functions of this module expect rows without comments, and without blanks at
 import re
 from collections.abc import Iterable
 
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import unquoted
 
-_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
+_WORD = regex(r'(?:[^\s"]|"[^"]*")+')
 _LONGEST = 4000
 """Maximum number of characters that are read of one line of modprobe.d."""
-_NOTHING = re.compile(r"(?:/usr)?/bin/(?:false|true)")
+_NOTHING = regex(r"(?:/usr)?/bin/(?:false|true)")
 
 
 def options(rows: Iterable[str], modules: re.Pattern[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import number, rows
 
 NONE = "no ntpq"
@@ -15,10 +16,10 @@ LEAP = {0: "none", 1: "insert", 2: "delete", 3: "unsynchronized"}
 LOCAL = "the node's own clock"
 """The reference of an ntpd that follows its own clock, or no clock at all (orphan mode)."""
 
-_LOCAL = re.compile(r"127\.127\.1\.[0-9]{1,3}|127\.0\.0\.1|\.?(?:LOCL|LCL)\.?|LOCAL\([0-9]\)")
-_SILENT = re.compile(r"(?m)^[^\n=]{0,80}(?:timed out|not permitted|denied)")
-_REFUSED = re.compile(r"[^\n=]{0,80}\bConnection refused\n")
-_VARIABLE = re.compile(r'\b([a-z_]{1,30})=("[^"\n]{0,300}"|[^\s,"]{1,100})')
+_LOCAL = regex(r"127\.127\.1\.[0-9]{1,3}|127\.0\.0\.1|\.?(?:LOCL|LCL)\.?|LOCAL\([0-9]\)")
+_SILENT = regex(r"(?m)^[^\n=]{0,80}(?:timed out|not permitted|denied)")
+_REFUSED = regex(r"[^\n=]{0,80}\bConnection refused\n")
+_VARIABLE = regex(r'\b([a-z_]{1,30})=("[^"\n]{0,300}"|[^\s,"]{1,100})')
 
 
 def lacking(answer: str) -> str | None:

@@ -1,15 +1,15 @@
 """/proc/PID/limits: a process's soft and hard limits by the kernel's names; see proc_pid_limits(5)."""
 
 import math
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows, whole
 
 SIDES = ("soft", "hard")
 
-_ROW = re.compile(r"Max (?P<name>[a-z ]+?)\s{2,}(?P<soft>\w+)\s+(?P<hard>\w+)\s+(?P<unit>bytes|processes|files)?\s*")
+_ROW = regex(r"Max (?P<name>[a-z ]+?)\s{2,}(?P<soft>\w+)\s+(?P<hard>\w+)\s+(?P<unit>bytes|processes|files)?\s*")
 
 
 @dataclass(frozen=True)

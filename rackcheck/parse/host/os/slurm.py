@@ -5,13 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.regex import regex
 
 HIDDEN = Unknown(Reason.DENIED, "no permission to read the file, or to enter its folder")
 
-_VERSION = re.compile(r"(?:slurm|slurm-wlm) ([\w.-]{1,40})")
-_INCLUDE = re.compile(r"\s{0,80}include\s", re.IGNORECASE)
-_FIELD = re.compile(r"(?:^|\s)(NodeName|CPUTot|Gres|Version|RealMemory|State|Partitions|ActiveFeatures)=(\S*)")
-_REASON = re.compile(r"^[ \t]{0,20}Reason=(.{0,500})$", re.MULTILINE)
+_VERSION = regex(r"(?:slurm|slurm-wlm) ([\w.-]{1,40})")
+_INCLUDE = regex(r"\s{0,80}include\s", re.IGNORECASE)
+_FIELD = regex(r"(?:^|\s)(NodeName|CPUTot|Gres|Version|RealMemory|State|Partitions|ActiveFeatures)=(\S*)")
+_REASON = regex(r"^[ \t]{0,20}Reason=(.{0,500})$", re.MULTILINE)
 
 
 def version(row: str) -> str | None:

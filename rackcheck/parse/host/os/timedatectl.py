@@ -1,11 +1,11 @@
 """The output of `timedatectl` on the clock, and of `timedatectl timesync-status` on systemd-timesyncd."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import flag, key_values, whole
 
 _SPANS = {"offset": "Offset", "delay": "Delay", "jitter": "Jitter", "root_distance": "Root distance"}
@@ -16,10 +16,10 @@ _SYNCHRONIZED = ("System clock synchronized", "NTP synchronized")
 _ENABLED = {"NTP service": "active", "systemd-timesyncd.service active": "yes", "NTP enabled": "yes"}
 _NO = {"active": "inactive", "yes": "no"}
 _RTC = "RTC in local TZ"
-_TIME = re.compile(r"[A-Z][a-z]{2} (?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?: [A-Z]{1,5})?")
+_TIME = regex(r"[A-Z][a-z]{2} (?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?: [A-Z]{1,5})?")
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-_PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(us|ms|s|min|h)")
+_PART = regex(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(us|ms|s|min|h)")
 _SILENT = Absent("no server has answered yet")
 
 

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import natural, whole
 
-_ROW = re.compile(r"^E:(MEMORY_[A-Z0-9_]{1,60})=(.{0,200})$", re.MULTILINE)
-_DEVICE = re.compile(r"MEMORY_DEVICE_([0-9]{1,4})_(\w+)")
+_ROW = regex(r"^E:(MEMORY_[A-Z0-9_]{1,60})=(.{0,200})$", re.MULTILINE)
+_DEVICE = regex(r"MEMORY_DEVICE_([0-9]{1,4})_(\w+)")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 EXPRESS, AER, ACS = "Express", "Advanced Error Reporting", "Access Control Services"
@@ -41,13 +42,13 @@ _UNDECODED = {
 }
 """Ids of extended capabilities in hexadecimal; lspci prints the id (`#19`) of a capability that it cannot decode."""
 
-_HEAD = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (\S.*)")
-_HEX = re.compile(r"[0-9a-f]{2,3}:(?: [0-9a-f]{2}){1,16}")
-_CAPABILITY = re.compile(r"Capabilities: \[([0-9a-f]{2,3})(?: v[0-9]{1,3})?\] (.*)")
-_REGISTER = re.compile(r"([A-Za-z][\w #/-]{0,40}):\s*(.*)")
-_ATOMICS = re.compile(r"(AtomicOpsC(?:ap|tl)):\s*(.*)")
-_BIT = re.compile(r"(?<![\w.)-])([A-Za-z0-9][\w./()-]{0,40}?)([+-])(?=[\s,;)]|$)")
-_REVISION = re.compile(r"\(rev ([0-9a-f]{2})\)")
+_HEAD = regex(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (\S.*)")
+_HEX = regex(r"[0-9a-f]{2,3}:(?: [0-9a-f]{2}){1,16}")
+_CAPABILITY = regex(r"Capabilities: \[([0-9a-f]{2,3})(?: v[0-9]{1,3})?\] (.*)")
+_REGISTER = regex(r"([A-Za-z][\w #/-]{0,40}):\s*(.*)")
+_ATOMICS = regex(r"(AtomicOpsC(?:ap|tl)):\s*(.*)")
+_BIT = regex(r"(?<![\w.)-])([A-Za-z0-9][\w./()-]{0,40}?)([+-])(?=[\s,;)]|$)")
+_REVISION = regex(r"\(rev ([0-9a-f]{2})\)")
 
 DENIED = Unknown(Reason.DENIED, "needs root: the rest of the configuration space is shown to root only")
 SILENT = Unknown(Reason.NOT_READY, "the function does not respond: its configuration space reads all ones")

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 _ADDRESS = r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
-_LINK = re.compile(rf"l\S{{9,12}} .*? ({_ADDRESS}) -> (\S{{1,900}})")
-_BRIDGE = re.compile(r"/pci([0-9a-f]{4,8}:[0-9a-f]{2})/")
+_LINK = regex(rf"l\S{{9,12}} .*? ({_ADDRESS}) -> (\S{{1,900}})")
+_BRIDGE = regex(r"/pci([0-9a-f]{4,8}:[0-9a-f]{2})/")
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 import re
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import chosen, line, whole
 
-_NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
+_NO_DISK = regex(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
 """Matches block devices that are not disks: files, memory, devices on a network, and removable drives."""
 
 

@@ -1,13 +1,13 @@
 """The table of `df -P`: filesystems, in blocks of 1024 bytes or, with `-i`, in inodes."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Absent, Reading, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows, whole
 
-_ROW = re.compile(
+_ROW = regex(
     r"(?P<source>.+?)\s+(?P<size>\d+|-)\s+(?P<used>\d+|-)\s+(?P<free>-?\d+|-)\s+(?P<share>\d+%|-)\s+(?P<point>/.*)"
 )
 

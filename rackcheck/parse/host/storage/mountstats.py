@@ -1,16 +1,16 @@
 """/proc/PID/mountstats: the statistics of each NFS mount; other filesystems have one row each, without statistics."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 from rackcheck.parse.host.storage.proc_mounts import unescaped
 
-_DEVICE = re.compile(r"device (\S{1,4096}) mounted on (\S{1,4096}) with fstype (nfs4?)(?: statvers=\S{1,20})?")
-_OPERATION = re.compile(r"\s+([A-Z0-9_]{1,40}):((?: [0-9]{1,20}){3,})")
-_AGE = re.compile(r"\s+age:\s+([0-9]{1,20})")
+_DEVICE = regex(r"device (\S{1,4096}) mounted on (\S{1,4096}) with fstype (nfs4?)(?: statvers=\S{1,20})?")
+_OPERATION = regex(r"\s+([A-Z0-9_]{1,40}):((?: [0-9]{1,20}){3,})")
+_AGE = regex(r"\s+age:\s+([0-9]{1,20})")
 
 
 @dataclass(frozen=True)

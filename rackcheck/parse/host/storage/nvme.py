@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.model.regex import regex
 
-_BEGIN = re.compile(r"^[ \t]{0,100}\{", re.MULTILINE)
-_DIGITS = re.compile(r"[0-9]{1,39}")
+_BEGIN = regex(r"^[ \t]{0,100}\{", re.MULTILINE)
+_DIGITS = regex(r"[0-9]{1,39}")
 """Matches a count in an NVMe log: the counters have 128 bits, that is, up to 39 digits."""
 
 _ACTIVE = "Active Firmware Slot (afi)"

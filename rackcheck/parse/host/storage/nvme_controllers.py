@@ -1,15 +1,15 @@
 """The kernel's folders of NVMe controllers, /sys/class/nvme: the controllers' names and PCI addresses."""
 
-import re
 from collections.abc import Iterable
 
 from rackcheck.model.fact import Absent, Sourced
+from rackcheck.model.regex import regex
 from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import natural
 
 FOLDER = "/sys/class/nvme/{}"
 
-_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_ADDRESS = regex(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 def controllers(files: Files, names: Iterable[str]) -> list[str]:

@@ -4,12 +4,13 @@ import re
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 OF_LOGINS = "/run/user/"
 """Folder in which every login mounts a filesystem, including rackcheck's own login."""
 
-_HIDING = re.compile(r"^\S+ /proc proc \S*\b(hidepid=[a-z0-9]+)", re.MULTILINE)
+_HIDING = regex(r"^\S+ /proc proc \S*\b(hidepid=[a-z0-9]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)

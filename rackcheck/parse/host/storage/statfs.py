@@ -5,17 +5,17 @@ INODES FREE-INODES` or `failed POINT COMPLAINT` follows for each mount that resp
 last row of the output is `end`. In a mount point, blanks and similar characters are escaped as in /proc/mounts.
 """
 
-import re
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
 
 LEAVES = ("size", "free", "used_share", "inodes_used_share")
 """Properties of a filesystem: its size and the space free to users in GiB, used space and used inodes in percent."""
 
-_ROW = re.compile(r"(mount|ok|failed) (/\S{0,4095})(?: (.{0,4096}))?")
-_NUMBERS = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
+_ROW = regex(r"(mount|ok|failed) (/\S{0,4095})(?: (.{0,4096}))?")
+_NUMBERS = regex(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
 
 
 @dataclass(frozen=True)

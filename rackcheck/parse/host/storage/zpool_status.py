@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Unreadable, clean
+from rackcheck.model.regex import regex
 
 _NUMBER = "([0-9]{1,20})"
-_ROW = re.compile(
-    rf"\t( {{0,20}})(\S{{1,200}}) +(?:([A-Z]{{1,20}}) +{_NUMBER} +{_NUMBER} +{_NUMBER}|AVAIL|INUSE)(?: +.*)?"
-)
-_HEAD = re.compile(r"\tNAME +STATE +READ +WRITE +CKSUM")
-_GROUP = re.compile(r"\t\S{1,40} *")
+_ROW = regex(rf"\t( {{0,20}})(\S{{1,200}}) +(?:([A-Z]{{1,20}}) +{_NUMBER} +{_NUMBER} +{_NUMBER}|AVAIL|INUSE)(?: +.*)?")
+_HEAD = regex(r"\tNAME +STATE +READ +WRITE +CKSUM")
+_GROUP = regex(r"\t\S{1,40} *")
 """Matches a heading inside the table of a pool, such as `logs`: a row without a state."""
 
 
