@@ -151,7 +151,7 @@ _WORDS = {
 """The unit of each other spelling, in lower case; `kb` and `kb/s` are ambiguous and have several units."""
 
 _SPELLINGS = tuple(
-    (re.compile(pattern), unit)
+    (regex(pattern), unit)
     for pattern, unit in (
         ("[µμ]", "u"),
         ("°|º|^deg(rees?)? ?", ""),

@@ -11,7 +11,6 @@
 | opaque | any text, for equality only |
 """
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -102,11 +101,11 @@ def _opaque(_: str) -> VersionKey | None:
 
 _DAYS = (
     # Redfish writes a day as midnight UTC, its first second.
-    re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:T00:00:00(?:Z|\+00:00))?\Z"),
+    regex(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:T00:00:00(?:Z|\+00:00))?\Z"),
     # Eight digits that begin with a year of these centuries cannot be a date with the month first: that month would be
     # 19 or 20.
-    re.compile(r"(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})\Z"),
-    re.compile(r"(?P<month>[0-9]{2})/(?P<day>[0-9]{2})/(?P<year>[0-9]{4})\Z"),
+    regex(r"(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})\Z"),
+    regex(r"(?P<month>[0-9]{2})/(?P<day>[0-9]{2})/(?P<year>[0-9]{4})\Z"),
 )
 
 

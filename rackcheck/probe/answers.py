@@ -53,7 +53,7 @@ def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Un
     return Unknown(Reason.NOT_COLLECTED, f"its shell ended with status {status}")
 
 
-_INDEX, _STATUS = re.compile(r"<([0-9]{1,6})\n"), re.compile(r":([0-9]{1,3})=")
+_INDEX, _STATUS = regex(r"<([0-9]{1,6})\n"), regex(r":([0-9]{1,3})=")
 CUT = 141
 """The status of an answer that was cut: the command was ended by SIGPIPE (141), or its own status is missing."""
 

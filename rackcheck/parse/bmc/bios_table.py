@@ -154,9 +154,9 @@ def _candidate(row: Mapping[str, Any], known: Mapping[str, str], number: str | N
     number = row.get("number", number)
     return Candidate(
         frozenset(spelling(n) for n in row.get("names", ())),
-        re.compile(row["pattern"]) if "pattern" in row else None,
+        regex(row["pattern"]) if "pattern" in row else None,
         {spelt: turned.get(word, word) for spelt, word in known.items()} | _words(row),
-        re.compile(number) if number is not None else None,
+        regex(number) if number is not None else None,
         row.get("unit"),
     )
 

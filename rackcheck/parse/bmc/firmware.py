@@ -8,6 +8,7 @@ from typing import Any
 from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import BROKEN, text_of
+from rackcheck.model.regex import regex
 from rackcheck.model.resource import Resource
 
 INVENTORY = "UpdateService/FirmwareInventory"
@@ -40,7 +41,7 @@ MOST = 64
 """Maximum number of links, and of objects in Oem, that are read of one component."""
 
 
-_PARTED = (re.compile(r"(?<=[a-z])(?=[A-Z])"), re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})"))
+_PARTED = (regex(r"(?<=[a-z])(?=[A-Z])"), regex(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})"))
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,8 @@ def table(raw: Mapping[str, Any]) -> SignTable:
 def _row(name: str, row: Mapping[str, Any]) -> SignRow:
     return SignRow(
         name,
-        re.compile(rf"(?<![a-z])(?:{'|'.join(row[name] for name in WORDS if name in row)})(?![a-z])"),
-        re.compile(row["links"]) if "links" in row else None,
+        regex(rf"(?<![a-z])(?:{'|'.join(row[name] for name in WORDS if name in row)})(?![a-z])"),
+        regex(row["links"]) if "links" in row else None,
         frozenset(row.get("states", ())),
         row.get("help", ""),
     )

@@ -39,8 +39,8 @@ WRONG = regex(r"Unexpected (?:output )?mismatch (?:at index|for destination)")
 NO_PEER = Absent("the node has only one GPU")
 """The reading of rates between two GPUs on a node with one GPU."""
 
-_HEAD = {"Uni": re.compile(r"Unidirectional copy peak bandwidth GB/s \[Local read / Remote write\] .{1,60}"),
-         "Bi": re.compile(r"Bidirectional copy peak bandwidth GB/s \[Local read / Remote write\] .{1,60}")}  # fmt: skip
+_HEAD = {"Uni": regex(r"Unidirectional copy peak bandwidth GB/s \[Local read / Remote write\] .{1,60}"),
+         "Bi": regex(r"Bidirectional copy peak bandwidth GB/s \[Local read / Remote write\] .{1,60}")}  # fmt: skip
 _ROW = regex(r"(CPU|GPU) ([0-9]{2,3}) {1,2}(->|<-)((?: {1,12}(?:[0-9]{1,7}\.[0-9]{2}|N/A)){1,128})")
 _MEANS = regex(r"Averages \(During {1,2}(?:Uni|Bi)Dir\):((?: {1,12}(?:[0-9]{1,7}\.[0-9]{2}|N/A)){4})")
 _KINDS = ("cpu:cpu", "cpu:gpu", "gpu:cpu", "gpu:gpu")

@@ -54,7 +54,7 @@ def line(leaf: str, holds: str, shape: str, help: str = "") -> LinePattern:  # n
     """
     for short, long in _PARTS.items():
         shape = shape.replace(short, long)
-    return LinePattern(leaf, holds, re.compile(shape), help)
+    return LinePattern(leaf, holds, regex(shape), help)
 
 
 @dataclass(slots=True)
