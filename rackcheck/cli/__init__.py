@@ -82,7 +82,7 @@ def cli() -> None:
     rackcheck tui last                                the newest run in the TUI
 
     Exit: 0 pass, 1 fail, 2 usage error, 3 unknown, 4 a file or a signature is not valid, 70 internal error,
-    130 interrupted.
+    74 pass but not stored, 130 interrupted.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
 
 

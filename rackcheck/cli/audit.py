@@ -23,7 +23,7 @@ from rackcheck.run.captured import Captured
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Event
 from rackcheck.session import captures, cli_choices
-from rackcheck.session.audit_setup import Request, prepare
+from rackcheck.session.audit_setup import Request, left_of, prepare
 from rackcheck.session.output import Watch, is_plain, note, print_lines, progress, width
 from rackcheck.session.stored import stored_job
 from rackcheck.signoff import acceptance, waivers
@@ -31,7 +31,7 @@ from rackcheck.signoff.acceptance import Acceptance
 from rackcheck.signoff.waivers import File
 from rackcheck.views import machine, terminal
 from rackcheck.views.locations import names_text
-from rackcheck.views.summary import Summary, exit_code, several, summarize
+from rackcheck.views.summary import Summary, exit_code, several, summarize, unless_lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class AuditOptions:
     as_json: bool
 
 
-@click.command(epilog="Exit: 0 pass, 1 fail, 2 usage error, 3 unknown, 130 interrupted.")
+@click.command(epilog="Exit: 0 pass, 1 fail, 2 usage error, 3 unknown, 74 pass but not stored, 130 interrupted.")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.profile_option()
 @options.inventory_option
@@ -172,10 +172,18 @@ def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> 
             note(f"nodes are read twice, {job.again.seconds:g} s apart, for {twice} that compare two readings")
         for kept in (*ready.own, *request.files):
             note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
-    stop = threading.Event()
+    stop, lost = threading.Event(), list[str]()
+
+    def tell(trouble: str) -> None:
+        lost.append(trouble)
+        note(trouble)
+
     with stopped_by_ctrl_c(stop), progress(len(job.nodes), quiet=quiet) as watch:
-        summary = summarize(_watched(ready.run(stop), watch), profile, job.waivers)
+        summary = summarize(_watched(ready.run(stop, tell), watch), profile, job.waivers)
     show(summary, every=given.every, as_json=given.as_json)
+    if lost:
+        note(left_of(ready.folder) + (f"; not added to acceptance {joined.name}" if joined is not None else ""))
+        return unless_lost(exit_code(summary, strict=given.strict), lost=True)
     if joined is not None:
         added(joined, store.find(str(ready.folder)))
         note(f"added to acceptance {joined.name}: rackcheck accept show {joined.name}")

@@ -22,10 +22,10 @@ from rackcheck.parse.burnin.plan import TOOLS, Tier
 from rackcheck.run.event import Event, Judged, RunDone, RunStarted
 from rackcheck.run.job import Job
 from rackcheck.session import cli_choices
-from rackcheck.session.audit_setup import Drive, Prepared, Request, prepare
+from rackcheck.session.audit_setup import Drive, Prepared, Request, left_of, prepare
 from rackcheck.session.output import Watch, note
 from rackcheck.session.registry_loading import known
-from rackcheck.views.summary import Summary, exit_code, summarize
+from rackcheck.views.summary import exit_code, summarize, unless_lost
 
 PROFILE = "burn-in"
 """The default profile: rules that apply to any machine."""
@@ -59,7 +59,9 @@ class BurninOptions:
     yes: bool
 
 
-@click.command(epilog="Exit: 0 pass, 1 fail, 2 usage error, 3 something was not tested, 130 interrupted.")
+@click.command(
+    epilog="Exit: 0 pass, 1 fail, 2 usage error, 3 something was not tested, 74 pass but not stored, 130 interrupted."
+)
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option(
     "--tier", type=click.Choice([tier.value for tier in Tier]), default=Tier.SMOKE.value, show_default=True,
@@ -141,20 +143,27 @@ def burnin(given: BurninOptions) -> int:
         return fleet.burn(job, what, stop)
 
     if given.screens:
-        summary = _looked_at(ready, driven, quiet=given.quiet)
-        return exit_code(summary, strict=given.strict) if summary is not None else 130
+        return _looked_at(ready, driven, quiet=given.quiet, strict=given.strict)
+    lost = list[str]()
+
+    def tell(trouble: str) -> None:
+        lost.append(trouble)
+        note(trouble)
+
     with stopped_by_ctrl_c(stop), watching(what.tier, len(job.nodes), quiet=given.quiet) as watch:
-        summary = summarize(_watched(ready.run(stop, drive=driven), watch), ready.profile, job.waivers)
+        summary = summarize(_watched(ready.run(stop, tell, driven), watch), ready.profile, job.waivers)
     show(summary, every=given.every, as_json=given.as_json)
-    if not given.quiet:
+    if lost:
+        note(left_of(ready.folder))
+    elif not given.quiet:
         name = str(ready.folder) if given.output else job.id
         note(f"Run:  {ready.folder}")
         note(f"Next: rackcheck facts {job.nodes[0].name} --from {name} burnin")
-    return exit_code(summary, strict=given.strict)
+    return unless_lost(exit_code(summary, strict=given.strict), lost=bool(lost))
 
 
-def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None:
-    """Put nodes under load and show the TUI, which ends the load on quitting; returns None if the run did not end."""
+def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool, strict: bool) -> int:
+    """Put nodes under load and show the TUI, which ends the load on quitting; returns the exit code."""
     from rackcheck.cli.tui import screens  # noqa: PLC0415
     from rackcheck.session.run_session import RunSession  # noqa: PLC0415  needed only for the TUI
 
@@ -168,12 +177,16 @@ def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None
 
     desk = RunSession(ready=ready, drive=kept)
     screens()("", lambda: desk, view="live", early=True, same="rackcheck burnin")
-    if not quiet:
-        note(f"Run:  {ready.folder}")
     for trouble in desk.troubles:
         note(trouble)
-    ended = any(isinstance(event, RunDone) for event in rows)
-    return summarize(rows, ready.profile, ready.job.waivers) if ended else None
+    if desk.troubles:
+        note(left_of(ready.folder))
+    elif not quiet:
+        note(f"Run:  {ready.folder}")
+    if not any(isinstance(event, RunDone) for event in rows):
+        return 130
+    summary = summarize(rows, ready.profile, ready.job.waivers)
+    return unless_lost(exit_code(summary, strict=strict), lost=bool(desk.troubles))
 
 
 def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:

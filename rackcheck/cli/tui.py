@@ -100,10 +100,17 @@ def tui(given: TuiOptions) -> int:
         return desks[0]
 
     show("", ready, **shown, early=True)
-    for number, folder in enumerate(desks[0].made):
-        note(f"read again: {folder}" if number else f"Run:  {folder}")
     for trouble in desks[0].troubles:
         note(trouble)
+    if desks[0].troubles:
+        from rackcheck.session.audit_setup import left_of  # noqa: PLC0415
+        from rackcheck.views.summary import NOT_STORED  # noqa: PLC0415
+
+        for folder in desks[0].made:
+            note(left_of(folder))
+        return NOT_STORED
+    for number, folder in enumerate(desks[0].made):
+        note(f"read again: {folder}" if number else f"Run:  {folder}")
     return 130 if any(done is None or done.interrupted for done in desks[0].ends()) else 0
 
 

@@ -9,8 +9,10 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -61,13 +63,22 @@ def _canonical(doc: Mapping[str, Any]) -> bytes:
 
 
 class RunWriter:
-    """Writes the events of a run in progress; `write` flushes each event to the file."""
+    """Writes the events of a run in progress; `write` flushes each event to the file.
+
+    The folder is the user's alone. If it cannot be created whole, nothing of it is left.
+    """
 
     def __init__(
         self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str], waivers: Mapping[str, str] = NONE
     ) -> None:
         try:
-            (folder / "raw").mkdir(parents=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (folder / "raw").mkdir()
+        except FileExistsError:
+            raise UserError(f"{folder} already exists; a run is never overwritten") from None
+        except OSError as error:
+            raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
+        try:
             (folder / "profile").mkdir()
             for name, content in profile.items():
                 (folder / "profile" / name).write_text(content, encoding="utf-8")
@@ -77,12 +88,12 @@ class RunWriter:
             text = json.dumps({"rackcheck": FORMAT, **head}, indent=2, ensure_ascii=False)
             (folder / "run.json").write_text(text + "\n", encoding="utf-8")
             self._events = (folder / "events.jsonl").open("x", encoding="utf-8")
-        except FileExistsError:
-            raise UserError(f"{folder} already exists; a run is never overwritten") from None
         except OSError as error:
+            _remove_begun(folder)
             raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
         self.folder = folder
         self._facts = FactsWriter()
+        self._broken = False
 
     def __enter__(self) -> Self:
         return self
@@ -90,12 +101,31 @@ class RunWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Synced to disk before the end of the run is reported, since a verdict may be signed a minute later.
-        os.fsync(self._events.fileno())
-        self._events.close()
+        self.close()
+
+    def close(self) -> None:
+        """Close the run; raises OSError if its events may not be on disk, unless `write` has raised it before."""
+        try:
+            # Synced to disk before the end of the run is reported, since a verdict may be signed a minute later.
+            if not self._events.closed:
+                os.fsync(self._events.fileno())
+            self._events.close()
+        except OSError:
+            if not self._broken:
+                raise
 
     def write(self, event: Event) -> Event:
-        """Store an event and return it; an event `answered` is returned with the digest of its raw reply."""
+        """Store an event and return it; an event `answered` is returned with the digest of its raw reply.
+
+        Raises OSError if the event cannot be stored.
+        """
+        try:
+            return self._write(event)
+        except OSError:
+            self._broken = True
+            raise
+
+    def _write(self, event: Event) -> Event:
         if isinstance(event, Answered) and event.capture is not None:
             event = replace(event, digest=self._keep(event.capture))
         doc = self._facts.doc(event.node, event.tree) if isinstance(event, FactsRead) else to_json(event)
@@ -110,9 +140,26 @@ class RunWriter:
         path = self.folder / "raw" / f"{digest}.json.gz"
         if not path.exists():
             fresh = path.with_suffix(".new")
-            fresh.write_bytes(gzip.compress(data, compresslevel=6, mtime=0))
-            fresh.replace(path)
+            try:
+                with fresh.open("wb") as file:
+                    file.write(gzip.compress(data, compresslevel=6, mtime=0))
+                    file.flush()
+                    os.fsync(file.fileno())  # a reply is on disk before a verdict that depends on it
+                fresh.replace(path)
+            except OSError:
+                fresh.unlink(missing_ok=True)
+                raise
         return digest
+
+
+def _remove_begun(folder: Path) -> None:
+    """Remove the beginning of a run that could not be created, and its folder if nothing else is in it."""
+    for name in ("raw", "profile", "waivers"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    with suppress(OSError):
+        for name in ("run.json", "events.jsonl"):
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
 
 
 @dataclass(frozen=True)

@@ -68,9 +68,14 @@ class Prepared:
         run but not the verdicts. If `drive` is not None, the function `drive` runs the job in place of the usual audit.
         """
         texts = {file.name: file.text for file in self.files}
-        with store.RunWriter(self.folder, head(self), self.profile.files, texts) as writer:
-            events = (drive or _audit)(self.job, stop)
-            yield from _kept(events, writer, tell)
+        writer = store.RunWriter(self.folder, head(self), self.profile.files, texts)
+        try:
+            yield from _kept((drive or _audit)(self.job, stop), writer, tell)
+        finally:
+            try:
+                writer.close()
+            except OSError as error:
+                tell(_not_stored(writer, error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +170,24 @@ def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str]
                 stored = writer.write(event)
             except OSError as error:
                 failed = True
-                tell(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not stored")
+                tell(_not_stored(writer, error))
         yield stored
+
+
+def _not_stored(writer: store.RunWriter, error: OSError) -> str:
+    return f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not stored"
+
+
+def left_of(folder: Path) -> str:
+    """Return what is kept of a run that could not be stored whole."""
+    try:
+        answers = sum(1 for _ in store.find(str(folder)).answered())
+    except UserError:
+        answers = 0
+    if not answers:
+        return "Not stored: no answer is kept"
+    are = "answer without a verdict is" if answers == 1 else "answers without a verdict are"
+    return f"Not stored: {answers} {are} kept in {folder}"
 
 
 def head(audit: Prepared) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 All output formats use this summary.
 """
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -333,3 +334,11 @@ def exit_code(summary: Summary, *, strict: bool) -> int:
     if strict and counts[Status.UNKNOWN]:
         return 3
     return {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCOMPLETE: 3}[summary.done.outcome]
+
+
+NOT_STORED = os.EX_IOERR
+
+
+def unless_lost(code: int, lost: bool) -> int:
+    """Return the exit code of a run; that of a run without findings which could not be stored whole is 74."""
+    return NOT_STORED if lost and code == 0 else code

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,7 +16,9 @@ import pytest
 from command import rackcheck
 
 from rackcheck.base.user_error import UserError
+from rackcheck.evaluate.verdict import Outcome
 from rackcheck.run import store
+from rackcheck.run.event import RunDone
 
 
 @pytest.fixture
@@ -349,3 +352,31 @@ def test_a_value_set_later_is_no_change_of_the_runs_profile(tmp_path: Path, monk
     assert rackcheck("audit", "-p", chosen, "--set", "name=y", "-q", "-o", tmp_path / "run").status == 1
     assert rackcheck("audit", "--from", tmp_path / "run").status == 1
     assert rackcheck("audit", "--from", tmp_path / "run", "--set", f"name={arch}").status == 0
+
+
+def test_a_run_is_the_users_alone_and_one_that_cannot_be_created_leaves_nothing(tmp_path: Path) -> None:
+    made = store.RunWriter(tmp_path / "runs" / "one", {}, {"p.yaml": "profile: p\n"})
+    made.close()
+    assert stat.S_IMODE(made.folder.stat().st_mode) == 0o700
+    with pytest.raises(UserError, match="File name too long"):
+        store.RunWriter(tmp_path / "runs" / "two", {}, {300 * "p": ""})
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["one"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes").write_text("kept")
+    with pytest.raises(UserError, match="File name too long"):
+        store.RunWriter(tmp_path / "mine", {}, {}, {300 * "w": ""})
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes"]
+
+
+def test_events_that_cannot_be_synced_are_an_error_at_the_end_and_one_that_was_raised_before_is_not_raised_again(
+    tmp_path: Path,
+) -> None:
+    lost = store.RunWriter(tmp_path / "lost", {}, {})
+    os.close(lost._events.fileno())
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        lost.close()
+    told = store.RunWriter(tmp_path / "told", {}, {})
+    os.close(told._events.fileno())
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        told.write(RunDone("2026-01-01T00:00:00Z", Outcome.PASS))
+    told.close()
