@@ -106,5 +106,5 @@ def visible(text: str) -> str:
 
 def clean(text: str, limit: int = 200) -> str:
     """Clean a text from a node for one line of output: control characters are escaped, the length is limited."""
-    shown = visible(text.strip())
+    shown = visible(text.strip()[: limit + 1])  # no character becomes shorter, so the rest of a large text is not shown
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
