@@ -28,5 +28,7 @@ def test_the_collection_is_there_and_whole() -> None:
 @pytest.mark.parametrize("much", [BEGINNING, pytest.param(LARGEST, marks=pytest.mark.slow)])
 def test_every_probe_reads_a_recording_or_states_why_not(name: str, much: int) -> None:
     given = text(name)[:much]
+    if much > BEGINNING and len(given) <= BEGINNING:
+        return  # the other parameter reads it whole
     for probe in PROBES.values():
         feed(probe, given)

@@ -22,3 +22,8 @@ def first(usual: int, everything: Iterable[Case]) -> list[Case]:
 def cases(everything: int) -> int:
     """Return how many of these cases are tried in this run, at least one."""
     return everything if DEEP else max(1, everything // SHARE)
+
+
+def examples(usual: int, everything: int) -> int:
+    """Return how many random examples a cheap property tries in this run."""
+    return everything if DEEP else usual
