@@ -53,10 +53,10 @@ def test_taking_facts_away_never_turns_a_verdict(audit: Audit) -> None:
 
 
 def _in_many_runs(number: int) -> Callable[[], None]:
-    """The same with more, random cases."""
+    """The same with more, random cases: 5,000 of each number in `make full`, and a few of the first in a usual run."""
 
     @seed(number)
-    @settings(RELAXED, max_examples=depth.cases(5000), derandomize=False, database=None)
+    @settings(RELAXED, max_examples=depth.examples(150, 5000), derandomize=False, database=None)
     @given(audits())
     def held(audit: Audit) -> None:
         hold(audit)
@@ -293,14 +293,16 @@ def counted_in(examples: int) -> Counter[str]:
 
 
 def test_the_cases_hold_every_operator_look_scope_and_verdict() -> None:
-    counted = counted_in(800)
+    # A usual run shows it of fewer cases, with the same share of each verdict.
+    tried = depth.examples(450, 800)
+    counted = counted_in(tried)
     wanted = {f"operator {op}" for op in WORDS} | {f"look {m}" for m in ("none", "each", "any", "no", "count")}
     wanted |= {f"sort {sort}" for sort in (*Scope, "across")} | {"when", "needs", "read twice", "nested look"}
     wanted |= {f"status {s}" for s in Status} | {f"{s} -> unknown" for s in Status if s is not Status.WAIVED}
     wanted |= {t for t in Type if t is not Type.COLLECTION}
     assert wanted - counted.keys() == set()
     for status in ("pass", "fail", "warn", "unknown", "n/a"):
-        assert counted[f"status {status}"] >= 30, counted
+        assert counted[f"status {status}"] >= 30 * tried / 800, counted
 
 
 @pytest.mark.slow
