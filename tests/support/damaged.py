@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from sim_replies import TIME, captures_of, node
@@ -13,7 +13,7 @@ from rackcheck.evaluate.verdict import Status, Verdict, in_scope, judge
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import Phase, Profile, Scope
-from rackcheck.model.tree import Tree
+from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.collect import collect
 from rackcheck.probe.join import derive
 from rackcheck.probe.registry import registry
@@ -65,18 +65,33 @@ class Answers:
         return replace(self, bmc=replace(self.bmc, bodies=bodies))
 
     def tree(self) -> Tree:
-        """The facts of these answers, with derived facts."""
+        """The facts of these answers, with derived facts; they are read once."""
+        return self._tree
+
+    @cached_property
+    def _tree(self) -> Tree:
         known = registry()
-        leaves = collect(known.probes, self.host, TIME) | collect(known.probes, self.bmc, TIME)
+        # Most damage is to one plane: the clean answers of the other one are read once for all tests.
+        leaves = {**_read(self.host, clean().host), **_read(self.bmc, clean().bmc)}
         return Tree({**leaves, **derive(known.joins, Tree(leaves), TIME)})
 
     def failing(self, name: str = "h100-dgx", **values: str) -> set[str]:
         """The blocker and major rules that fail on this node; the node fails if there is any."""
         return {v.rule for v in self.verdicts(name, **values) if v.status is Status.FAIL and v.rule in deciding(name)}
 
+    @cached_property
+    def _verdicts(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Verdict, ...]]:
+        """The verdicts by the name of the profile and the site's values."""
+        return {}
+
     def verdicts(self, name: str = "h100-dgx", **values: str) -> Iterable[Verdict]:
-        """The verdicts of all rules about nodes that an audit of this node judges."""
-        profile = loaded(name, **values)
+        """The verdicts of all rules about nodes that an audit of this node judges; each profile judges once."""
+        key = name, tuple(sorted(values.items()))
+        if key not in self._verdicts:
+            self._verdicts[key] = tuple(self._judged(loaded(name, **values)))
+        return self._verdicts[key]
+
+    def _judged(self, profile: Profile) -> Iterable[Verdict]:
         judged = [
             rule
             for rule in profile.own
@@ -84,6 +99,22 @@ class Answers:
             if rule.across is None and in_scope(rule, "compute", frozenset(Plane), frozenset({Phase.CONFIG}))
         ]
         return judge(judged, self.tree())
+
+
+def _read(answer: NodeCapture | BmcCapture, undamaged: NodeCapture | BmcCapture) -> Mapping[str, Leaf]:
+    if answer is undamaged:
+        return _clean_host() if isinstance(answer, NodeCapture) else _clean_bmc()
+    return collect(registry().probes, answer, TIME)
+
+
+@cache
+def _clean_host() -> Mapping[str, Leaf]:
+    return collect(registry().probes, clean().host, TIME)
+
+
+@cache
+def _clean_bmc() -> Mapping[str, Leaf]:
+    return collect(registry().probes, clean().bmc, TIME)
 
 
 @cache

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+import depth
 import pytest
 from changed_tree import GONE, V1
 from changed_trees import Change, Outcome, base, compared, shown
@@ -13,8 +14,8 @@ from trees import ALL, BLUEFIELD, DELL, DMTF, LENOVO, SUPERMICRO, X10
 from rackcheck.model.fact import Unknown
 from rackcheck.model.resource import Body
 
-SEED, EACH, FEW = 1, 22, 11
-"""Changes of each BMC that are tried by `make full` (twice each kind), and of two of them by default (once)."""
+SEED, EACH, FEW = 1, depth.examples(11, 22), 11
+"""Changes of each BMC, in `make full` twice each kind and otherwise once; and of two of them for each change of the code."""
 
 
 def wrong(name: str, count: int) -> list[str]:

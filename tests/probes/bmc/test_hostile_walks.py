@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
+import depth
 import pytest
 from mockup_server import Mockup
 from trees import BLUEFIELD, DMTF, GB200, X10, bmc_probes, client, links, read, tree
@@ -72,7 +73,8 @@ def test_each_walk_survives_a_hostile_value_and_requests_what_it_can(name: str) 
 @pytest.mark.parametrize("name", ["Links", "Members", "Processors", "ChassisType"])
 @pytest.mark.parametrize("doubt", [True, False])
 def test_a_hostile_value_on_a_machine_of_two_systems_makes_no_reader_fail(name: str, *, doubt: bool) -> None:
-    for new in HOSTILE[:: 1 if name == "ChassisType" else 3]:
+    # This machine is large: a usual run tries every third value, and `make full` all values of the property that decides.
+    for new in HOSTILE[:: 1 if name == "ChassisType" and depth.DEEP else 3]:
         bodies = altered(GB200, name, new)
         if doubt:
             board = bodies["/redfish/v1/Systems/HGX_Baseboard_0"]

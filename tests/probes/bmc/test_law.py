@@ -90,7 +90,17 @@ def verdicts(name: str, changes: Bodies) -> dict[str, Status]:
         path: leaf for probe, read_ones in leaves.items() if probe not in again for path, leaf in read_ones.items()
     }
     # All in one call, in which they share the links that they follow.
-    facts |= collect([judged()[probe] for probe in sorted(again)], BmcCapture({**bodies(name), **changes}), TIME)
+    now = collect([judged()[probe] for probe in sorted(again)], BmcCapture({**bodies(name), **changes}), TIME)
+    if now == {path: leaf for probe in sorted(again) for path, leaf in leaves[probe].items()}:
+        return dict(as_recorded(name))  # no fact is another one
+    return {verdict.rule: verdict.status for verdict in judge(rules(name), Tree(facts | now))}
+
+
+@cache
+def as_recorded(name: str) -> Mapping[str, Status]:
+    """The verdicts on a BMC without a change."""
+    leaves, _ = leaves_and_readers(name)
+    facts = {path: leaf for each in leaves.values() for path, leaf in each.items()}
     return {verdict.rule: verdict.status for verdict in judge(rules(name), Tree(facts))}
 
 

@@ -25,10 +25,10 @@ SMALL = (X10, DELTA, DMTF, BLUEFIELD, NVSWITCH, HPE_AMD)
 MOST = (*ALL, *SMALL * 3)
 """All trees, the small ones more often: an example of a large one takes five times as long."""
 
-QUICK, MANY = 60, depth.cases(700)
-"""Examples of each of the two laws, of about five bodies each; `make full` tries the many twice, on all trees."""
+QUICK, MANY = 60, depth.examples(28, 700)
+"""Examples of each of the two laws, of about five bodies each; the many are tried twice, each time on half of the trees."""
 
-BODIES = depth.cases(2500)
+BODIES = depth.examples(100, 2500)
 """Least number of mutated bodies in each of the four long tests: 10,000 in all with all cases."""
 
 Bodies = Mapping[str, Body | Unknown]
