@@ -1,6 +1,7 @@
 """A part missing from one node is one line of drift, diff and odd, and one group, with at most two lines beside it."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,30 +53,56 @@ PARTS = {
 """A part, the fault that removes it, and the rules that fail."""
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_each_command_names_the_part_with_at_most_two_findings_beside_it(
-    before: Path, tmp_path: Path, part: str
-) -> None:
-    fault, failing = PARTS[part]
-    after = audited(tmp_path, "after", f"faults: [{{ nodes: n4, fault: {fault} }}]\n")
-    collection, _, key = part.partition("/")
+ON = {part: f"n{number}" for number, part in enumerate(PARTS, start=2)}
+"""The node that lacks a part: one of eight for each, so that the other seven have it, and three lack nothing."""
 
-    groups = [group for group in document("groups", after)["groups"] if group["nodes"] == ["n4"]]
+
+@dataclass(frozen=True)
+class After:
+    """A run in which each part is missing from a node of its own, and what the commands on all nodes say of it."""
+
+    run: Path
+    groups: dict[str, Any]
+    drift: dict[str, Any]
+    odd: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def after(before: Path, tmp_path_factory: pytest.TempPathFactory) -> After:
+    rows = "".join(f"  - {{ nodes: {ON[part]}, fault: {fault} }}\n" for part, (fault, _) in PARTS.items())
+    run = audited(tmp_path_factory.mktemp("after"), "after", f"faults:\n{rows}")
+    return After(
+        run, document("groups", run), document("drift", run, "--against", before), document("odd", run)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_command_names_the_part_with_at_most_two_findings_beside_it(after: After, part: str) -> None:
+    _, failing = PARTS[part]
+    node, (collection, _, key) = ON[part], part.partition("/")
+
+    groups = [group for group in after.groups["groups"] if group["nodes"] == [node]]
     assert {rule for group in groups if group["status"] == "fail" for rule in group["rules"]} == failing
     assert len(groups) <= 3, groups
 
-    drift = document("drift", after, "--against", before)
-    assert [(c["fact"], c["kind"], c["nodes"]) for c in drift["changes"] if c["fact"] == part] == [
-        (part, "gone", ["n4"])
-    ]
-    assert len(drift["changes"]) <= 3, drift["changes"]
+    changes = [change for change in after.drift["changes"] if node in change["nodes"]]
+    assert [(c["fact"], c["kind"], c["nodes"]) for c in changes if c["fact"] == part] == [(part, "gone", [node])]
+    assert len(changes) <= 3, changes
 
-    (role,) = document("odd", after)["roles"]
-    (one,) = role["odd"]
-    assert one["node"] == "n4"
+    (role,) = after.odd["roles"]
+    (one,) = (each for each in role["odd"] if each["node"] == node)
     assert (collection, f"lacks {key}") in [(each["folded"], each["value"]) for each in one["deviations"]]
     assert len(one["deviations"]) <= 3, one
 
-    peers = document("diff", "n4", "peers", "--from", after)["differing"]
+    peers = document("diff", node, "peers", "--from", after.run)["differing"]
     assert len(peers) <= 3, peers
     assert part in json.dumps(peers)
+
+
+def test_no_command_names_a_node_that_lacks_nothing(after: After) -> None:
+    lacking = set(ON.values())
+    assert {node for change in after.drift["changes"] for node in change["nodes"]} == lacking
+    (role,) = after.odd["roles"]
+    assert {each["node"] for each in role["odd"]} == lacking
+    failing = [group for group in after.groups["groups"] if group["status"] == "fail"]
+    assert {node for group in failing for node in group["nodes"]} == lacking
