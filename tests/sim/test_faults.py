@@ -1,12 +1,17 @@
-"""Every fault alone on a clean rack: its own finding or unknown, no other, and no change on the node beside it."""
+"""Every fault alone on a node: its own finding or unknown, no other, and no change on a node without a fault.
+
+A usual run audits racks in which each fault has a node of its own; `make full` audits each fault in a rack of its own.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import depth
 import pytest
 from command import rackcheck
 from mockup_server import WatchedRack
@@ -23,12 +28,13 @@ SITE = ("bios_version=1.5.3", "bmc_firmware=24.09.17")
 Verdicts = Mapping[str, str]
 
 
-def audited(fault: str, *words: str, nodes: str = "n[1-2]", seconds: str = "8") -> dict[str, Any]:
-    """Audit a small rack by h100-dgx and return the document."""
+def audited(faults: Mapping[str, str], *words: str, nodes: str, seconds: int) -> dict[str, Any]:
+    """Audit a small rack with these faults, by node, by h100-dgx, and return the document."""
     with TemporaryDirectory() as place:
         folder = Path(place)
         file = folder / "rack.yaml"
-        laid = f"faults: [{{ nodes: n1, fault: {fault} }}]\n" if fault else ""
+        rows = "".join(f"  - {{ nodes: {node}, fault: {fault} }}\n" for node, fault in faults.items())
+        laid = f"faults:\n{rows}" if faults else ""
         file.write_text(f"rackcheck: 1\nscenario: one\nnodes: {{ '{nodes}': {{ machine: dgx-h100 }} }}\n{laid}")
         site = [word for value in SITE for word in ("--set", value)]
         with WatchedRack(scenario.load(file), folder) as rack:
@@ -41,32 +47,70 @@ def audited(fault: str, *words: str, nodes: str = "n[1-2]", seconds: str = "8") 
     return found | {"exit": done.status}
 
 
+CLEAN = "n1"
+"""The node without a fault in every rack."""
+
+
+@cache
+def clean_rack(*words: str) -> dict[str, Any]:
+    return audited({}, *words, nodes=CLEAN, seconds=30)
+
+
+@dataclass(frozen=True)
+class Laid:
+    """The document of an audit, and the node that has the fault."""
+
+    document: Mapping[str, Any]
+    node: str
+
+
+def laid(fault: str, among: Iterable[str], seconds: int) -> Laid:
+    """The audit of a fault, alone in its rack, or in a usual run in one rack with others, each on a node of its own."""
+    faults = (fault,) if depth.DEEP else tuple(among)
+    return Laid(_laid(faults, seconds), f"n{faults.index(fault) + 2}")
+
+
+@cache
+def _laid(faults: tuple[str, ...], seconds: int) -> dict[str, Any]:
+    nodes = f"n[1-{len(faults) + 1}]"
+    return audited({f"n{n}": fault for n, fault in enumerate(faults, start=2)}, nodes=nodes, seconds=seconds)
+
+
 def statuses(document: Mapping[str, Any], node: str) -> Verdicts:
-    """The status of every verdict of a node by the profile's own rules."""
+    """The status of every verdict of a node by the profile's own rules.
+
+    Rules that compare nodes are left out where the other nodes have faults of their own.
+    """
     own = (v for v in document["nodes"][node]["verdicts"] if not v["rule"].startswith("identity."))
-    return {verdict["rule"]: verdict["status"] for verdict in own}
+    return {v["rule"]: v["status"] for v in own if depth.DEEP or v["rule"] not in comparing()}
+
+
+@cache
+def comparing() -> frozenset[str]:
+    """The rules that compare a node with the others."""
+    return frozenset(rule.id for rule in library.load("h100-dgx", registry().catalogue).own if rule.across is not None)
 
 
 @cache
 def healthy() -> Verdicts:
-    return statuses(audited("", nodes="n1"), "n1")
+    return statuses(clean_rack(), CLEAN)
 
 
 @cache
 def of_plane(plane: str) -> frozenset[str]:
     """The rules that need only this plane."""
-    return frozenset(statuses(audited("", "--planes", plane, nodes="n1"), "n1"))
+    return frozenset(statuses(clean_rack("--planes", plane), CLEAN))
 
 
-def changed(document: Mapping[str, Any]) -> Verdicts:
-    """What differs on the faulty node; the node beside it must be unchanged."""
-    assert statuses(document, "n2") == healthy()
+def changed(found: Laid) -> Verdicts:
+    """What differs on the faulty node; the node without a fault beside it must be unchanged."""
     clean = healthy()
-    return {rule: status for rule, status in statuses(document, "n1").items() if status != clean[rule]}
+    assert statuses(found.document, CLEAN) == clean
+    return {rule: status for rule, status in statuses(found.document, found.node).items() if status != clean[rule]}
 
 
 def test_the_clean_machine_passes_with_nothing_unknown_but_what_its_bmc_does_not_serve() -> None:
-    document = audited("", nodes="n1")
+    document = clean_rack()
     assert (document["exit"], document["outcome"]) == (0, "PASS")
     assert "fail" not in healthy().values()
     minor = {rule.id for rule in library.load("h100-dgx", registry().catalogue).own if rule.unknown_is_minor}
@@ -76,36 +120,46 @@ def test_the_clean_machine_passes_with_nothing_unknown_but_what_its_bmc_does_not
     assert sum(status == "pass" for status in healthy().values()) >= 60
 
 
-@pytest.mark.parametrize(
-    ("fault", "plane", "text"),
-    [
-        ("silent-node", "os", "timeout"),
-        ("closed-node", "os", "Connection refused"),
-        ("unknown-name", "os", "no address for n1.invalid"),
-        ("refused-login", "os", "login as audit refused"),
-        ("changed-host-key", "os", "host key changed"),
-        ("silent-bmc", "bmc", "timeout"),
-        ("closed-bmc", "bmc", "unreachable"),
-        ("hanging-bmc", "bmc", "timeout"),
-        ("refused-bmc-login", "bmc", "denied"),
-        ("bmc-sessions", "bmc", "not ready"),
-        ("changed-certificate", "bmc", "certificate changed"),
-        ("bad-answers, how: html", "bmc", "not JSON"),
-        ("bad-answers, how: busy-later", "bmc", "not ready"),
-    ],
-)
-def test_an_unreachable_plane_is_unknown_and_the_other_one_is_judged(fault: str, plane: str, text: str) -> None:
-    document = audited(fault)
-    found = changed(document)
-    clean = healthy()
+UNREACHABLE = {
+    "silent-node": ("os", "timeout"),
+    "closed-node": ("os", "Connection refused"),
+    "unknown-name": ("os", "no address for "),
+    "refused-login": ("os", "login as audit refused"),
+    "changed-host-key": ("os", "host key changed"),
+    "silent-bmc": ("bmc", "timeout"),
+    "closed-bmc": ("bmc", "unreachable"),
+    "hanging-bmc": ("bmc", "timeout"),
+    "refused-bmc-login": ("bmc", "denied"),
+    "bmc-sessions": ("bmc", "not ready"),
+    "changed-certificate": ("bmc", "certificate changed"),
+    "bad-answers, how: html": ("bmc", "not JSON"),
+    "bad-answers, how: busy-later": ("bmc", "not ready"),
+}
+"""Faults that hide a plane, and a text of the reason."""
+
+WAITING = ("silent-node", "silent-bmc", "hanging-bmc", "bmc-sessions", "bad-answers, how: busy-later")
+"""Those of which an audit waits for an answer until its deadline."""
+
+
+@pytest.mark.parametrize("fault", UNREACHABLE)
+def test_an_unreachable_plane_is_unknown_and_the_other_one_is_judged(fault: str) -> None:
+    plane, text = UNREACHABLE[fault]
+    if fault in WAITING:
+        found = laid(fault, WAITING, 8 if depth.DEEP else 25)
+    else:
+        found = laid(fault, (each for each in UNREACHABLE if each not in WAITING), 120)
+    difference, clean = changed(found), healthy()
     names = {rule for rule in of_plane(plane) if clean[rule] in {"pass", "warn"}}
-    assert names <= {rule for rule, status in found.items() if status == "unknown"}
+    assert names <= {rule for rule, status in difference.items() if status == "unknown"}
     other = of_plane("os" if plane == "bmc" else "bmc")
-    assert not other & set(found)
-    assert set(found.values()) == {"unknown"}
-    assert (document["exit"], document["outcome"]) == (3, "INCOMPLETE")
-    reasons = {finding["reason"] for finding in document["findings"] if finding["status"] == "unknown"}
-    assert any(text in reason for reason in reasons), reasons
+    assert not other & set(difference)
+    assert set(difference.values()) == {"unknown"}
+    assert (found.document["exit"], found.document["outcome"]) == (3, "INCOMPLETE")
+    assert found.document["nodes"][found.node]["outcome"] == "INCOMPLETE"
+    findings = (each for each in found.document["findings"] if each["status"] == "unknown")
+    reasons = {finding["reason"] for finding in findings if found.node in finding["nodes"]}
+    expected = f"{text}{found.node}.invalid" if fault == "unknown-name" else text
+    assert any(expected in reason for reason in reasons), reasons
 
 
 FINDINGS: Mapping[str, Verdicts] = {
@@ -158,7 +212,7 @@ FINDINGS: Mapping[str, Verdicts] = {
 
 @pytest.mark.parametrize("fault", FINDINGS)
 def test_a_fault_is_found_where_it_was_laid_and_nothing_else_is(fault: str) -> None:
-    assert changed(audited(fault, seconds="30")) == FINDINGS[fault]
+    assert changed(laid(fault, TOGETHER, 180)) == FINDINGS[fault]
 
 
 BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -194,6 +248,9 @@ BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
 }
 """Faults that hide an answer: the probes that read it, and the rules that need one of their facts."""
 
+TOGETHER = (*FINDINGS, *BLINDING)
+"""Faults of which each is audited on a node of its own in a usual run."""
+
 
 def of_probes(names: frozenset[str]) -> frozenset[str]:
     """The rules that read a fact of these probes."""
@@ -214,13 +271,12 @@ def test_an_unreadable_value_is_unknown_in_each_rule_that_reads_it_and_in_no_oth
     judged = {rule for rule, status in healthy().items() if status in {"pass", "warn"}}
     expected = (of_probes(probes) & judged) | waiting
     assert len(expected) > 0
-    assert changed(audited(fault)) == dict.fromkeys(expected, "unknown")
+    assert changed(laid(fault, TOGETHER, 180)) == dict.fromkeys(expected, "unknown")
 
 
 def test_every_kind_of_fault_is_tried_here() -> None:
     tried = {fault.partition(",")[0] for fault in (*FINDINGS, *BLINDING)}
-    planes = {"silent-node", "closed-node", "unknown-name", "refused-login", "changed-host-key", "silent-bmc"}
-    planes |= {"closed-bmc", "hanging-bmc", "refused-bmc-login", "bmc-sessions", "changed-certificate"}
+    planes = {fault for fault in UNREACHABLE if "," not in fault}
     # How much is read before a flapping certificate is chance: tests/transport/test_redfish_faults.py tests it.
     # Faults under load alone are tested in tests/burnin/test_grid.py.
     assert set(KINDS) - tried - planes - set(load_faults.KINDS) == {"resource", "flapping-certificate"}
