@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def audit(home: Path, name: str, *faults: str, words: tuple[object, ...] = ()) -
         return rackcheck("audit", "-i", inventory, "-q", "--json", *words)
 
 
-def waived(home: Path, rule: str) -> None:
+def waived(rule: str) -> None:
     done = rackcheck(
         "waive", rule, "--nodes", "n1", "--until", UNTIL, "--by", "Jo", "--ticket", "T-1", "--reason", "cable ordered"
     )
@@ -56,24 +57,42 @@ def verdict(done: Done, rule: str) -> str:
 PROFILE = ("-p", "h100-dgx")
 
 
-def test_a_waiver_of_one_port_that_is_down_does_not_hide_another(home: Path) -> None:
-    audit(home, "four", "fault: nic-down, nic: mlx5_4", words=PROFILE)
-    waived(home, "nic.rate")
-    same = audit(home, "same", "fault: nic-down, nic: mlx5_4", words=PROFILE)
-    assert verdict(same, "nic.rate") == "waived"
-    other = audit(home, "five", "fault: nic-down, nic: mlx5_5", words=PROFILE)
-    assert verdict(other, "nic.rate") == "fail"
+@dataclass(frozen=True)
+class Waived:
+    """Audits after a port that is down and a GPU that is gone were waived: of the same, and of others in their place."""
+
+    same: Done
+    other: Done
+
+
+@pytest.fixture(scope="module")
+def waived_parts(tmp_path_factory: pytest.TempPathFactory) -> Waived:
+    place = tmp_path_factory.mktemp("waived")
+    laid = ("fault: nic-down, nic: mlx5_4", "fault: gpu-missing, gpu: 5")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RACKCHECK_HOME", str(place / "home"))
+        patch.chdir(place)
+        audit(place, "first", *laid, words=PROFILE)
+        waived("nic.rate")
+        waived("gpu.on_bus")
+        same = audit(place, "same", *laid, words=PROFILE)
+        return Waived(
+            same, audit(place, "other", "fault: nic-down, nic: mlx5_5", "fault: gpu-missing, gpu: 3", words=PROFILE)
+        )
+
+
+def test_a_waiver_of_one_port_that_is_down_does_not_hide_another(waived_parts: Waived) -> None:
+    assert verdict(waived_parts.same, "nic.rate") == "waived"
+    assert verdict(waived_parts.other, "nic.rate") == "fail"
     assert any(
         "waiver of nic.rate on n1 (T-1" in note and ("lapsed" in note or "unused" in note)
-        for note in json.loads(other.out)["notes"]
+        for note in json.loads(waived_parts.other.out)["notes"]
     )
 
 
-def test_a_waiver_of_one_gpu_that_is_gone_does_not_hide_another(home: Path) -> None:
-    audit(home, "five", "fault: gpu-missing, gpu: 5", words=PROFILE)
-    waived(home, "gpu.on_bus")
-    assert verdict(audit(home, "same", "fault: gpu-missing, gpu: 5", words=PROFILE), "gpu.on_bus") == "waived"
-    assert verdict(audit(home, "three", "fault: gpu-missing, gpu: 3", words=PROFILE), "gpu.on_bus") == "fail"
+def test_a_waiver_of_one_gpu_that_is_gone_does_not_hide_another(waived_parts: Waived) -> None:
+    assert verdict(waived_parts.same, "gpu.on_bus") == "waived"
+    assert verdict(waived_parts.other, "gpu.on_bus") == "fail"
 
 
 def test_an_agreed_plane_that_was_never_read_is_no_pass(home: Path) -> None:

@@ -71,7 +71,9 @@ def none_known(count: int, name: str) -> Unknown:
 @pytest.mark.parametrize("name", ALL)
 def test_every_promise_has_a_value_or_a_reason(name: str) -> None:
     found = tree_leaves(name)
-    assert not [leaf for leaf in found.values() if isinstance(leaf.reading, Unknown) and "failed" in leaf.reading.detail]
+    assert not [
+        leaf for leaf in found.values() if isinstance(leaf.reading, Unknown) and "failed" in leaf.reading.detail
+    ]
     for probe in PROBES.values():
         for pattern, kind in probe.gives.items():
             if "*" not in pattern:
@@ -590,7 +592,11 @@ WRONG = st.one_of(
 
 
 @pytest.mark.parametrize("name", sorted(PROBES))
-@settings(max_examples=depth.examples(20, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=depth.examples(20, 60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(data=st.data())
 def test_a_reader_fed_with_nonsense_gives_facts_or_is_unreadable(name: str, data: st.DataObject) -> None:
     bodies: dict[str, Any] = copy.deepcopy(sound())
