@@ -1,4 +1,4 @@
-"""How many cases the long searches try: a tenth of them in a usual run, all of them with RACKCHECK_DEEP=1.
+"""How many cases the long searches try: a tenth of them or a few in a usual run, all of them with RACKCHECK_DEEP=1.
 
 `make full` sets it. With all cases these searches took a third of the time of all tests.
 """
@@ -25,5 +25,5 @@ def cases(everything: int) -> int:
 
 
 def examples(usual: int, everything: int) -> int:
-    """Return how many random examples a cheap property tries in this run."""
+    """Return how many random examples are tried in this run: the `usual` number, or all of them."""
     return everything if DEEP else usual
