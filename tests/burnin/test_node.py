@@ -15,7 +15,6 @@ from burn_racks import job, tree
 from payloads import of_session
 
 from rackcheck.evaluate.verdict import Verdict, judge
-from rackcheck.model.burn_record import Burn
 from rackcheck.model.capture import BurnCapture
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Absent
@@ -32,36 +31,22 @@ def node(built: Path, tmp_path: Path) -> Node:
     return Node(built, tmp_path)
 
 
-def burnt(node: Node, **how: Any) -> Burn:
-    found = node.burn(**how)
+@pytest.fixture(scope="module")
+def healthy(built: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Mapping[str, Any]]:
+    """The records of a node without a fault, of its processors and its GPUs."""
+    found = Node(built, tmp_path_factory.mktemp("healthy")).burn(seconds=1.2)
     found.end(60)
     assert found.process.stderr is not None
     assert found.process.stderr.read() == b""
-    node_records = BurnCapture(tuple(found.records))
-    return node_records.burn
-
-
-def verdicts(node: Node, **how: Any) -> Mapping[str, Verdict]:
-    found = node.burn(**how)
-    found.end(60)
-    profile = job(1).profile
-    assert profile is not None
-    # Processors run the kernels of these GPUs, so their rates depend on what else the processors do.
-    alone = [
-        rule
-        for rule in profile.rules
-        if not re.search(r"\.among\.|\.beside|\.reached|work_per_clock", " ".join(map(str, rule.facts())))
-    ]
-    facts = tree(1, 1, BurnCapture(tuple(found.records)))
-    return {verdict.rule: verdict for verdict in judge(alone, facts)}
+    return found.records
 
 
 def failed(found: Mapping[str, Verdict]) -> set[str]:
     return {rule for rule, verdict in found.items() if verdict.status is Status.FAIL}
 
 
-def test_a_healthy_node_is_whole_and_every_record_of_it_is_read(node: Node) -> None:
-    burn = burnt(node)
+def test_a_healthy_node_is_whole_and_every_record_of_it_is_read(healthy: list[Mapping[str, Any]]) -> None:
+    burn = BurnCapture(tuple(healthy)).burn
     assert burn.whole
     assert (burn.unread, burn.odd) == (0, "")
     assert burn.faults == ()
@@ -75,8 +60,8 @@ def test_a_healthy_node_is_whole_and_every_record_of_it_is_read(node: Node) -> N
     assert {stage.of for stage in burn.stages if stage.kind == "peer"} == {"peer/0-1", "peer/1-0"}
 
 
-def test_no_rule_fails_on_a_healthy_node_and_those_of_results_pass(node: Node) -> None:
-    found = verdicts(node)
+def test_no_rule_fails_on_a_healthy_node_and_those_of_results_pass(healthy: list[Mapping[str, Any]]) -> None:
+    found = _judged(healthy)
     assert failed(found) == set()
     for rule in ("burnin.whole", "burnin.readable", "burnin.no_crash", "burnin.gpu_correct", "burnin.cpu_correct",
                  "burnin.no_uncorrected", "burnin.no_replay", "burnin.no_nvlink_errors", "burnin.not_throttled"):  # fmt: skip
@@ -103,7 +88,7 @@ CUDA = {
 @pytest.mark.parametrize("fault", depth.first(5, CUDA))
 def test_a_fault_of_one_gpu_fails_its_rule_and_leaves_the_other_gpu_alone(node: Node, fault: str) -> None:
     # Times that suffice with other tests beside it: only the stall is found by the time limit.
-    found = node.burn(cuda=fault, hang=8.0 if fault.startswith("stall") else 30.0, seconds=2.4)
+    found = node.burn(cuda=fault, hang=8.0 if fault.startswith("stall") else 30.0, seconds=1.2, of=("gpu",))
     found.end(120)
     burn = BurnCapture(tuple(found.records)).burn
     assert burn.unread == 0, burn.odd
@@ -119,7 +104,7 @@ def test_a_fault_of_one_gpu_fails_its_rule_and_leaves_the_other_gpu_alone(node: 
 
 def test_a_gpu_that_runs_at_a_tenth_is_found_and_named_by_its_serial_number(node: Node) -> None:
     # Long times: with other tests beside it a kernel of the slow GPU takes more than ten seconds.
-    found = node.burn(cuda="pace=1:10", hang=40.0, seconds=6.0, deadline=150.0)
+    found = node.burn(cuda="pace=1:10", hang=40.0, seconds=3.0, deadline=150.0, of=("gpu",))
     found.end(150)
     profile = job(1).profile
     assert profile is not None
@@ -149,9 +134,8 @@ def _judged(records: list[Mapping[str, Any]]) -> Mapping[str, Verdict]:
 
 
 def test_a_gpu_whose_memory_can_no_longer_be_guarded_is_not_tested_further_and_the_other_gpu_is(node: Node) -> None:
-    found = node.burn(nvml="*.margin_memory_max=0 *.temperature_margin=50", seconds=2.0)
-    state = (node.folder / "nvml").read_text() + "@2.5\n1.temperature_margin=!3\n"
-    (node.folder / "nvml").write_text(state)
+    margins = "*.margin_memory_max=0 *.temperature_margin=50"
+    found = node.burn(nvml=margins, later="@1.5\n1.temperature_margin=!3\n", seconds=1.2, of=("gpu",))
     found.end(60)
     burn = BurnCapture(tuple(found.records)).burn
     why = "stopped: how far the GPU is below the highest temperature of its memory cannot be read any more"
@@ -181,10 +165,7 @@ NVML = {
 def test_a_counter_that_moves_under_load_fails_its_rule(node: Node, moved: str) -> None:
     key, _, rest = moved.partition("=")
     at, _, value = rest.removeprefix("@").partition("=")
-    # Sections of the state begin with the second at which they start.
-    found = node.burn(nvml="", seconds=0.8)
-    state = (node.folder / "nvml").read_text() + f"@{at}\n{key}={value}\n"
-    (node.folder / "nvml").write_text(state)
+    found = node.burn(later=f"@{at}\n{key}={value}\n", seconds=0.6, of=("gpu",))
     found.end(60)
     judged = _judged(found.records)
     assert judged[NVML[moved]].status in {Status.FAIL, Status.WARN}
@@ -208,7 +189,7 @@ def test_gpus_whose_sampler_ended_are_under_load_no_longer(node: Node) -> None:
 
 
 def test_cuda_that_is_not_ready_is_not_tested_and_named(node: Node) -> None:
-    found = node.burn(cuda="init=802")
+    found = node.burn(cuda="init=802", seconds=0.2)
     found.end(60)
     judged = _judged(found.records)
     assert judged["burnin.gpu_correct"].status is Status.UNKNOWN
@@ -216,7 +197,7 @@ def test_cuda_that_is_not_ready_is_not_tested_and_named(node: Node) -> None:
 
 
 def test_a_gpu_that_others_use_is_left_alone(node: Node) -> None:
-    found = node.burn(nvml="1.processes=1")
+    found = node.burn(nvml="1.processes=1", of=("gpu",), seconds=0.6)
     found.end(60)
     burn = BurnCapture(tuple(found.records)).burn
     assert {stage.why.partition(":")[0] for stage in burn.stages if stage.of == "gpu/1"} == {"foreign process"}
@@ -238,7 +219,7 @@ def test_a_line_that_closes_ends_gpus_long_before_their_plan(node: Node) -> None
 
 @pytest.mark.parametrize(("fault", "came"), [("stuck=1:0x2460:0x1", "always"), ("flip=1:0x1230:0x10", "never")])
 def test_what_was_wrong_is_done_again_hot_and_cold(node: Node, fault: str, came: str) -> None:
-    found = node.burn(cuda=fault, seconds=0.6, deadline=60.0)
+    found = node.burn(cuda=fault, seconds=0.6, deadline=60.0, of=("gpu",))
     found.end(60)
     facts = tree(1, 1, BurnCapture(tuple(found.records))).leaves
     assert facts["burnin.gpu/1.again"].reading == came

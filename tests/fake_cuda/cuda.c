@@ -4,7 +4,8 @@
  * each), sms, threads (of a block), cc (90), init, driver, order=2,0,3 (the GPUs that CUDA lists, in its order; else each
  * by its number, which its UUID, its address and the faults name), older=GPU:CC, at=GPU:BUS (another PCI address),
  * twin=GPU:OTHER (the UUID of the other), slice=GPU (a MIG slice: a UUID of its own), blank=GPU:CODE (no UUID), slow_init
- * (seconds). Its faults, GPU first: flip=GPU:OFFSET:MASK (a bit of a line,
+ * (seconds), duty (percent of its time in which a launch or a copy uses a processor; it sleeps the rest, because a node's
+ * processors are free while its GPUs work). Its faults, GPU first: flip=GPU:OFFSET:MASK (a bit of a line,
  * once, after it is filled), burst=GPU:OFFSET:MASK (32 lines from there on), stuck=GPU:OFFSET:MASK (bits that read as
  * 1), alias=GPU:BIT (an address line that is dead), wrong=GPU:SM:UNIT:MASK (SM -1 is each), nan=GPU:SM,
  * slow=GPU:SM:PERCENT, pace=GPU:PERCENT (each launch and copy at this share of the others' rate),
@@ -268,14 +269,23 @@ static void hurt(char *to, size_t size, const char *way) {
     at = strchr(at, ':') + 1;
     if (strncmp(at, way, 3) == 0 && strtoull(at + 4, NULL, 0) < size) to[strtoull(at + 4, NULL, 0)] ^= 4;
 }
-/* Make what began at a time last as long as on a GPU of this pace. */
-static void keep_pace(double began) {
+typedef struct { double wall, worked; } beginning;
+static beginning begins(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (beginning){now(), (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6};
+}
+/* Sleep as much longer than it computed as the duty requires; by its processor time, so that other programs on the
+ * machine do not lengthen the sleep. Then make what began last as long as on a GPU of this pace. */
+static void keep_pace(beginning begun) {
     long long n[4];
+    double duty = (double)number("duty", 25), began = begun.wall, worked = begins().worked - begun.worked;
+    if (worked > 0.1 && duty > 0 && duty < 100) usleep((useconds_t)(worked * (100.0 / duty - 1) * 1e3));
     if (fault("pace", current, n) && n[0] > 0 && n[0] < 100)
         usleep((useconds_t)((now() - began) * (100.0 / (double)n[0] - 1) * 1e3));
 }
 int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t size, void *s) {
-    double began = now();
+    beginning began = begins();
     LIVE;
     takes(s, size, 1);
     memcpy((void *)(uintptr_t)to, from, size);
@@ -285,7 +295,7 @@ int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t size, void *s) {
 }
 int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t size, void *s) {
     LIVE;
-    double began = now();
+    beginning began = begins();
     takes(s, size, 1);
     memcpy(to, (void *)(uintptr_t)from, size);
     if (size > 128 << 10 || value("small")) hurt(to, size, "d2h");
@@ -309,7 +319,9 @@ int cuMemcpyPeerAsync(u64 to, void *to_of, u64 from, void *from_of, size_t size,
         return b->lost = (int)n[1];
     }
     takes(s, size, direct(a->number, b->number) ? 1 : 10);
+    beginning began = begins();
     memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, size);
+    keep_pace(began);
     if (fault("peer", a, n) && n[0] == b->number) ((char *)(uintptr_t)to)[size / 2] ^= 1;
     return 0;
 }
@@ -499,7 +511,7 @@ int cuLaunchKernel(const function *f, unsigned gx, unsigned gy, unsigned gz, uns
     long long n[4];
     LIVE;
     (void)shared, (void)extra;
-    double began = now();
+    beginning began = begins();
     if (gy != 1 || gz != 1 || by != 1 || bz != 1 || bx == 0 || bx % 32) return 1;
     read_state();
     current->launches++;

@@ -41,15 +41,15 @@ class Node:
     gpus: int = 2
     numbers: tuple[int, ...] = ()
 
-    def burn(self, cuda: str = "", nvml: str = "", seconds: float = 1.6, **more: Any) -> Running:
-        """Start a payload on it; `cuda` and `nvml` are lines of the fakes' state."""
+    def burn(self, cuda: str = "", nvml: str = "", later: str = "", seconds: float = 1.6, **more: Any) -> Running:
+        """Start a payload on it; `cuda` and `nvml` are lines of the fakes' state, `later` sections in time of NVML's."""
         marks = {"proc/driver/nvidia/version": "NVRM version\n", "dev/nvidiactl": "", "proc/loadavg": "0.1 0.1 0.1\n"}
         for name, text in marks.items():
             (self.folder / "root" / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / "root" / name).write_text(text)
         (self.folder / "cuda").write_text(f"gpus={self.gpus}\n" + cuda.replace(" ", "\n") + "\n")
         gpus = listed(*(self.numbers or range(self.gpus))).replace("*.memory=150754820096\n", f"*.memory={MEMORY}\n")
-        (self.folder / "nvml").write_text(nvml.replace(" ", "\n") + "\n" + gpus)
+        (self.folder / "nvml").write_text(nvml.replace(" ", "\n") + "\n" + gpus + later)
         given = {"of": ("cpu", "gpu"), "root": str(self.folder / "root"), "cool": 0.2, "warm": 0.02, **more}
         return start(self.plan(seconds, given), **self.env)
 
