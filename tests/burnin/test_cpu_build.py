@@ -120,22 +120,36 @@ int main(int count, char **words)
 """
 
 
-def test_the_libraries_are_what_the_source_gives() -> None:
-    for machine in build_cpu.VARIANTS:
-        assert build_cpu.built(machine) == build_cpu.library(machine).read_bytes(), machine
-
-
-def test_the_check_finds_a_library_that_differs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for machine in build_cpu.VARIANTS:
-        shutil.copy(build_cpu.library(machine), tmp_path)
-    monkeypatch.setattr(build_cpu, "HERE", tmp_path)
+def test_the_libraries_are_what_the_source_gives(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "argv", ["build_cpu.py", "--check"])
     assert build_cpu.main() == 0
+    unchanged = [row.partition(":")[0] for row in capsys.readouterr().out.splitlines() if row.endswith(", unchanged")]
+    assert unchanged == [build_cpu.library(machine).name for machine in build_cpu.VARIANTS]
+
+
+def test_a_library_that_differs_is_found_and_only_without_the_check_replaced(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = {machine: build_cpu.library(machine).read_bytes() for machine in build_cpu.VARIANTS}
+    for machine in made:
+        shutil.copy(build_cpu.library(machine), tmp_path)
+    monkeypatch.setattr(build_cpu, "HERE", tmp_path)
+    assert not build_cpu.updated(made, check=True)
     spoilt = build_cpu.library("aarch64")
     spoilt.write_bytes(spoilt.read_bytes()[:-1] + b"!")
     before = spoilt.read_bytes()
-    assert build_cpu.main() == 1
+    assert build_cpu.updated(made, check=True)
     assert spoilt.read_bytes() == before, "a check writes nothing"
+    assert build_cpu.updated(made, check=False)
+    assert spoilt.read_bytes() == made["aarch64"]
+
+
+def test_without_the_compiler_nothing_is_built_and_the_check_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["build_cpu.py", "--check"])
+    monkeypatch.setattr(build_cpu, "COMPILER", "a_compiler_that_is_not_here")
+    assert build_cpu.main() == 3
 
 
 def test_aarch64_gives_the_same_answers(tmp_path: Path) -> None:

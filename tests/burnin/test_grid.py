@@ -1,4 +1,8 @@
-"""Each fault of a load, over seeds: it is found at its place, and no other finding appears; clean racks have none."""
+"""Each fault of a load, over seeds: it is found at its place, and no other finding appears; clean racks have none.
+
+The usual run tries every fault on two racks, `make full` on twenty; of the clean racks it tries 14 instead of 1,012, and of
+the racks with a GPU that does four percent less 4 instead of 100.
+"""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +17,7 @@ from rackcheck.model.fact import Unknown
 from rackcheck.model.tree import Tree
 
 NODES, ODD = 16, 6
-SEEDS = range(20 if depth.DEEP else 5)
+SEEDS = range(20 if depth.DEEP else 2)
 ODD_NODE = f"n{ODD:02}"
 
 
@@ -208,16 +212,16 @@ def test_a_link_that_narrows_is_a_fact_of_its_gpu_and_of_no_other() -> None:
 
 
 def test_an_sm_that_computes_otherwise_is_named() -> None:
-    for seed, sm in enumerate((0, 17, 64, 97, 131)):
-        seen, found = with_fault(seed, "sm-wrong", gpu="3", sm=str(sm))
+    for number, sm in enumerate((0, 17, 64, 97, 131)):
+        seen, found = with_fault(SEEDS[number % len(SEEDS)], "sm-wrong", gpu="3", sm=str(sm))
         assert seen.fact(ODD_NODE, "burnin.gpu/3.odd_sms") == (str(sm),)
         assert {fault.number("sm") for fault in found.burn.faults} == {sm}
         assert {fault.of for fault in found.burn.faults} == {"gpu/3"}
 
 
 def test_an_sm_that_all_wait_for_is_named() -> None:
-    for seed, sm in enumerate((0, 40, 131)):
-        seen, _ = with_fault(seed, "sm-slow", gpu="2", sm=str(sm), percent="20")
+    for number, sm in enumerate((0, 40, 131)):
+        seen, _ = with_fault(SEEDS[number % len(SEEDS)], "sm-slow", gpu="2", sm=str(sm), percent="20")
         leaf = seen.trees[ODD_NODE].leaves["burnin.gpu/2.slowest_sm"]
         assert leaf.reading == pytest.approx(25.0)
         assert f"SM {sm} in " in leaf.source
@@ -256,18 +260,18 @@ def false_findings(first: int, racks: int) -> list[object]:
 
 
 def test_clean_racks_have_no_finding_and_nothing_is_unknown() -> None:
-    assert false_findings(0, 12) == []
+    assert false_findings(0, 12 if depth.DEEP else 4) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", depth.first(3, range(10)))
+@pytest.mark.parametrize("part", depth.first(1, range(10)))
 def test_many_clean_racks_have_no_finding_and_nothing_is_unknown(part: int) -> None:
     assert false_findings(1000 + 100 * part, depth.cases(100)) == []
 
 
 @pytest.mark.slow
 def test_a_gpu_that_does_four_percent_less_in_each_clock_is_found_in_each_of_many_racks() -> None:
-    seeds = range(100, 100 + depth.cases(100))
+    seeds = depth.first(4, range(100, 200))
     lost = [seed for seed in seeds if not _only_this_slow_gpu(seed)]
     clean.cache_clear()
     print(f"{len(seeds) - len(lost)} of {len(seeds)} found and placed, nothing elsewhere")

@@ -1,4 +1,7 @@
-"""32 nodes over real SSH: the controller is stopped at random moments, and no node stays under load."""
+"""Nodes over real SSH: the controller is stopped at random moments, and no node stays under load.
+
+The usual run sends each signal once, with 12 nodes; `make full` twice, with 32 nodes.
+"""
 
 import os
 import random
@@ -17,7 +20,7 @@ from rackcheck.run import store
 from rackcheck.sim import scenario
 from rackcheck.sim.rack import SimRack
 
-NODES = 32
+NODES = 32 if depth.DEEP else 12
 SEED = 24
 """The moments are drawn with this seed: the number of nodes that are under load when the controller is stopped."""
 

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from importlib import metadata, util
 from pathlib import Path
 
@@ -72,6 +73,22 @@ def built(machine: str) -> bytes:
         return (Path(place) / "cpu.so").read_bytes()
 
 
+def updated(made: Mapping[str, bytes], *, check: bool) -> bool:
+    """Write the compiled libraries that differ from the files, or with `check` only name them; return if any differs.
+
+    `made` has the library of each architecture.
+    """
+    different = False
+    for machine, new in made.items():
+        path = library(machine)
+        same = path.exists() and path.read_bytes() == new
+        different = different or not same
+        print(f"{path.name}: {len(new)} B, {'unchanged' if same else 'differs' if check else 'new'}")
+        if not check and not same:
+            path.write_bytes(new)
+    return different
+
+
 def main() -> int:
     """Build the libraries and write them, or with `--check` only compare them; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -80,15 +97,8 @@ def main() -> int:
     if why := missing():
         print(why, file=sys.stderr)
         return 3
-    different = 0
-    for machine in VARIANTS:
-        new, path = built(machine), library(machine)
-        same = path.exists() and path.read_bytes() == new
-        different += not same
-        print(f"{path.name}: {len(new)} B, {'unchanged' if same else 'differs' if check else 'new'}")
-        if not check and not same:
-            path.write_bytes(new)
-    return int(check and different > 0)
+    different = updated({machine: built(machine) for machine in VARIANTS}, check=check)
+    return int(check and different)
 
 
 if __name__ == "__main__":
