@@ -233,7 +233,7 @@ def grown(root: Path, library: bytes | None, work: Callable[[Any, float], object
     """Return how many calls a longer stage makes more than a short one, and how many are allowed."""
     one, few = worker(root, library), worker(root, library)
     short, _ = called(lambda: work(few, few.clock() + 0.2))
-    long, seconds = called(lambda: work(one, one.clock() + 1.4))
+    long, seconds = called(lambda: work(one, one.clock() + 0.9))
     return long - short, PER_TURN * (seconds / WAIT + 10)
 
 
@@ -349,7 +349,7 @@ def test_each_numa_node_reports_its_bandwidth_unless_its_arrays_are_elsewhere(tm
     root = large_node(tmp_path, 32)
     for size in root.glob("sys/devices/system/cpu/cpu*/cache/index3/size"):
         size.write_text("4M\n")
-    triad = {"stage": "triad", "until": 6.0}
+    triad = {"stage": "triad", "until": 2.0}
     found = triads(staged(root, [triad], LD_PRELOAD=str(numa)))
     assert set(found) == {"node", *(f"numa/{node}" for node in range(8))}
     nodes = [one for of, one in found.items() if of != "node"]

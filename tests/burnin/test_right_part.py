@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import depth
 import pytest
 from burn_nodes import Node, libraries
 from burn_nvml import uuid
@@ -95,8 +96,11 @@ LISTS: Mapping[str, tuple[Sequence[int], str, str, Mapping[int, str]]] = {
 """The physical GPUs in NVML's order, a line of NVML's state, CUDA's order, and each GPU's NVML index."""
 
 
-@pytest.mark.parametrize("ill", [0, 1, 2])
-@pytest.mark.parametrize("name", LISTS)
+WRONG = [(name, (number + turn) % 3) for turn in range(3) for number, name in enumerate(LISTS)]
+"""A list and which of its GPUs is wrong: in the usual run each list once and each of the GPUs, in `make full` all."""
+
+
+@pytest.mark.parametrize(("name", "ill"), depth.first(len(LISTS), WRONG))
 def test_a_wrong_gpu_is_named_by_its_own_index_and_serial_number_in_whatever_order(
     node: Node, name: str, ill: int
 ) -> None:

@@ -1,11 +1,15 @@
-"""Parsers of tools fed with invalid output: facts or Unreadable, never another exception, never a pass."""
+"""Parsers of tools fed with invalid output: facts or Unreadable, never another exception, never a pass.
+
+The usual run tries ten values for each parser and field, `make full` a hundred.
+"""
 
 import json
 from contextlib import suppress
 from typing import Any
 
+import depth
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tool_answers import GOOD
 
@@ -13,6 +17,8 @@ from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Catalogue, Entry
 from rackcheck.model.fact import Plane, Reading, Unreadable
 from rackcheck.parse.burnin.tools import every
+
+some = settings(max_examples=depth.cases(100))
 
 FACTS = Catalogue.of(Entry(pattern, kind, Plane.BURNIN, "tools") for pattern, kind in every.GIVES.items())
 NONSENSE = (
@@ -51,12 +57,14 @@ def test_what_is_no_answer_passes_nothing(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", GOOD)
+@some
 @given(text=st.text())
 def test_any_text_passes_nothing(name: str, text: str) -> None:
     assert not passes(read({**GOOD[name], "out": text}))
 
 
 @pytest.mark.parametrize("name", GOOD)
+@some
 @given(data=st.data())
 def test_an_answer_that_was_cut_passes_nothing_that_the_whole_does_not(name: str, data: st.DataObject) -> None:
     whole = GOOD[name]["out"]
@@ -68,6 +76,7 @@ def test_an_answer_that_was_cut_passes_nothing_that_the_whole_does_not(name: str
 
 
 @pytest.mark.parametrize("name", [name for name in GOOD if GOOD[name]["out"].startswith("{")])
+@some
 @given(data=st.data())
 def test_a_value_changed_anywhere_in_the_json_passes_nothing_new(name: str, data: st.DataObject) -> None:
     whole = json.loads(GOOD[name]["out"])
@@ -90,6 +99,7 @@ def test_a_value_changed_anywhere_in_the_json_passes_nothing_new(name: str, data
 @pytest.mark.parametrize(
     "field", ["of", "argv", "version", "status", "seconds", "out", "err", "cut", "why", "asked", "before"]
 )
+@some
 @given(value=VALUES)
 def test_a_record_with_any_value_in_any_field_is_facts_or_unreadable(name: str, field: str, value: object) -> None:
     read({**GOOD[name], field: value})

@@ -65,7 +65,8 @@ class Cpu:
     """The processors of this node under load.
 
     `emit` writes a record, `clock` returns the seconds since the burn-in began, and `stop` is the event that ends the
-    load. If `root` contains a /sys with a list of CPUs, as in tests, the node's files are read below it, and the work
+    load. A repetition of a failed stage takes `again` seconds, after a pause of `cool` seconds where the part has to cool
+    down. If `root` contains a /sys with a list of CPUs, as in tests, the node's files are read below it, and the work
     of its CPUs runs on the real CPUs in turn.
     """
 
@@ -80,10 +81,11 @@ class Cpu:
         cool: float = CPU_COOL,
         faults: Optional[CpuFaults] = None,
         root: str = "",
+        again: float = CPU_ROUND,
     ) -> None:
         self.emit, self.clock, self.stop, self.seed = emit, clock, stop, seed
         self.skew, self.harm, self.spoil = faults or CpuFaults()
-        self.cool, self.quiet = cool, CpuQuiet(clock, lambda _: None)
+        self.cool, self.again, self.quiet = cool, again, CpuQuiet(clock, lambda _: None)
         real = sorted(os.sched_getaffinity(0))
         simulated = cpu_list(cpu_text(root + "/sys/devices/system/cpu/online")) if root else []
         self.cpus, self.root = simulated or real, root if simulated else ""
@@ -189,7 +191,7 @@ class Cpu:
                         return
                     self._faults, self.emit = Counter(), lambda *_, **__: None
                     now = self.clock()
-                    again = {"of": "cpu", "stage": name, "from": now, "until": now + CPU_ROUND, "seeds": 1}
+                    again = {"of": "cpu", "stage": name, "from": now, "until": now + self.again, "seeds": 1}
                     self._apart(works[name], again)
                     wrong.update({of for of, _, _ in self._faults})
                     self._faults, self.emit = known, loud
