@@ -54,11 +54,11 @@ def burn(stages: Iterable[Mapping[str, Any]], **how: Any) -> Records:
 
     whole = how.pop("whole", False)
     faults = cpu.CpuFaults(**{name: how.pop(name) for name in ("skew", "harm", "spoil") if name in how})
-    how = {"library": LIBRARY.read_bytes(), "stop": threading.Event(), "seed": 12345, "cool": 0.05, "again": 0.1, **how}
+    how = {"library": LIBRARY.read_bytes(), "stop": threading.Event(), "seed": 12345, "cool": 0.05, **how}
     how["faults"] = faults
-    cpu.Cpu(emit, clock, how.pop("stop"), how.pop("library"), how.pop("seed"), **how).run(
-        [{"of": "cpu", "from": 0.0, **stage} for stage in stages]
-    )
+    worker = cpu.Cpu(emit, clock, how.pop("stop"), how.pop("library"), how.pop("seed"), **how)
+    worker.again = 0.1
+    worker.run([{"of": "cpu", "from": 0.0, **stage} for stage in stages])
     assert json.dumps(records)
     return records if whole else [record for record in records if record.get("stage") != "again"]
 

@@ -65,9 +65,9 @@ class Cpu:
     """The processors of this node under load.
 
     `emit` writes a record, `clock` returns the seconds since the burn-in began, and `stop` is the event that ends the
-    load. A repetition of a failed stage takes `again` seconds, after a pause of `cool` seconds where the part has to cool
-    down. If `root` contains a /sys with a list of CPUs, as in tests, the node's files are read below it, and the work
-    of its CPUs runs on the real CPUs in turn.
+    load. A failed stage is repeated for `again` seconds each time, at last after `cool` seconds without load. If `root`
+    contains a /sys with a list of CPUs, as in tests, the node's files are read below it, and the work of its CPUs runs
+    on the real CPUs in turn.
     """
 
     def __init__(
@@ -81,11 +81,10 @@ class Cpu:
         cool: float = CPU_COOL,
         faults: Optional[CpuFaults] = None,
         root: str = "",
-        again: float = CPU_ROUND,
     ) -> None:
         self.emit, self.clock, self.stop, self.seed = emit, clock, stop, seed
         self.skew, self.harm, self.spoil = faults or CpuFaults()
-        self.cool, self.again, self.quiet = cool, again, CpuQuiet(clock, lambda _: None)
+        self.cool, self.again, self.quiet = cool, CPU_ROUND, CpuQuiet(clock, lambda _: None)
         real = sorted(os.sched_getaffinity(0))
         simulated = cpu_list(cpu_text(root + "/sys/devices/system/cpu/online")) if root else []
         self.cpus, self.root = simulated or real, root if simulated else ""
