@@ -56,6 +56,39 @@ def groups(nodes: Iterable[str], key: Callable[[str], K]) -> list[tuple[K, list[
     return sorted(found.items(), key=lambda group: -len(group[1]))
 
 
+FEW = 3
+"""Maximum number of similar texts that are shown separately."""
+
+_NUMBERED = re.compile(r"\S*[0-9]\S*")
+
+
+def general(text: str) -> str:
+    """Return a text without what differs from node to node: words with a digit (addresses, names, fingerprints)."""
+    return _NUMBERED.sub("…", text)
+
+
+def similar(texts: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Merge similar texts, each with the names of its nodes, if there are more than `FEW` of them.
+
+    In the merged text, `…` replaces each word that is not the same in all of them.
+    """
+    kinds: dict[str, list[str]] = {}
+    for text in texts:
+        kinds.setdefault(general(text), []).append(text)
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        kind = kinds[general(text)]
+        merged = kind if len(kind) > FEW else [text]
+        if text is merged[0]:
+            found[_common(merged)] = tuple(name for each in merged for name in texts[each])
+    return found
+
+
+def _common(texts: Sequence[str]) -> str:
+    words = zip(*(text.split(" ") for text in texts), strict=True)
+    return " ".join(each[0] if len(set(each)) == 1 else "…" for each in words)
+
+
 def alike(answers: Mapping[str, Hashable]) -> str:
     """Format how many nodes are alike and which differ: `62 of 72 alike; dgx05 differs`."""
     gathered = groups(answers, answers.__getitem__)

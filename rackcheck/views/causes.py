@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import Plane, Unknown
-from rackcheck.model.fold import fold
+from rackcheck.model.fold import fold, similar
 from rackcheck.model.text import natural
 from rackcheck.views.summary import Finding, Silent
 
@@ -54,8 +54,8 @@ def _named(detail: str, nodes: str) -> str:
 def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[list[Cause], list[Finding]]:
     """Group findings that share a cause; return the causes, and the findings without a shared cause.
 
-    Nodes whose plane returned nothing for the same kind of reason share one cause, even if their details differ, for
-    example in addresses.
+    Nodes whose plane returned nothing for the same kind of reason share one cause, even if their details differ.
+    Details that differ only in addresses, and the like, are merged.
     """
     quiet, loud = _silences(findings, silent or {})
     shared: dict[tuple[Unknown, tuple[str, ...]], list[Finding]] = {}
@@ -114,7 +114,7 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
     for (plane, _), entries in sorted(values.items()):
         by_node = {nodes[0]: why.detail for why, nodes, _ in entries}
         ordered = tuple(sorted(by_node, key=natural))
-        details = _by_detail((by_node[node], (node,)) for node in ordered)
+        details = similar(_by_detail((by_node[node], (node,)) for node in ordered))
         rules = tuple(sorted({rule for _, _, rule in entries}))
         quiet.append(Cause(entries[0][0], rules, ordered, details, plane))
     return quiet, left

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rackcheck.evaluate.law import NEXT
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.fact import clean
-from rackcheck.model.fold import fold
+from rackcheck.model.fold import fold, similar
 from rackcheck.probe.group import is_group
 from rackcheck.views import locations
 from rackcheck.views.locations import Whole
@@ -29,13 +29,13 @@ NO_NODE = "no node was judged; name the nodes to be read: rackcheck audit NODE"
 def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:
     """Group the names of INCOMPLETE nodes by reason, the most frequent reason first.
 
-    Reasons with equal counts keep their order.
+    Reasons with equal counts keep their order. Reasons that differ only in addresses, and the like, are merged.
     """
     found: dict[str, list[str]] = {}
     for name, outcome, reason in rows:
         if outcome is Outcome.INCOMPLETE and reason:
             found.setdefault(reason, []).append(name)
-    return tuple(sorted(((reason, tuple(names)) for reason, names in found.items()), key=lambda one: -len(one[1])))
+    return tuple(sorted(similar(found).items(), key=lambda one: -len(one[1])))
 
 
 def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, str]]:

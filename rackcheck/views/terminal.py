@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rackcheck.evaluate.verdict import Outcome, Status
-from rackcheck.model.fold import alike, fold
+from rackcheck.evaluate.verdict import Outcome, Status, Verdict
+from rackcheck.model.fold import alike, fold, general
 from rackcheck.model.profile import Severity
 from rackcheck.model.regex import regex
 from rackcheck.probe.group import is_group
@@ -243,7 +243,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
         if groups:
             yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"      {locations.names_text(groups)}", ""))
     if len(summary.judged) > 1:
-        vectors = {n.node: tuple((v.rule, v.status, v.reason) for v in n.verdicts) for n in summary.judged}
+        vectors = {n.node: tuple(map(_vector, n.verdicts)) for n in summary.judged}
         yield _line(("nodes       ", "dim"), (alike(vectors), ""))
     if final is not Outcome.INCOMPLETE:
         yield from why(summary, width, "INCOMPLETE ")
@@ -255,6 +255,12 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     beside = reasons.beside_a_pass(final, summary.minor_failures)
     if beside:
         yield from within(_line(("Note:    ", "bold"), (beside, "")), width, len("Note:    "))
+
+
+def _vector(verdict: Verdict) -> tuple[str, Status, str]:
+    """Return what two nodes must have in common to be alike; addresses in the reason of an unknown may differ."""
+    unknown = verdict.status is Status.UNKNOWN
+    return verdict.rule, verdict.status, general(verdict.reason) if unknown else verdict.reason
 
 
 def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:

@@ -4,7 +4,7 @@ from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.model.fold import alike, fold
+from rackcheck.model.fold import alike, fold, similar
 
 NAMES = st.sets(
     st.one_of(
@@ -54,3 +54,26 @@ def test_every_zero_in_front_is_kept(names: set[str]) -> None:
 
 def test_a_digit_of_another_script_is_a_letter_here() -> None:
     assert fold(["n٣", "n3"]) == "n3,n٣"
+
+
+def test_texts_that_differ_only_in_addresses_and_the_like_are_one_text_with_all_their_names() -> None:
+    refused = {f"10.0.0.{n} port 22: Connection refused": [f"n{n:04}"] for n in range(1, 1001)}
+    keys = {f"it presents SHA256:{n}aB. Then: ssh-keyscan n{n}.dc >> file": [f"k{n}"] for n in range(1, 5)}
+    few = {f"login as user{n} refused": [f"f{n}"] for n in range(3)}
+    found = similar({**few, **refused, "no route": ["x1", "x2"], **keys})
+    assert found == {
+        **{text: tuple(names) for text, names in few.items()},
+        "… port 22: Connection refused": tuple(f"n{n:04}" for n in range(1, 1001)),
+        "no route": ("x1", "x2"),
+        "it presents … Then: ssh-keyscan … >> file": ("k1", "k2", "k3", "k4"),
+    }
+    assert list(found)[:3] == list(few)
+
+
+@given(st.dictionaries(st.text(st.sampled_from("a1 \n…")), st.lists(st.text(max_size=2), min_size=1)))
+def test_merging_loses_no_name_and_is_stable(texts: dict[str, list[str]]) -> None:
+    found = similar(texts)
+    assert sorted(name for names in found.values() for name in names) == sorted(
+        n for names in texts.values() for n in names
+    )
+    assert similar(found) == found
