@@ -129,7 +129,7 @@ def stages(records: list[Record]) -> dict[tuple[str, str, str], Record]:
 
 MEMORY = ("fill", "march", "march down", "cache", "verify", "rounds", "copy", "checksum")
 
-ALL = [("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), ("links", 0.6), ("together", 1.2)]
+ALL = [("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), ("links", 0.6), ("together", 3.0)]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 12345, 2**32 - 1, 2**63])
