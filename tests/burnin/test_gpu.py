@@ -215,7 +215,7 @@ def test_many_seeds_of_a_healthy_gpu_give_no_finding(machine: Gpu, seed: int) ->
 
 
 def test_nearly_all_memory_is_tested_and_released(machine: Gpu) -> None:
-    rows = machine.burn("memory=16777216", ("memory", 0.8), ("tensor", 0.4), ("memory", 0.8))
+    rows = machine.burn("memory=16777216 duty=100", ("memory", 0.8), ("tensor", 0.4), ("memory", 0.8))
     covered = [r["coverage"] for r in rows if r.get("test") == "verify"]
     assert len(covered) == 2
     assert covered[0] >= 0.95
