@@ -23,30 +23,39 @@ FACTS = 20_000
 
 _TOO_MANY = Unknown(Reason.TOO_LARGE, f"more than {FACTS} facts")
 
-FAILED = regex(r"\w+ \S+ failed: ")
-"""Beginning of the detail of a fact whose probe, or derivation, raised an unexpected exception."""
-
 PATH = 1000
 """Maximum number of characters of the path of one fact, since a node could return item names of any length."""
 
 
-def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Iterable[Path] = ()) -> dict[str, Leaf]:
-    """Read a capture with every probe of its plane; return the leaves by path."""
+def collect(
+    probes: Iterable[AnyProbe],
+    capture: Capture,
+    time: str,
+    wanted: Iterable[Path] = (),
+    failures: list[str] | None = None,
+) -> dict[str, Leaf]:
+    """Read a capture with every probe of its plane; return the leaves by path.
+
+    The names of probes that raised an unexpected exception are appended to `failures`.
+    """
     leaves: dict[str, Leaf] = {}
     names = tuple(wanted)
     for probe in probes:
         if probe.plane is PLANES[type(capture)]:
-            leaves.update(_leaves(probe, capture, time, names))
+            leaves.update(_leaves(probe, capture, time, names, [] if failures is None else failures))
     return leaves
 
 
-def _leaves(probe: AnyProbe, capture: Capture, time: str, wanted: tuple[Path, ...]) -> Mapping[str, Leaf]:
+def _leaves(
+    probe: AnyProbe, capture: Capture, time: str, wanted: tuple[Path, ...], failures: list[str]
+) -> Mapping[str, Leaf]:
     """Return the facts of one probe; those from an answer of the OS plane are kept for the next equal answer."""
     ask = probe.ask.asking(wanted)
+    answer: Hashable
     if isinstance(ask, Shell) and isinstance(capture, NodeCapture):
         output = capture.output(ask)
         size = len(output.out) + len(output.err) if isinstance(output, Output) else 0
-        answer: Hashable = output
+        answer = output
     elif isinstance(ask, Read) and isinstance(probe.ask, Read) and isinstance(capture, NodeCapture):
         files, trouble = capture.files_of(ask)
         size = sum(map(len, files.contents)) + sum(map(len, files.contents.values()))
@@ -57,11 +66,16 @@ def _leaves(probe: AnyProbe, capture: Capture, time: str, wanted: tuple[Path, ..
             wanted if probe.ask.family else (),
         )
     else:
-        return _Reading(probe, time).of(capture, wanted)
+        answer = None
 
     def read() -> tuple[Mapping[str, Leaf], bool]:
         reading = _Reading(probe, time)
-        return reading.of(capture, wanted), not reading.failed
+        found = reading.of(capture, wanted)
+        failures.extend([probe.name] if reading.failed else ())
+        return found, not reading.failed
+
+    if answer is None:
+        return read()[0]
 
     return kept_readings.leaves(probe, answer, size, time, read)
 

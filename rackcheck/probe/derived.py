@@ -78,10 +78,13 @@ def leaf(each: Derivation[Function], path: str, value: Reading | Sourced, source
 
 
 class Ending:
-    """Catches the exceptions of a derivation, which may be third-party code: only its own facts become unknown."""
+    """Catches the exceptions of a derivation, which may be third-party code: only its own facts become unknown.
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    If the exception was not expected, the name of the derivation is appended to `failures`.
+    """
+
+    def __init__(self, what: str, failures: list[str] | None = None) -> None:
+        self._what, self._failures = what, failures
         self._left = Unknown(Reason.NOT_COLLECTED, "cannot be derived from its inputs")
 
     def __enter__(self) -> Self:
@@ -92,6 +95,8 @@ class Ending:
             self._left = Unknown(error.reason, clean(str(error)))
         elif isinstance(error, Exception):
             self._left = Unknown(Reason.UNPARSABLE, f"{self._what} failed: {clean(repr(error))}")
+            if self._failures is not None:
+                self._failures.append(self._what)
         return error is None or isinstance(error, Exception)
 
     def fill(

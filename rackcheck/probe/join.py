@@ -37,13 +37,13 @@ def join(*, needs: Iterable[str], also: Iterable[str] = (), gives: Mapping[str, 
     return made
 
 
-def derive(joins: Iterable[Join], tree: Tree, time: str) -> Mapping[str, Leaf]:
-    """Return the facts that these joins derive from a node's facts."""
+def derive(joins: Iterable[Join], tree: Tree, time: str, failures: list[str] | None = None) -> Mapping[str, Leaf]:
+    """Return the facts that these joins derive from a node's facts; joins that failed are appended to `failures`."""
     found: dict[str, Leaf] = {}
     for each in joins:
         source = f"from {', '.join(each.needs)}"
         leaves: dict[str, Leaf] = {}
-        with Ending(f"join {each.name}") as ending:
+        with Ending(f"join {each.name}", failures) as ending:
             for path, value in each.function(Inputs(tree, each.planes)):
                 message = value.source if isinstance(value, Sourced) else source
                 leaves[path] = leaf(each, path, value, message, time)

@@ -60,17 +60,19 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered], kept: KeptFacts | No
     """Return the facts that this process keeps, or else those kept on disk, or else those parsed from the replies."""
     answers = sorted(came, key=lambda a: a.plane)
 
-    def parsed() -> Tree:
-        return _read(plan, node, answers)
+    def parsed() -> tuple[Tree, bool]:
+        failures: list[str] = []
+        return _read(plan, node, answers, failures), not failures
 
     def read() -> Tree:
-        return parsed() if kept is None else kept.tree(plan, node, answers, parsed)
+        lasting = kept is not None and kept_replies.read_from_store(answers)
+        return kept.tree(plan, node, answers, parsed) if kept is not None and lasting else parsed()[0]
 
     return kept_replies.tree(plan, node, answers, read)
 
 
-def _read(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
-    """Parse the replies of a node, which are sorted by plane."""
+def _read(plan: Plan, node: Node, came: Iterable[Answered], failures: list[str]) -> Tree:
+    """Parse the replies of a node, which are sorted by plane; probes and joins that failed are added to `failures`."""
     leaves: dict[str, Leaf] = {}
     silent: dict[Plane, Unknown] = {}
     newest = ""
@@ -83,10 +85,10 @@ def _read(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
         if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
         else:
-            leaves |= collect(plan.probes, answer.capture, answer.time, plan.wanted)
+            leaves |= collect(plan.probes, answer.capture, answer.time, plan.wanted, failures)
             newest = max(newest, answer.time)
     read = Tree(leaves, silent)
-    return read.with_more(derive(plan.joins, read, newest)) if plan.joins else read
+    return read.with_more(derive(plan.joins, read, newest, failures)) if plan.joins else read
 
 
 class _Role:

@@ -5,31 +5,34 @@ raw replies, which `store` compares with the replies themselves, the probes and 
 program's own code, and Python. A changed parser therefore never finds facts of an earlier one. A file that is cut,
 changed or renamed does not match the digest at its beginning, and is written anew.
 
-The files are a cache in the user's cache folder, not a part of a run: a run of a third party brings none along, and
-nothing is lost if they are removed. Facts of probes that are not part of rackcheck are not kept, nor are those of a
-node on which a probe failed, because the reason may be temporary.
+The files are a cache in a folder that only the user can write, not a part of a run: a run of a third party brings none
+along, and nothing is lost if they are removed. Facts of probes that are not part of rackcheck are not kept, nor are
+those of a node on which a probe failed, because the reason may be temporary.
 """
 
 import hashlib
 import json
 import os
+import stat
 import sys
+import tempfile
+import time
 import zlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import rackcheck
-from rackcheck.base import state
+from rackcheck.base import safe_read, state
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
-from rackcheck.probe.collect import FAILED
 from rackcheck.probe.contract import Probe
 from rackcheck.probe.join import Join
 from rackcheck.probe.plan import Plan
@@ -50,49 +53,57 @@ BUILT_IN = "rackcheck_probes"
 
 @dataclass
 class KeptFacts:
-    """The facts that are kept in one folder; a folder that cannot be written keeps none."""
+    """The facts that are kept in one folder; a folder that others can write, or that cannot be written, keeps none."""
 
     folder: Path
     budget: int = BUDGET
     _written: int = field(default=0, init=False)
 
-    def tree(self, plan: Plan, node: Node, came: Sequence[Answered], read: Callable[[], Tree]) -> Tree:
-        """Return the kept facts of a node; if there are none, the facts that `read` parses, which are then kept.
+    def tree(self, plan: Plan, node: Node, came: Sequence[Answered], read: Callable[[], tuple[Tree, bool]]) -> Tree:
+        """Return the kept facts of a node; if there are none, the facts that `read` parses.
 
-        Only replies of stored runs have the digest by which facts are kept.
+        `read` also returns whether the facts may be kept: not if a probe failed. Only replies of stored runs have the
+        digest by which facts are kept.
         """
         key = _key(plan, node, came)
         if key is None:
-            return read()
+            return read()[0]
         path = self.folder / key[:2] / key
-        kept = _loaded(path, key)
-        if kept is None:
-            kept = read()
-            if not any(map(_failed, kept.leaves.values())):
-                self._write(path, key, kept)
-        return kept
+        found = _loaded(path, key) if self._mine() else None
+        if found is None:
+            found, lasting = read()
+            if lasting:
+                self._write(path, key, found)
+        return found
+
+    def _mine(self) -> bool:
+        """Whether the folder exists, and only this user can write it."""
+        try:
+            about = self.folder.lstat()
+        except OSError:
+            return False
+        return stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid() and not about.st_mode & 0o022
 
     def _write(self, path: Path, key: str, tree: Tree) -> None:
+        """Write a file; a full disk or a read-only home costs later commands time, and nothing else."""
         packed = zlib.compress(json.dumps(_form(tree), separators=(",", ":")).encode(), 1)
-        fresh = path.with_name(f"{key}.{os.getpid()}.new")
-        try:
+        with suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not self._mine():
+                return
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            fresh.write_bytes(FORMAT + _seal(key, packed) + packed)
-            fresh.replace(path)
+            _replace(path, FORMAT + _seal(key, packed) + packed)
             if self._written % PRUNE_EACH == 0:
                 self._prune()
             self._written += 1
-        except OSError:  # a full disk or a read-only home: the facts are parsed again by the next command
-            with suppress(OSError):
-                fresh.unlink()
 
     def _prune(self) -> None:
         """Remove the files that were not used for longest, until nine tenths of the budget are left."""
         files = []
         for entry in self.folder.glob("??/*"):
-            about = entry.stat()
-            files.append((about.st_mtime, about.st_size, entry))
+            with suppress(OSError):  # another process may remove it
+                about = entry.stat()
+                files.append((about.st_mtime, about.st_size, entry))
         size = sum(each for _, each, _ in files)
         if size <= self.budget:
             return
@@ -105,30 +116,48 @@ class KeptFacts:
 
 def kept_facts() -> KeptFacts | None:
     """Return the kept facts of this user; None if the environment variable `OFF` turns them off."""
-    return None if os.environ.get(OFF) == "0" else KeptFacts(state.cache_folder("facts"))
+    return None if os.environ.get(OFF) == "0" else _kept_in(state.cache_folder("facts"))
+
+
+@cache
+def _kept_in(folder: Path) -> KeptFacts:
+    return KeptFacts(folder)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file under another name, which no other process or thread has, and then give it its name."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as fresh:
+        try:
+            fresh.write(data)
+            fresh.close()
+            Path(fresh.name).replace(path)
+        except OSError:
+            Path(fresh.name).unlink(missing_ok=True)
+            raise
 
 
 def _loaded(path: Path, key: str) -> Tree | None:
     """Return the facts in a file; None if there is no such file, or if it is damaged."""
     try:
-        data = path.read_bytes()
+        with safe_read.opened(path) as file:
+            data = file.read(LARGEST + 1)
         packed = data[len(FORMAT) + SEAL :]
-    except OSError:
+        if len(data) > LARGEST or data[: len(FORMAT) + SEAL] != FORMAT + _seal(key, packed):
+            return None
+        inflating = zlib.decompressobj()
+        found = _tree(json.loads(inflating.decompress(packed, LARGEST)))
+    except (OSError, UserError, zlib.error, ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
-    if data[: len(FORMAT) + SEAL] != FORMAT + _seal(key, packed):
-        return None
-    with suppress(OSError):  # a cache that cannot be written can still be read
+    with suppress(OSError):  # a file that cannot be changed can still be read
         os.utime(path)
-    return _tree(json.loads(zlib.decompress(packed)))
+    return found
 
+
+LARGEST = 256 << 20
+"""Maximum size of a file, and of its content, in bytes."""
 
 SEAL = 32
 """Size of the digest at the beginning of a file, in bytes."""
-
-
-def _failed(leaf: Leaf) -> bool:
-    """Whether a probe or a join raised an exception that its author did not expect."""
-    return isinstance(leaf.reading, Unknown) and FAILED.match(leaf.reading.detail) is not None
 
 
 def _seal(key: str, packed: bytes) -> bytes:
@@ -141,7 +170,7 @@ def _seal(key: str, packed: bytes) -> bytes:
 
 def _key(plan: Plan, node: Node, came: Sequence[Answered]) -> str | None:
     """Return the name of the file with a node's facts; None if the facts are not kept."""
-    if not came or any(answer.capture is not None and not answer.digest for answer in came):
+    if not came or any((answer.capture is None) is not (answer.digest == "") for answer in came):
         return None
     own, code = _own_givers(), _code()
     givers: tuple[Probe[Any] | Join, ...] = (*plan.probes, *plan.joins)
@@ -173,24 +202,30 @@ def _reader(giver: Probe[Any] | Join) -> object:
     return giver if isinstance(giver, Probe) else giver.function
 
 
+STARTED = time.time() - time.process_time() - 2
+"""A time shortly before this process began to load the program."""
+
+
 @cache
 def _code() -> str:
     """Return a digest of the program: all files of its packages, Python, and the constants of NVML.
 
-    Return an empty text if the program is not in folders, or cannot be read.
+    Return an empty text if the program is not in folders, cannot be read, or was changed after this process started:
+    the files are then not the code that runs.
     """
-    digest = hashlib.blake2b(f"{sys.version} {version('nvidia-ml-py')}".encode(), digest_size=24)
-    for package in (rackcheck.__name__, BUILT_IN):
-        files = [path for place in sys.modules[package].__path__ for path in Path(place).rglob("*")]
-        sources = sorted(path for path in files if path.is_file() and path.parent.name != "__pycache__")
-        if not sources:
-            return ""
-        try:
+    digest = hashlib.blake2b(sys.version.encode(), digest_size=24)
+    try:
+        digest.update(version("nvidia-ml-py").encode())
+        for package in (rackcheck.__name__, BUILT_IN):
+            files = [path for place in sys.modules[package].__path__ for path in Path(place).rglob("*")]
+            sources = sorted(path for path in files if path.is_file() and path.parent.name != "__pycache__")
+            if not sources or any(path.stat().st_ctime > STARTED for path in sources):
+                return ""
             for path in sources:
                 digest.update(f"{path}\0".encode())
                 digest.update(hashlib.blake2b(path.read_bytes()).digest())
-        except OSError:
-            return ""
+    except (OSError, KeyError, PackageNotFoundError):
+        return ""
     return digest.hexdigest()
 
 

@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from rackcheck.inventory import Node
 from rackcheck.model.capture import Capture
@@ -36,6 +37,7 @@ class KeptReplies:
     def __init__(self, budget: int = BUDGET) -> None:
         self._budget, self._size = budget, 0
         self._replies: OrderedDict[tuple[str, Plane], _Reply] = OrderedDict()
+        self._alive: WeakValueDictionary[tuple[str, Plane], Capture] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def capture(self, digest: str, plane: Plane, size: int, parse: Callable[[], Capture]) -> Capture:
@@ -47,6 +49,7 @@ class KeptReplies:
                 return kept.capture
         capture = parse()
         with self._lock:
+            self._alive[key] = capture
             if size <= self._budget and key not in self._replies:
                 self._replies[key] = _Reply(capture, size)
                 self._size += size
@@ -74,6 +77,14 @@ class KeptReplies:
             while len(reply.trees) > PLANS:
                 del reply.trees[next(iter(reply.trees))]
         return tree
+
+    def read_from_store(self, came: Sequence[Answered]) -> bool:
+        """Whether each reply is the very object that was read for its digest: a changed copy has the same digest."""
+        with self._lock:
+            return all(
+                answer.capture is None or self._alive.get((answer.digest, answer.plane)) is answer.capture
+                for answer in came
+            )
 
     def _first(self, came: Sequence[Answered]) -> _Reply | None:
         """Return the entry of the first reply, if the captures of all answers are kept here; else None."""

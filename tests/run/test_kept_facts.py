@@ -1,10 +1,13 @@
 """Facts kept on disk are those that the replies give: whatever happens to the files, no fact is another one."""
 
 import json
+import math
 import os
 import shutil
 import stat
+import zlib
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.catalogue import Kind, Type
-from rackcheck.model.fact import Absent, Plane, Reason, Unknown
+from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.registry import registry
 from rackcheck.run import kept_facts, store
@@ -53,9 +56,9 @@ def parsed(run: tuple[Job, Replies], kept: KeptFacts) -> list[str]:
     job, came = run
     missing: list[str] = []
 
-    def read(name: str) -> Tree:
+    def read(name: str) -> tuple[Tree, bool]:
         missing.append(name)
-        return Tree({})
+        return Tree({}), False
 
     for node in job.nodes:
         answers = sorted(came[node.name], key=lambda answer: answer.plane)
@@ -151,6 +154,8 @@ def test_a_changed_file_of_the_program_changes_the_digest_of_the_program(
     own = place / "deep" / "parser.py"
     own.write_text("one")
     monkeypatch.setattr("rackcheck.__path__", [str(place)])
+    assert kept_facts._code.__wrapped__() == "", "a file that is newer than this process"
+    monkeypatch.setattr(kept_facts, "STARTED", math.inf)
     code = kept_facts._code.__wrapped__
     before = code()
     (place / "__pycache__").mkdir()
@@ -183,12 +188,23 @@ def one(reading: object) -> Tree:
     return Tree({"a.b": Leaf(reading, Kind(Type.TEXT, "help"), Plane.OS, "file", "time")})  # type: ignore[arg-type]
 
 
-def test_facts_of_a_probe_that_failed_are_not_kept(run: tuple[Job, Replies], tmp_path: Path) -> None:
+def fails(*_: object) -> Facts:
+    raise MemoryError
+
+
+@pytest.mark.parametrize("what", ["os", "bmc", "pcie_unlike"])
+def test_facts_of_a_node_on_which_a_probe_or_a_join_failed_are_not_kept(
+    what: str, run: tuple[Job, Replies], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lack of memory passes; the facts that are unknown or missing because of it would stay."""
     job, came = run
-    node = job.nodes[0]
-    broken = one(Unknown(Reason.UNPARSABLE, "probe os failed: MemoryError()"))
-    kept = KeptFacts(tmp_path)
-    assert kept.tree(job.plan, node, came[node.name], lambda: broken) == broken
+    first = next((probe for probe in job.plan.probes if probe.plane == what), None)
+    probes = tuple(replace(probe, parse=fails) if probe is first else probe for probe in job.plan.probes)
+    joins = tuple(replace(join, function=fails) if join.name == what else join for join in job.plan.joins)  # type: ignore[arg-type]
+    own = frozenset(id(kept_facts._reader(each)) for each in (*probes, *joins))
+    monkeypatch.setattr(kept_facts, "_own_givers", lambda: own)
+    broken = replace(job, nodes=job.nodes[:1], plan=replace(job.plan, probes=probes, joins=joins))
+    trees((broken, came), KeptFacts(tmp_path))
     assert files(tmp_path) == []
 
 
@@ -202,7 +218,7 @@ def test_the_files_that_were_not_used_for_longest_give_way(run: tuple[Job, Repli
     node = job.nodes[0]
     held = KeptFacts(tmp_path, budget=sum(sizes.values()) // 2)
     answers = [replace(answer, digest=64 * "1") for answer in came[node.name]]
-    held.tree(job.plan, node, answers, lambda: one("new"))
+    held.tree(job.plan, node, answers, lambda: (one("new"), True))
     left = files(tmp_path)
     assert sum(path.stat().st_size for path in left) <= held.budget
     assert newest in left or sizes[newest] > held.budget
@@ -213,6 +229,74 @@ def test_a_folder_that_cannot_be_written_costs_time_alone(run: tuple[Job, Replie
     (tmp_path / "file").write_text("")
     kept = KeptFacts(tmp_path / "file" / "facts")
     assert trees(run, kept) == trees(run, None)
+
+
+def test_a_folder_that_others_can_write_is_not_used(run: tuple[Job, Replies], tmp_path: Path) -> None:
+    kept = KeptFacts(tmp_path / "facts")
+    trees(run, kept)
+    kept.folder.chmod(0o770)
+    assert parsed(run, kept) == [node.name for node in run[0].nodes]
+    before = {path: path.stat().st_mtime_ns for path in files(kept.folder)}
+    trees((run[0], {name: [replace(a, time="later") for a in held] for name, held in run[1].items()}), kept)
+    assert {path: path.stat().st_mtime_ns for path in files(kept.folder)} == before
+    kept.folder.chmod(0o700)
+    assert parsed(run, kept) == []
+    (tmp_path / "link").symlink_to(kept.folder)
+    assert parsed(run, KeptFacts(tmp_path / "link")) != [], "a link may lead into the folder of somebody else"
+
+
+@pytest.mark.parametrize(
+    "content", [b"not JSON", b"{}", b"[]", b'{"kinds": [], "forms": [], "sources": [], "rows": [1]}']
+)
+def test_a_file_with_a_valid_digest_and_another_content_is_not_used(
+    content: bytes, run: tuple[Job, Replies], tmp_path: Path
+) -> None:
+    kept = KeptFacts(tmp_path)
+    expected = trees(run, kept)
+    for packed in (zlib.compress(content), content):
+        for path in files(tmp_path):
+            path.write_bytes(kept_facts.FORMAT + kept_facts._seal(path.name, packed) + packed)
+        assert trees(run, kept) == expected
+
+
+def test_a_changed_copy_of_a_reply_has_not_the_facts_of_the_reply_and_leaves_none(
+    run: tuple[Job, Replies], tmp_path: Path
+) -> None:
+    """The copy has the digest of the reply from which it was made."""
+    job, came = run
+    changed = {
+        name: [replace(a, capture=None if a.capture is None else replace(a.capture)) for a in held]
+        for name, held in came.items()
+    }
+    kept = KeptFacts(tmp_path)
+    trees((job, changed), kept)
+    assert files(tmp_path) == []
+
+
+def test_a_bare_answer_has_not_the_facts_of_its_reply(run: tuple[Job, Replies], tmp_path: Path) -> None:
+    job, came = run
+    bare = {name: [replace(answer, capture=None) for answer in held] for name, held in came.items()}
+    kept = KeptFacts(tmp_path)
+    assert parsed((job, bare), kept) == [node.name for node in job.nodes if any(a.digest for a in came[node.name])]
+    trees((job, bare), kept)
+    assert files(tmp_path) == []
+
+
+def test_two_processes_that_write_and_prune_at_once_leave_whole_files(run: tuple[Job, Replies], tmp_path: Path) -> None:
+    expected = trees(run, KeptFacts(tmp_path))
+    job, came = run
+    node = job.nodes[0]
+    answers = sorted(came[node.name], key=lambda answer: answer.plane)
+
+    def work(number: int) -> None:
+        kept = KeptFacts(tmp_path, budget=1 << 18)
+        for turn in range(5):
+            other = [replace(a, digest=a.digest and f"{number % 2}{turn}{a.digest}") for a in answers]
+            assert kept.tree(job.plan, node, other, lambda: (expected[node.name], True)) == expected[node.name]
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert all(len(path.name) == 48 for path in files(tmp_path)), "no unfinished file is left"
 
 
 def test_the_files_are_the_users_alone(run: tuple[Job, Replies], tmp_path: Path) -> None:
