@@ -100,18 +100,23 @@ def tui(given: TuiOptions) -> int:
         return desks[0]
 
     show("", ready, **shown, early=True)
-    for trouble in desks[0].troubles:
-        note(trouble)
-    if desks[0].troubles:
-        from rackcheck.session.audit_setup import left_of  # noqa: PLC0415
-        from rackcheck.views.summary import NOT_STORED  # noqa: PLC0415
+    return _ended(desks[0])
 
-        for folder in desks[0].made:
-            note(left_of(folder))
-        return NOT_STORED
-    for number, folder in enumerate(desks[0].made):
-        note(f"read again: {folder}" if number else f"Run:  {folder}")
-    return 130 if any(done is None or done.interrupted for done in desks[0].ends()) else 0
+
+def _ended(desk: "RunSession") -> int:
+    """Print the runs that were made and the errors; return the exit code."""
+    from rackcheck.session.audit_setup import left_of  # noqa: PLC0415
+    from rackcheck.views.summary import unless_lost  # noqa: PLC0415
+
+    lost = bool(desk.troubles)
+    for trouble in desk.troubles:
+        note(trouble)
+    stopped = False
+    for number, (folder, done) in enumerate(zip(desk.made, desk.ends(), strict=True)):
+        stopped = stopped or (done.interrupted if done is not None else not lost)
+        words = f"read again: {folder}" if number else f"Run:  {folder}"
+        note(left_of(folder) if lost and done is None else words)
+    return unless_lost(130 if stopped else 0, lost)
 
 
 def screens() -> Callable[..., None]:

@@ -17,6 +17,8 @@ class LateRegex(Generic[AnyStr]):
         self._flags = flags
 
     def __getattr__(self, name: str) -> object:
+        if name.startswith("_"):  # what `copy` and `pickle` look for on an object without attributes
+            raise AttributeError(name)
         compiled = re.compile(self._source, self._flags)
         self.__dict__.update((each, getattr(compiled, each)) for each in _USED)
         return getattr(compiled, name)

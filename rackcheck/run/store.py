@@ -65,19 +65,13 @@ def _canonical(doc: Mapping[str, Any]) -> bytes:
 class RunWriter:
     """Writes the events of a run in progress; `write` flushes each event to the file.
 
-    The folder is the user's alone. If it cannot be created whole, nothing of it is left.
+    A folder that this class creates is the user's alone. If a run cannot be created whole, nothing of it is left.
     """
 
     def __init__(
         self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str], waivers: Mapping[str, str] = NONE
     ) -> None:
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (folder / "raw").mkdir()
-        except FileExistsError:
-            raise UserError(f"{folder} already exists; a run is never overwritten") from None
-        except OSError as error:
-            raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
+        _begin(folder)
         try:
             (folder / "profile").mkdir()
             for name, content in profile.items():
@@ -88,9 +82,12 @@ class RunWriter:
             text = json.dumps({"rackcheck": FORMAT, **head}, indent=2, ensure_ascii=False)
             (folder / "run.json").write_text(text + "\n", encoding="utf-8")
             self._events = (folder / "events.jsonl").open("x", encoding="utf-8")
-        except OSError as error:
+            _sync(folder / "run.json", folder / "profile", folder)
+        except BaseException as error:
             _remove_begun(folder)
-            raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
+            if isinstance(error, OSError):
+                raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
+            raise
         self.folder = folder
         self._facts = FactsWriter()
         self._broken = False
@@ -105,14 +102,18 @@ class RunWriter:
 
     def close(self) -> None:
         """Close the run; raises OSError if its events may not be on disk, unless `write` has raised it before."""
+        if self._events.closed:
+            return
         try:
             # Synced to disk before the end of the run is reported, since a verdict may be signed a minute later.
-            if not self._events.closed:
-                os.fsync(self._events.fileno())
-            self._events.close()
+            self._events.flush()
+            os.fsync(self._events.fileno())
         except OSError:
             if not self._broken:
                 raise
+        finally:
+            with suppress(OSError):  # `flush` has raised it
+                self._events.close()
 
     def write(self, event: Event) -> Event:
         """Store an event and return it; an event `answered` is returned with the digest of its raw reply.
@@ -146,10 +147,41 @@ class RunWriter:
                     file.flush()
                     os.fsync(file.fileno())  # a reply is on disk before a verdict that depends on it
                 fresh.replace(path)
+                _sync(path.parent)
             except OSError:
-                fresh.unlink(missing_ok=True)
+                with suppress(OSError):
+                    fresh.unlink()
                 raise
         return digest
+
+
+def _sync(*paths: Path) -> None:
+    """Write files, or the names in folders, to disk; raises OSError if this fails."""
+    for path in paths:
+        place = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)
+
+
+def _begin(folder: Path) -> None:
+    """Create the folder of a run, or use an empty one; raises UserError if it contains anything."""
+    fresh = not folder.exists()
+    try:
+        occupied = not fresh and any(folder.iterdir())
+        if not occupied:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (folder / "raw").mkdir()
+    except FileExistsError:  # another process has begun a run here
+        occupied = True
+    except OSError as error:
+        if fresh:
+            with suppress(OSError):
+                folder.rmdir()
+        raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
+    if occupied:
+        raise UserError(f"{folder} already exists; a run is never overwritten")
 
 
 def _remove_begun(folder: Path) -> None:

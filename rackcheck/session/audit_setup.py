@@ -181,9 +181,13 @@ def _not_stored(writer: store.RunWriter, error: OSError) -> str:
 def left_of(folder: Path) -> str:
     """Return what is kept of a run that could not be stored whole."""
     try:
-        answers = sum(1 for _ in store.find(str(folder)).answered())
+        stored = store.find(str(folder))
+        answers = sum(bool(answer.digest) for answer in stored.answered())
+        done = stored.done()
     except UserError:
-        answers = 0
+        answers, done = 0, None
+    if done is not None:
+        return f"Not stored safely: {folder} was not synced to disk, and may be damaged later; copy it, or run again"
     if not answers:
         return "Not stored: no answer is kept"
     are = "answer without a verdict is" if answers == 1 else "answers without a verdict are"

@@ -1,8 +1,10 @@
 """A regular expression that is compiled late is the same as one that is compiled at once."""
 
 import gc
+import pickle
 import pkgutil
 import re
+from copy import copy
 from importlib import import_module
 
 import pytest
@@ -31,6 +33,13 @@ def test_it_has_every_attribute_of_a_pattern_before_and_after_its_first_use() ->
     assert late.sub(r"\2", text) == early.sub(r"\2", text)
     assert (late.match(text) or early)[0] == "one 1"  # type: ignore[index]
     assert regex(rb"\d").findall(b"1 2") == [b"1", b"2"]
+
+
+def test_it_can_be_copied_before_and_after_its_first_use() -> None:
+    late = regex("a+")
+    assert copy(late).findall("aab") == ["aa"]
+    assert late.findall("aab") == copy(late).findall("aab")
+    assert pickle.loads(pickle.dumps(regex("b"))).findall("aab") == ["b"]
 
 
 def test_an_invalid_expression_or_attribute_is_an_error_at_its_first_use() -> None:

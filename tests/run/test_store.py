@@ -360,12 +360,25 @@ def test_a_run_is_the_users_alone_and_one_that_cannot_be_created_leaves_nothing(
     assert stat.S_IMODE(made.folder.stat().st_mode) == 0o700
     with pytest.raises(UserError, match="File name too long"):
         store.RunWriter(tmp_path / "runs" / "two", {}, {300 * "p": ""})
+    with pytest.raises(UnicodeEncodeError):
+        store.RunWriter(tmp_path / "runs" / "three", {"targets": "\udcff"}, {"p.yaml": "profile: p\n"})
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["one"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes").write_text("kept")
-    with pytest.raises(UserError, match="File name too long"):
-        store.RunWriter(tmp_path / "mine", {}, {}, {300 * "w": ""})
+    with pytest.raises(UserError, match="already exists"):
+        store.RunWriter(tmp_path / "mine", {}, {})
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes"]
+
+
+@pytest.mark.parametrize("lost", ["raw", "profile", "events.jsonl", "run.json"])
+def test_a_run_of_which_a_part_is_lost_is_neither_overwritten_nor_removed(lost: str, tmp_path: Path) -> None:
+    store.RunWriter(tmp_path / "run", {}, {"p.yaml": "profile: p\n"}).close()
+    part = tmp_path / "run" / lost
+    shutil.rmtree(part) if part.is_dir() else part.unlink()
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(UserError, match="already exists"):
+        store.RunWriter(tmp_path / "run", {}, {"p.yaml": "profile: p\n"})
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_events_that_cannot_be_synced_are_an_error_at_the_end_and_one_that_was_raised_before_is_not_raised_again(

@@ -51,7 +51,7 @@ def run(*words: str, folder: Path) -> "tuple[subprocess.CompletedProcess[str], f
 
 @pytest.mark.slow
 def test_an_audit_of_a_hall_distinguishes_dead_nodes_within_its_deadline_and_on_one_screen(tmp_path: Path) -> None:
-    deadline = 240 if depth.DEEP else 90
+    deadline = 240 if depth.DEEP else 120
     words = (
         "audit",
         "--rack",

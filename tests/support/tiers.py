@@ -14,6 +14,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
+import depth
 import pytest
 from depth import DEEP
 from hypothesis import is_hypothesis_test, settings
@@ -44,8 +45,10 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
     tier, known = config.getoption("--tier"), costs()
     if tier is None:
         if not (DEEP or os.environ.get("RACKCHECK_EXPLORE") or config.getoption("--measure")):
-            for item in items:
-                if known.get(item.nodeid, 0.0) > BOUNDS["test"]:
+            # One function has the same number of cases for all of its parameters.
+            dear = {_function(item): item for item in items if known.get(item.nodeid, 0.0) > BOUNDS["test"]}
+            for item in dear.values():
+                if not _searches(item):
                     _on_few_cases(item, part=3)
         return
     kept, left = list[pytest.Item](), list[pytest.Item]()
@@ -53,7 +56,7 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
         cost = known.get(item.nodeid, 0.0)
         slow = item.get_closest_marker("slow") is not None
         if tier == "full":
-            mine = slow or cost > BOUNDS["test"]
+            mine = slow or cost > BOUNDS["test"] or _searches(item)
         else:
             mine = not slow and (cost <= BOUNDS[tier] or _on_few_cases(item))
         (kept if mine else left).append(item)
@@ -71,6 +74,16 @@ def longest_first(items: list[pytest.Item]) -> None:
         module = item.nodeid.partition("::")[0]
         total[module] = total.get(module, 0.0) + known.get(item.nodeid, UNMEASURED)
     items.sort(key=lambda item: -total[item.nodeid.partition("::")[0]])
+
+
+def _function(item: pytest.Item) -> object:
+    function: Any = getattr(item, "obj", item)
+    return getattr(function, "__func__", function)
+
+
+def _searches(item: pytest.Item) -> bool:
+    """Whether the module of a test has searches that only `full` makes whole (`depth`)."""
+    return getattr(getattr(item, "module", None), "depth", None) is depth
 
 
 def _on_few_cases(item: pytest.Item, part: int = 0) -> bool:

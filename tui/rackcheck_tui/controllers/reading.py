@@ -145,7 +145,8 @@ class ReaderTask:
         if board.done is None:
             board.take(RunDone("", Outcome.INCOMPLETE, interrupted=True))
         self._collecting = False
-        self._readout.write()
+        self._readout.paused = False  # no later state follows
+        self._readout.refresh()
 
     def _turn_over(self, board: Board) -> None:
         """Replace the current run by the run that was read again, if it was read completely."""
