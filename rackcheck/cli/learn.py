@@ -111,7 +111,7 @@ def _readings(run: str) -> Iterator[_Read]:
         return
     newest: dict[str, _Read] = {}
     for stored, job, _ in subject.find(run).jobs:
-        every = replace(job, plan=Plan(known().probes, job.plan.wanted, known().joins))
+        every = replace(job, plan=Plan(known().probes, job.plan.wanted, known().joins), kept=None)  # read once
         came: dict[str, list[Answered]] = {}
         for answer in stored.answers():
             came.setdefault(answer.node, []).append(answer)

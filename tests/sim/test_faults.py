@@ -252,6 +252,18 @@ TOGETHER = (*FINDINGS, *BLINDING)
 """Faults of which each is audited on a node of its own in a usual run."""
 
 
+def test_a_fault_on_one_of_four_nodes_changes_no_verdict_of_another_not_even_of_a_comparison() -> None:
+    document = audited({"n2": "gpu-width, gpu: 2"}, nodes="n[1-4]", seconds=90)
+    clean = {verdict["rule"]: verdict["status"] for verdict in clean_rack()["nodes"][CLEAN]["verdicts"]}
+    found = {verdict["rule"]: verdict["status"] for verdict in document["nodes"][CLEAN]["verdicts"]}
+    assert comparing() & found.keys()
+    # The parts of one node alone are compared by a rule of the node, those of several by a rule of the fleet.
+    assert {rule: found.get(rule) for rule in clean if rule != "identity.parts"} == {
+        rule: status for rule, status in clean.items() if rule != "identity.parts"
+    }
+    assert not {"fail", "unknown"} & {status for rule, status in found.items() if rule not in clean}
+
+
 def of_probes(names: frozenset[str]) -> frozenset[str]:
     """The rules that read a fact of these probes."""
     known = registry()
