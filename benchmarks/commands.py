@@ -1,0 +1,101 @@
+"""CPU time of commands on a stored run, in two checkouts side by side.
+
+    python benchmarks/commands.py OLD NEW [--nodes 8] [--rounds 5]
+
+OLD and NEW are folders of checkouts, each with its `.venv/bin/rackcheck`. OLD audits a simulated rack of DGX H100 nodes
+once; each checkout has a copy of this run in a state folder of its own. Each round runs each command in OLD and in NEW,
+one after the other. The table has the medians of the CPU seconds (user and system, with child processes), the median
+of the ratios of the rounds, and the first time of each command in NEW, when nothing is kept yet. The standard output
+of both checkouts must be the same, except for folders and times; where it differs, the row is marked.
+"""
+
+import argparse
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+RACK = """\
+rackcheck: 1
+scenario: many
+load: {{ pace: 8, seed: 5 }}
+nodes: {{ 'n[1-{nodes}]': {{ machine: dgx-h100 }} }}
+faults:
+  - {{ nodes: 'n[1-{most}]', fault: nic-down, nic: mlx5_4 }}
+"""
+
+COMMANDS = {
+    "--help": ["--help"],
+    "runs list": ["runs", "list"],
+    "profile check h100-dgx": ["profile", "check", "h100-dgx"],
+    "runs show": ["runs", "show", "RUN"],
+    "report --format json": ["report", "RUN", "--format", "json", "-o", "-"],
+    "report --format html": ["report", "RUN", "--format", "html", "-o", "-"],
+    "groups": ["groups", "RUN"],
+    "odd": ["odd", "RUN"],
+    "diff of two nodes": ["diff", "n1", "n2", "--from", "RUN"],
+    "facts of a node": ["facts", "n1", "--from", "RUN"],
+    "accept show": ["accept", "show", "one"],
+    "waive --dry-run": ["waive", "nic.rate", "--from", "RUN", "--nodes", "n1", "--until", "2027-01-31", "--by", "Jo",
+                        "--ticket", "T-1", "--reason", "cables ordered", "--dry-run"],
+}  # fmt: skip
+
+
+def run(checkout: Path, home: Path, words: list[str]) -> tuple[float, str, int]:
+    """Run one command; return its CPU seconds, its output, and its exit code."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(  # noqa: S603  our own program
+        [checkout / ".venv" / "bin" / "rackcheck", *words], capture_output=True, text=True, check=False, cwd=home,
+        env={**os.environ, "RACKCHECK_HOME": str(home), "NO_COLOR": "1", "COLUMNS": "120"},
+    )  # fmt: skip
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return spent, re.sub(f"{re.escape(str(home.parent))}/(old|new)", "HOME", done.stdout), done.returncode
+
+
+def main() -> None:
+    """Make the run, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    parser.add_argument("--nodes", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    old, new = given.old.resolve(), given.new.resolve()
+    with tempfile.TemporaryDirectory() as place:
+        first, second = Path(place, "old"), Path(place, "new")
+        first.mkdir()
+        (first / "rack.yaml").write_text(RACK.format(nodes=given.nodes, most=max(1, given.nodes * 62 // 100)))
+        spent, _, code = run(old, first, ["audit", "--rack", f"sim:{first / 'rack.yaml'}", "-p", "h100-dgx", "-q"])
+        (made,) = (first / "runs").iterdir()
+        print(f"{given.nodes} nodes, {given.rounds} rounds; audit with its simulator {spent:.1f} CPU-s, exit {code}")
+        (first / "rack-list.yaml").write_text(f"rackcheck: 1\nnodes:\n  n[1-{given.nodes}]: {{ host: n.invalid }}\n")
+        run(old, first, ["accept", "new", "one", "-p", "h100-dgx", "-i", "rack-list.yaml"])
+        run(old, first, ["accept", "add", "one", made.name])
+        shutil.copytree(first, second)
+        print(f"{'command':26}{'old':>8}{'new':>8}{'old/new':>9}{'first':>8}")
+        for name, words in COMMANDS.items():
+            named = [made.name if word == "RUN" else word for word in words]
+            shutil.rmtree(second / "cache", ignore_errors=True)
+            cold, _, _ = run(new, second, named)
+            rounds = [(run(old, first, named), run(new, second, named)) for _ in range(given.rounds)]
+            (_, before, was), (_, after, now) = rounds[-1]
+            same = (plain(before), was) == (plain(after), now)
+            pairs = [(one[0], other[0]) for one, other in rounds]
+            olds, news = zip(*pairs, strict=True)
+            ratio = statistics.median(a / b for a, b in pairs)
+            mark = "" if same else f"  output differs (exit {was}, {now})"
+            print(f"{name:26}{statistics.median(olds):8.2f}{statistics.median(news):8.2f}{ratio:9.2f}{cold:8.2f}{mark}")
+
+
+def plain(text: str) -> str:
+    """Return an output without what differs between two checkouts: times of writing, and the program's own commit."""
+    return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", text)
+
+
+if __name__ == "__main__":
+    main()
