@@ -34,9 +34,8 @@ def hall(folder: Path) -> str:
     text = (scenario.FOLDER / "hall.yaml").read_text().replace("count: 72", f"count: {COUNT}")
     for large, small in NUMBERS.items():
         text = text.replace(f"nodes: n{large:04},", f"nodes: n{small:04},")
-    file = folder / "small-hall.yaml"
-    file.write_text(text)
-    return f"sim:{file}"
+    (folder / "hall.yaml").write_text(text)
+    return "sim:./hall.yaml"
 
 
 def run(*words: str, folder: Path) -> "tuple[subprocess.CompletedProcess[str], float]":
@@ -44,7 +43,7 @@ def run(*words: str, folder: Path) -> "tuple[subprocess.CompletedProcess[str], f
     env = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "COLUMNS": "100", "LANG": "C.UTF-8"}
     began = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-m", "rackcheck", *words], capture_output=True, text=True, env=env, check=False
+        [sys.executable, "-m", "rackcheck", *words], capture_output=True, text=True, env=env, check=False, cwd=folder
     )
     return done, time.monotonic() - began
 
