@@ -70,6 +70,21 @@ class Tree:
             for collection, key in paths.parse(text).items:
                 self._items.setdefault(collection, {})[key] = None
 
+    @classmethod
+    def listed(
+        cls, leaves: Mapping[str, Leaf], silent: Mapping[Plane, Unknown], items: Mapping[str, Iterable[str]]
+    ) -> "Tree":
+        """Return a tree with these leaves, which are not searched for items: `items` has the keys by collection."""
+        whole = cls({}, silent)
+        object.__setattr__(whole, "leaves", leaves)
+        whole._items.update({collection: dict.fromkeys(keys) for collection, keys in items.items()})
+        return whole
+
+    @property
+    def items(self) -> Mapping[str, Iterable[str]]:
+        """The keys of all items, by the path of their collection."""
+        return self._items
+
     def with_more(self, more: Mapping[str, Leaf]) -> "Tree":
         """Return a copy of the tree with more leaves, or others at known paths; only these are searched for items."""
         whole = Tree({}, self.silent, self.later)

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -248,6 +248,7 @@ def _form(tree: Tree) -> dict[str, Any]:
         "forms": list(forms),
         "sources": list(sources),
         "rows": rows,
+        "items": {collection: list(keys) for collection, keys in tree.items.items()},
         "silent": {plane.value: _why(why) for plane, why in tree.silent.items()},
     }
 
@@ -261,13 +262,48 @@ def _reading_form(reading: Reading) -> Any:
 def _tree(doc: Mapping[str, Any]) -> Tree:
     kinds = [_kind(parts) for parts in doc["kinds"]]
     forms = [(kinds[kind], Plane(plane), time) for kind, plane, time in doc["forms"]]
-    sources, odd = doc["sources"], _Odd()
-    leaves = {}
-    for path, form, source, reading in zip(*doc["rows"], strict=True):
-        kind, plane, time = forms[form]
-        value = odd.reading(reading) if reading.__class__ in {list, dict} else reading
-        leaves[path] = Leaf(value, kind, plane, sources[source], time)
-    return Tree(leaves, {Plane(plane): _unknown(*why) for plane, why in doc["silent"].items()})
+    leaves = _Leaves(doc["rows"], forms, doc["sources"])
+    silent = {Plane(plane): _unknown(*why) for plane, why in doc["silent"].items()}
+    return Tree.listed(leaves, silent, doc["items"])
+
+
+class _Leaves(Mapping[str, Leaf]):
+    """Leaves that are made when they are first used: rules use a quarter of a node's facts."""
+
+    def __init__(self, rows: Sequence[Sequence[Any]], forms: Sequence[tuple[Kind, Plane, str]], sources: Any) -> None:
+        paths, self._form, self._source, self._reading = rows
+        self._at = {path: at for at, path in enumerate(paths)}
+        if not len(paths) == len(self._at) == len(self._form) == len(self._source) == len(self._reading):
+            raise ValueError("columns of different lengths")
+        self._forms, self._sources, self._odd = forms, sources, _Odd()
+        self._made: dict[str, Leaf] = {}
+
+    def __getitem__(self, path: str) -> Leaf:
+        made = self._made.get(path)
+        return self._make(path, self._at[path]) if made is None else made
+
+    def get(self, path: str, default: Any = None) -> Any:
+        made = self._made.get(path)
+        if made is None:
+            at = self._at.get(path)
+            return default if at is None else self._make(path, at)
+        return made
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._at
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._at)
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def _make(self, path: str, at: int) -> Leaf:
+        kind, plane, time = self._forms[self._form[at]]
+        reading = self._reading[at]
+        value = self._odd.reading(reading) if reading.__class__ in {list, dict} else reading
+        leaf = self._made[path] = Leaf(value, kind, plane, self._sources[self._source[at]], time)
+        return leaf
 
 
 class _Odd:
