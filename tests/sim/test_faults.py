@@ -64,9 +64,15 @@ class Laid:
     node: str
 
 
+RACK = 8
+"""Faults in one rack of a usual run: one process simulates and reads all of its nodes, and a BMC must answer in time."""
+
+
 def laid(fault: str, among: Iterable[str], seconds: int) -> Laid:
     """The audit of a fault, alone in its rack, or in a usual run in one rack with others, each on a node of its own."""
-    faults = (fault,) if depth.DEEP else tuple(among)
+    every = tuple(among)
+    first = every.index(fault) // RACK * RACK
+    faults = (fault,) if depth.DEEP else every[first : first + RACK]
     return Laid(_laid(faults, seconds), f"n{faults.index(fault) + 2}")
 
 
