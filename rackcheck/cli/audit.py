@@ -23,7 +23,7 @@ from rackcheck.run.captured import Captured
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Event
 from rackcheck.session import captures, cli_choices
-from rackcheck.session.audit_setup import Request, left_of, prepare
+from rackcheck.session.audit_setup import Request, left_of, noting, prepare
 from rackcheck.session.output import Watch, is_plain, note, print_lines, progress, width
 from rackcheck.session.stored import stored_job
 from rackcheck.signoff import acceptance, waivers
@@ -173,13 +173,8 @@ def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> 
         for kept in (*ready.own, *request.files):
             note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
     stop, lost = threading.Event(), list[str]()
-
-    def tell(trouble: str) -> None:
-        lost.append(trouble)
-        note(trouble)
-
     with stopped_by_ctrl_c(stop), progress(len(job.nodes), quiet=quiet) as watch:
-        summary = summarize(_watched(ready.run(stop, tell), watch), profile, job.waivers)
+        summary = summarize(_watched(ready.run(stop, noting(lost)), watch), profile, job.waivers)
     show(summary, every=given.every, as_json=given.as_json)
     if lost:
         note(left_of(ready.folder) + (f"; not added to acceptance {joined.name}" if joined is not None else ""))

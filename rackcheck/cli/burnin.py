@@ -22,7 +22,7 @@ from rackcheck.parse.burnin.plan import TOOLS, Tier
 from rackcheck.run.event import Event, Judged, RunDone, RunStarted
 from rackcheck.run.job import Job
 from rackcheck.session import cli_choices
-from rackcheck.session.audit_setup import Drive, Prepared, Request, left_of, prepare
+from rackcheck.session.audit_setup import Drive, Prepared, Request, left_of, noting, prepare
 from rackcheck.session.output import Watch, note
 from rackcheck.session.registry_loading import known
 from rackcheck.views.summary import exit_code, summarize, unless_lost
@@ -145,13 +145,8 @@ def burnin(given: BurninOptions) -> int:
     if given.screens:
         return _looked_at(ready, driven, quiet=given.quiet, strict=given.strict)
     lost = list[str]()
-
-    def tell(trouble: str) -> None:
-        lost.append(trouble)
-        note(trouble)
-
     with stopped_by_ctrl_c(stop), watching(what.tier, len(job.nodes), quiet=given.quiet) as watch:
-        summary = summarize(_watched(ready.run(stop, tell, driven), watch), ready.profile, job.waivers)
+        summary = summarize(_watched(ready.run(stop, noting(lost), driven), watch), ready.profile, job.waivers)
     show(summary, every=given.every, as_json=given.as_json)
     if lost:
         note(left_of(ready.folder))

@@ -178,6 +178,16 @@ def _not_stored(writer: store.RunWriter, error: OSError) -> str:
     return f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not stored"
 
 
+def noting(lost: list[str]) -> Callable[[str], None]:
+    """Return a function that prints an error of storing a run at once, and adds it to `lost`."""
+
+    def tell(trouble: str) -> None:
+        lost.append(trouble)
+        note(trouble)
+
+    return tell
+
+
 def left_of(folder: Path) -> str:
     """Return what is kept of a run that could not be stored whole."""
     try:
