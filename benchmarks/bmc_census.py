@@ -209,7 +209,7 @@ def facts(name: str) -> dict[str, list[Any]]:
     """Return the readings of all facts of a tree, by their source in lower case."""
     capture = BmcCapture(completed(name, links(), {}))
     found: dict[str, list[Any]] = {}
-    for leaf in collect(bmc_probes().values(), capture, "2026-01-01T00:00:00Z").values():
+    for leaf in collect(bmc_probes().values(), capture).values():
         if leaf.source:
             found.setdefault(leaf.source.casefold(), []).append(leaf.reading)
     return found

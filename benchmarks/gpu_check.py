@@ -169,8 +169,8 @@ def held() -> tuple[dict[str, Any], int]:
     xml, by_smi = printed() if loaded else ("driver not loaded\nended 9\n", 0.0)
     value, xml = nameless(answer.out, xml)
     bus = "".join(f"{row}\n" for row in value.splitlines() if row.startswith(("bus ", "driver loaded")))
-    nvml = collect(sharing, NodeCapture({command: Output(answer.status, value, answer.err)}), TIME)
-    smi = collect(sharing, NodeCapture({command: Output(0, f"{bus}{' '.join(SMI)}\n{xml}")}), TIME)
+    nvml = collect(sharing, NodeCapture({command: Output(answer.status, value, answer.err)}))
+    smi = collect(sharing, NodeCapture({command: Output(0, f"{bus}{' '.join(SMI)}\n{xml}")}))
     found = compared(nvml, smi)
     took = {"nvml": round(by_nvml, 2), "nvidia-smi": round(by_smi, 2)}
     kept = {

@@ -86,7 +86,7 @@ def one(found: Mapping[str, Leaf], nodes: int) -> tuple[float, float, float]:
     for number in range(nodes):
         tree = made(found, number)
         began = time.process_time()
-        derive([host], tree, TIME)
+        derive([host], tree)
         joins += time.process_time() - began
         began = time.process_time()
         held[f"n{number:05}"] = fleet.distilled(tree)

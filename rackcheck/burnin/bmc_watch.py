@@ -13,7 +13,7 @@ from rackcheck.probe.collect import collect
 from rackcheck.probe.plan import Plan
 from rackcheck.probe.registry import Registry
 from rackcheck.run.engine import bmc_of
-from rackcheck.run.job import Job, now
+from rackcheck.run.job import Job
 from rackcheck.transport import redfish
 
 WANTED = ("bmc.thermal.inlet", "bmc.power.consumed", "fan/*.speed")
@@ -37,7 +37,7 @@ def look(plan: Plan, job: Job, node: Node, over: threading.Event) -> Mapping[str
     capture, trouble = redfish.read(bmc_of(node, job.secrets), plan.links, limits, stop=over)
     if trouble is not None:
         return None
-    tree = Tree(collect(plan.probes, capture, now(), plan.wanted))
+    tree = Tree(collect(plan.probes, capture, plan.wanted))
     values: dict[str, Any] = {}
     for column, path in (("inlet", "bmc.thermal.inlet"), ("power", "bmc.power.consumed")):
         reading = tree.reading(parse(path), Plane.BMC)

@@ -164,8 +164,8 @@ def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unkno
         ):
             continue
         kind = collection(entry.kind.help) if bare != entry.pattern else entry.kind
-        values[bare] = Leaf(why, kind, entry.plane, "", "")
-    return Tree(values, tree.silent)
+        values[bare] = Leaf(why, kind, entry.plane, "")
+    return Tree(values, tree.silent, times=tree.times)
 
 
 def _collect_now(
@@ -208,7 +208,7 @@ def _whole(stored: store.Stored, answer: Answered) -> Answered:
 
 def _collected(tree: Tree) -> Tree:
     """Return the tree without the facts that the stored run did not collect."""
-    return Tree({p: leaf for p, leaf in tree.leaves.items() if not _not_collected(leaf)}, tree.silent)
+    return Tree({p: leaf for p, leaf in tree.leaves.items() if not _not_collected(leaf)}, tree.silent, times=tree.times)
 
 
 def _not_collected(leaf: Leaf) -> bool:

@@ -207,7 +207,7 @@ class Questions:
         refused = _REFUSED | ({Reason.TIMEOUT} if self._hangs(capture) else set())
         found: dict[str, None] = {}
         for probe in root_probes(self.plan.probes):
-            leaves = collect((probe,), capture, "").values()
+            leaves = collect((probe,), capture).values()
             if any(isinstance(leaf.reading, Unknown) and leaf.reading.reason in refused for leaf in leaves):
                 found[probe.name] = None
         return found

@@ -42,7 +42,7 @@ LAYOUTS = 64
 NAMES = 16384
 """Maximum number of collections whose patterns are cached; if there are more, the cache is emptied."""
 
-_NOTHING = Leaf("", Kind(Type.TEXT, ""), Plane.DERIVED, "\0", "")
+_NOTHING = Leaf("", Kind(Type.TEXT, ""), Plane.DERIVED, "\0")
 """Placeholder for a missing leaf; no real leaf has the same source."""
 
 

@@ -1,7 +1,6 @@
 """The facts that are kept for a node while its verdict waits for other nodes; identical nodes share one tree. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from rackcheck.evaluate.input_numbers import OWN, Numbered, Reads, RuleReads
 from rackcheck.model.fact import Plane
@@ -36,16 +35,14 @@ class TreeNarrower:
             leaves: Mapping[str, Leaf] = tree.narrowed(self._patterns).leaves
         else:
             leaves = {text: leaf for text in texts if (leaf := tree.leaves.get(text)) is not None}
-        self.newest = max(self.newest, *(leaf.time for leaf in leaves.values()), "")
+        self.newest = max(
+            self.newest, *(tree.times.get(plane, "") for plane in {leaf.plane for leaf in leaves.values()}), ""
+        )
         known = None if OWN in key else self._known.get(key)
         if known is None:
-            known = Tree({text: _timeless(leaf) for text, leaf in leaves.items()}, tree.silent)
+            known = Tree(leaves, tree.silent)
             if len(self._known) >= TREES:
                 self._known.clear()
             if OWN not in key:
                 self._known[key] = known
         return known
-
-
-def _timeless(leaf: Leaf) -> Leaf:
-    return replace(leaf, time="")

@@ -53,7 +53,7 @@ def _failed(rule_id: str, called: Called, why: Unknown) -> Verdict:
 def _own(called: Called, tree: Tree) -> Tree:
     """Return a copy of the tree with only the facts that the rule declares; changing the copy affects no other rule."""
     held = tree.narrowed(frozenset(called.planes))
-    return Tree(held.leaves, dict(held.silent))
+    return Tree(held.leaves, dict(held.silent), times=held.times)
 
 
 def _evidence(wrong: Wrong, source: str) -> Evidence:

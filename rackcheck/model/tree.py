@@ -13,13 +13,12 @@ from rackcheck.model.text import natural
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One fact as read: its reading, its kind, and where and when it was read."""
+    """One fact as read: its reading, its kind, and where it was read; equal facts of many nodes may be one object."""
 
     reading: Reading
     kind: Kind
     plane: Plane
     source: str
-    time: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +44,15 @@ class Later:
 
 @dataclass(frozen=True)
 class Tree:
-    """All facts of one node; `silent` maps silent planes to the reason, `later` holds the second reading."""
+    """All facts of one node; `silent` maps silent planes to the reason, `later` holds the second reading.
+
+    `times` has the time at which each plane was read; the time of derived facts is that of their newest input.
+    """
 
     leaves: Mapping[str, Leaf]
     silent: Mapping[Plane, Unknown] = field(default_factory=dict)
     later: Later | None = None
+    times: Mapping[Plane, str] = field(default_factory=dict)
     kept: dict[Hashable, object] = field(init=False, repr=False, compare=False, default_factory=dict)
     """A cache for results computed from several facts of the tree."""
     _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
@@ -72,22 +75,33 @@ class Tree:
 
     @classmethod
     def listed(
-        cls, leaves: Mapping[str, Leaf], silent: Mapping[Plane, Unknown], items: Mapping[str, Iterable[str]]
+        cls,
+        leaves: Mapping[str, Leaf],
+        silent: Mapping[Plane, Unknown],
+        items: Mapping[str, dict[str, None]],
+        times: Mapping[Plane, str],
     ) -> "Tree":
-        """Return a tree with these leaves, which are not searched for items: `items` has the keys by collection."""
-        whole = cls({}, silent)
+        """Return a tree with these leaves, which are not searched for items.
+
+        `items` has the keys by collection; trees may share them, so they must not be changed later.
+        """
+        whole = cls({}, silent, times=times)
         object.__setattr__(whole, "leaves", leaves)
-        whole._items.update({collection: dict.fromkeys(keys) for collection, keys in items.items()})
+        whole._items.update(items)
         return whole
 
     @property
-    def items(self) -> Mapping[str, Iterable[str]]:
+    def items(self) -> Mapping[str, dict[str, None]]:
         """The keys of all items, by the path of their collection."""
         return self._items
 
+    def time(self, leaf: Leaf) -> str:
+        """Return the time at which a leaf of this tree was read; an empty text if it is not known."""
+        return self.times.get(leaf.plane, "")
+
     def with_more(self, more: Mapping[str, Leaf]) -> "Tree":
         """Return a copy of the tree with more leaves, or others at known paths; only these are searched for items."""
-        whole = Tree({}, self.silent, self.later)
+        whole = Tree({}, self.silent, self.later, self.times)
         object.__setattr__(whole, "leaves", {**self.leaves, **more})
         whole._items.update({collection: dict(keys) for collection, keys in self._items.items()})
         whole._list_items(more)
@@ -99,7 +113,7 @@ class Tree:
     def narrowed(self, patterns: frozenset[str]) -> "Tree":
         """Return a copy of the tree with only the facts that match these patterns; the copy has no second reading."""
         kept = {text: leaf for text, leaf in self.leaves.items() if str(paths.parse(text).pattern) in patterns}
-        return Tree(kept, self.silent)
+        return Tree(kept, self.silent, times=self.times)
 
     def keys(self, collection: str) -> Iterable[str]:
         """The keys of a collection's items, also of unlisted items that have a leaf; the order is undefined."""

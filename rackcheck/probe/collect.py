@@ -30,7 +30,6 @@ PATH = 1000
 def collect(
     probes: Iterable[AnyProbe],
     capture: Capture,
-    time: str,
     wanted: Iterable[Path] = (),
     failures: list[str] | None = None,
 ) -> dict[str, Leaf]:
@@ -42,13 +41,11 @@ def collect(
     names = tuple(wanted)
     for probe in probes:
         if probe.plane is PLANES[type(capture)]:
-            leaves.update(_leaves(probe, capture, time, names, [] if failures is None else failures))
+            leaves.update(_leaves(probe, capture, names, [] if failures is None else failures))
     return leaves
 
 
-def _leaves(
-    probe: AnyProbe, capture: Capture, time: str, wanted: tuple[Path, ...], failures: list[str]
-) -> Mapping[str, Leaf]:
+def _leaves(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], failures: list[str]) -> Mapping[str, Leaf]:
     """Return the facts of one probe; those from an answer of the OS plane are kept for the next equal answer."""
     ask = probe.ask.asking(wanted)
     answer: Hashable
@@ -69,7 +66,7 @@ def _leaves(
         answer = None
 
     def read() -> tuple[Mapping[str, Leaf], bool]:
-        reading = _Reading(probe, time)
+        reading = _Reading(probe)
         found = reading.of(capture, wanted)
         failures.extend([probe.name] if reading.failed else ())
         return found, not reading.failed
@@ -77,14 +74,14 @@ def _leaves(
     if answer is None:
         return read()[0]
 
-    return kept_readings.leaves(probe, answer, size, time, read)
+    return kept_readings.leaves(probe, answer, size, read)
 
 
 class _Reading:
     """Collects the facts of one probe on one node while the probe's output is read."""
 
-    def __init__(self, probe: AnyProbe, time: str) -> None:
-        self.probe, self.time, self.plane = probe, time, probe.plane
+    def __init__(self, probe: AnyProbe) -> None:
+        self.probe, self.plane = probe, probe.plane
         self.catalogue = probe.catalogue
         self.leaves: dict[str, Leaf] = {}
         self.items: dict[str, dict[str, None]] = {}
@@ -135,7 +132,7 @@ class _Reading:
         return None
 
     def _keep(self, facts: Facts) -> None:
-        leaves, declared, plane, time = self.leaves, self.catalogue.declared, self.plane, self.time
+        leaves, declared, plane = self.leaves, self.catalogue.declared, self.plane
         for text, value in facts:
             if len(leaves) >= FACTS:
                 raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
@@ -148,7 +145,7 @@ class _Reading:
             if known is None:
                 raise self._undeclared(text)
             path, kind = known
-            leaves[text] = Leaf(typed(reading, kind), kind, plane, source, time)
+            leaves[text] = Leaf(typed(reading, kind), kind, plane, source)
             self._list(path.items)
 
     def _undeclared(self, text: str) -> Unreadable:
@@ -157,7 +154,7 @@ class _Reading:
         return Unreadable(f"probe {self.probe.name} returns {text}, which it does not declare")
 
     def _put(self, path: Path, reading: Reading, kind: Kind, source: str) -> None:
-        self.leaves[path.text] = Leaf(reading, kind, self.plane, source, self.time)
+        self.leaves[path.text] = Leaf(reading, kind, self.plane, source)
         self._list(path.items)
 
     def _list(self, items: tuple[tuple[str, str], ...]) -> None:
@@ -180,7 +177,7 @@ class _Reading:
                 reading: Reading = left
                 if kind.type is Type.COLLECTION:
                     reading = trouble if trouble is not None else self._ordered(text)
-                self.leaves[text] = Leaf(reading, kind, self.plane, self.source, self.time)
+                self.leaves[text] = Leaf(reading, kind, self.plane, self.source)
         if trouble is not None:
             # Items that another probe lists are not known here: one leaf, at the pattern itself, has the reason.
             for pattern, kind in patterns:

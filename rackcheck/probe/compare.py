@@ -42,7 +42,7 @@ def comparison(*, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[
 
 
 def compared(
-    known: Iterable[Comparison], seats: Sequence[Seat], trees: Mapping[str, Tree], time: str
+    known: Iterable[Comparison], seats: Sequence[Seat], trees: Mapping[str, Tree]
 ) -> Mapping[str, Mapping[str, Leaf]]:
     """Return the facts that these comparisons provide, by node and path; nodes without a tree are left out."""
     found: dict[str, dict[str, Leaf]] = {name: {} for name in trees}
@@ -54,7 +54,7 @@ def compared(
         with Ending(each.name) as ending:
             for node, path, value in each.function(members):
                 message = value.source if isinstance(value, Sourced) else source
-                leaves[node][path] = leaf(each, path, value, message, time)
+                leaves[node][path] = leaf(each, path, value, message)
         for name, own in leaves.items():
-            found[name] |= ending.fill(own, each, places_of(each, trees[name]), source, time)
+            found[name] |= ending.fill(own, each, places_of(each, trees[name]), source)
     return found

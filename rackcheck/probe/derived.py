@@ -70,11 +70,11 @@ ItemPlaces = Callable[[str], Iterable[str]]
 """A function that returns the paths of one node that match a declared pattern."""
 
 
-def leaf(each: Derivation[Function], path: str, value: Reading | Sourced, source: str, time: str) -> Leaf:
+def leaf(each: Derivation[Function], path: str, value: Reading | Sourced, source: str) -> Leaf:
     """Make a leaf of one reading; raises KeyError if the path was not declared."""
     kind = each.gives[str(paths.parse(path).pattern)]
     reading = value.reading if isinstance(value, Sourced) else value
-    return Leaf(typed(reading, kind), kind, Plane.DERIVED, source, time)
+    return Leaf(typed(reading, kind), kind, Plane.DERIVED, source)
 
 
 class Ending:
@@ -100,12 +100,12 @@ class Ending:
         return error is None or isinstance(error, Exception)
 
     def fill(
-        self, leaves: dict[str, Leaf], each: Derivation[Function], places: ItemPlaces, source: str, time: str
+        self, leaves: dict[str, Leaf], each: Derivation[Function], places: ItemPlaces, source: str
     ) -> Mapping[str, Leaf]:
         """Set each declared fact without a reading to unknown, with the reason."""
         for pattern, kind in each.gives.items():
             for place in places(pattern):
-                leaves.setdefault(place, Leaf(self._left, kind, Plane.DERIVED, source, time))
+                leaves.setdefault(place, Leaf(self._left, kind, Plane.DERIVED, source))
         return leaves
 
 

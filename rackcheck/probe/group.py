@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind
-from rackcheck.model.fact import Facts, Reading, Unknown, clean
+from rackcheck.model.fact import Facts, Plane, Reading, Unknown, clean
 from rackcheck.model.inputs import Inputs
 from rackcheck.model.profile import Scope
 from rackcheck.model.text import natural
@@ -113,7 +113,8 @@ class Aggregate(Derivation[Gather]):
     def distilled(self, tree: Tree) -> Distilled:
         """Return the result of `distil` for a node's facts; an exception becomes a GroupFault."""
         assert self.distil is not None
-        newest = max((leaf.time for path in self.reads if (leaf := tree.leaves.get(path)) is not None), default="")
+        found = (leaf for path in self.reads if (leaf := tree.leaves.get(path)) is not None)
+        newest = max((tree.time(leaf) for leaf in found), default="")
         try:
             return Distilled(self.distil(Inputs(tree, self.planes)), newest)
         except Exception as error:  # noqa: BLE001  third-party code is possible: an error affects only its own facts
@@ -170,6 +171,6 @@ def gathered(group: NodeGroup, known: Iterable[Aggregate], held: Mapping[str, Tr
         found: dict[str, Leaf] = {}
         with Ending(each.name) as ending:
             for path, value in each.function(tuple(each.member(seat, held[seat.name]) for seat in group.seats)):
-                found[path] = leaf(each, path, value, source, time)
-        leaves |= ending.fill(found, each, lambda pattern: (pattern,), source, time)
-    return Tree(leaves)
+                found[path] = leaf(each, path, value, source)
+        leaves |= ending.fill(found, each, lambda pattern: (pattern,), source)
+    return Tree(leaves, times={Plane.DERIVED: time})

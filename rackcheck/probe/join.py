@@ -37,7 +37,7 @@ def join(*, needs: Iterable[str], also: Iterable[str] = (), gives: Mapping[str, 
     return made
 
 
-def derive(joins: Iterable[Join], tree: Tree, time: str, failures: list[str] | None = None) -> Mapping[str, Leaf]:
+def derive(joins: Iterable[Join], tree: Tree, failures: list[str] | None = None) -> Mapping[str, Leaf]:
     """Return the facts that these joins derive from a node's facts; joins that failed are appended to `failures`."""
     found: dict[str, Leaf] = {}
     for each in joins:
@@ -46,8 +46,8 @@ def derive(joins: Iterable[Join], tree: Tree, time: str, failures: list[str] | N
         with Ending(f"join {each.name}", failures) as ending:
             for path, value in each.function(Inputs(tree, each.planes)):
                 message = value.source if isinstance(value, Sourced) else source
-                leaves[path] = leaf(each, path, value, message, time)
-        found |= ending.fill(leaves, each, places_of(each, tree), source, time)
+                leaves[path] = leaf(each, path, value, message)
+        found |= ending.fill(leaves, each, places_of(each, tree), source)
     return found
 
 

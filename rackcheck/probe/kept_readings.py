@@ -26,7 +26,6 @@ LARGEST = 8
 class _Kept:
     probe: AnyProbe  # kept alive, since its identity is in the key
     leaves: Mapping[str, Leaf]
-    time: str
     size: int
 
 
@@ -47,29 +46,24 @@ class KeptReadings:
         probe: AnyProbe,
         answer: Hashable,
         size: int,
-        time: str,
         read: Callable[[], tuple[Mapping[str, Leaf], bool]],
     ) -> Mapping[str, Leaf]:
-        """Return the facts of a probe from an answer, read at `time`; `read` parses an answer that is not kept.
+        """Return the facts of a probe from an answer; `read` parses an answer that is not kept.
 
-        `answer` is everything that the facts depend on except the time, `size` its number of characters. `read` also
-        returns whether the facts may be kept: those of a parser that failed may not, since the reason may be temporary.
+        `answer` is everything that the facts depend on, `size` its number of characters. `read` also returns whether
+        the facts may be kept: those of a parser that failed may not, since the reason may be temporary.
         """
         key = id(probe), answer
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None:
                 self._kept.move_to_end(key)
-        if kept is None:
-            leaves, lasting = read()
-            if lasting:
-                self._keep(key, _Kept(probe, leaves, time, size + LEAF * (1 + sum(map(_weight, leaves.values())))))
-            return leaves
-        if kept.time == time:
+        if kept is not None:
             return kept.leaves
-        return {
-            path: Leaf(leaf.reading, leaf.kind, leaf.plane, leaf.source, time) for path, leaf in kept.leaves.items()
-        }
+        leaves, lasting = read()
+        if lasting:
+            self._keep(key, _Kept(probe, leaves, size + LEAF * (1 + sum(map(_weight, leaves.values())))))
+        return leaves
 
     def _keep(self, key: Hashable, new: _Kept) -> None:
         if new.size > self._budget // LARGEST:

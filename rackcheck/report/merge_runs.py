@@ -153,13 +153,15 @@ def _unasked(
 def _tree(node: str, mine: Sequence[CollectedRun], agreed: frozenset[Plane]) -> Tree:
     found: dict[str, Leaf] = {}
     silent: dict[Plane, Unknown] = {}
+    times: dict[Plane, str] = {}
     for plane, run in _newest(mine).items():
         tree = run.trees[node]
+        times |= {p: time for p, time in tree.times.items() if p in {plane, Plane.DERIVED}}
         found |= {path: leaf for path, leaf in tree.leaves.items() if leaf.plane in {plane, Plane.DERIVED}}
         silent |= {p: why for p, why in tree.silent.items() if p is plane}
     for plane in agreed - set(_newest(mine)):
         silent[plane] = Unknown(Reason.NOT_COLLECTED, f"no reading collected the {plane.value} plane")
-    return Tree(found, silent)
+    return Tree(found, silent, times=times)
 
 
 def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Class], Print]:

@@ -73,7 +73,7 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
                 answers.append(RawReply(run, node, plane.value, time, digest, str(trouble) if trouble else ""))
                 if isinstance(capture, BurnCapture) and started is not None:
                     # All facts of the records, not only facts that rules read: figures are shown with their meaning.
-                    leaves = collect(registry().probes, capture, time)
+                    leaves = collect(registry().probes, capture)
                     burns[node] = burn_read.read(node, capture.burn, leaves, len(started.nodes))
             case FactsRead(node, tree):
                 trees[node] = _once(tree, _names)
@@ -97,7 +97,7 @@ def _once(tree: Tree, compute: Callable[[Tree], T]) -> T:
 
 def _names(tree: Tree) -> Tree:
     kept = {p: leaf for p, leaf in tree.leaves.items() if leaf.kind.cls in KEPT or leaf.kind.type is Type.COLLECTION}
-    return Tree(kept, tree.silent)
+    return Tree(kept, tree.silent, times=tree.times)
 
 
 def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:

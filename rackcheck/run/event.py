@@ -128,7 +128,7 @@ def facts_json(tree: Tree) -> dict[str, Any]:
     for path in tree:
         leaf = tree.leaves[path]
         found[path] = doc = fact_json(leaf)
-        doc["source"], doc["time"] = leaf.source, leaf.time
+        doc["source"], doc["time"] = leaf.source, tree.time(leaf)
     return found
 
 

@@ -75,7 +75,7 @@ def _read(plan: Plan, node: Node, came: Iterable[Answered], failures: list[str])
     """Parse the replies of a node, which are sorted by plane; probes and joins that failed are added to `failures`."""
     leaves: dict[str, Leaf] = {}
     silent: dict[Plane, Unknown] = {}
-    newest = ""
+    times: dict[Plane, str] = {}
     if not node.host:
         silent[Plane.OS] = silent[Plane.BURNIN] = Unknown(Reason.NOT_COLLECTED, "no host in inventory")
     if node.bmc is None:
@@ -85,10 +85,11 @@ def _read(plan: Plan, node: Node, came: Iterable[Answered], failures: list[str])
         if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
         else:
-            leaves |= collect(plan.probes, answer.capture, answer.time, plan.wanted, failures)
-            newest = max(newest, answer.time)
-    read = Tree(leaves, silent)
-    return read.with_more(derive(plan.joins, read, newest, failures)) if plan.joins else read
+            leaves |= collect(plan.probes, answer.capture, plan.wanted, failures)
+            times[answer.plane] = answer.time
+    times[Plane.DERIVED] = max(times.values(), default="")
+    read = Tree(leaves, silent, times=times)
+    return read.with_more(derive(plan.joins, read, failures)) if plan.joins else read
 
 
 class _Role:
@@ -206,7 +207,7 @@ class Judging:
             if self._silences is not None and group.name == FLEET:
                 expected = Counter(seat.role for seat in self.job.seats)
                 leaves[FACT] = Leaf(
-                    self._silences.reading(expected), ENTRY.kind, ENTRY.plane, f"from the facts of {FLEET}", time
+                    self._silences.reading(expected), ENTRY.kind, ENTRY.plane, f"from the facts of {FLEET}"
                 )
             tree = Tree(leaves)
             yield FactsRead(group.name, tree)
@@ -222,12 +223,17 @@ class Judging:
     def _among(self) -> Iterator[Event]:
         """Add the facts that are derived from all nodes, and judge each node; without such facts, do nothing."""
         trees = self._compared
-        newest = max((leaf.time for tree in trees.values() for leaf in tree.leaves.values()), default="")
-        more = compared(self._comparisons, self.job.seats, trees, newest)
+        newest = max((time for tree in trees.values() for time in tree.times.values()), default="")
+        more = compared(self._comparisons, self.job.seats, trees)
         for node in self.job.nodes:
             if node.name in trees:
                 tree = trees.pop(node.name)
-                yield from self._take(node, replace(tree, leaves={**tree.leaves, **more[node.name]}))
+                yield from self._take(
+                    node,
+                    replace(
+                        tree, leaves={**tree.leaves, **more[node.name]}, times={**tree.times, Plane.DERIVED: newest}
+                    ),
+                )
 
     def _keep(self, judged: Judged) -> None:
         self.judged.append(replace(judged, verdicts=()))

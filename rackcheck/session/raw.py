@@ -55,7 +55,7 @@ def _fact(whole: ProofFact, indent: str) -> Iterator[Line]:
     leaf = whole.leaf
     assert leaf is not None
     yield Line(((f"{indent}{whole.path}", "bold"), (f"  {clean(commands.value(leaf))}", "")))
-    yield Line(((f"{indent}  {leaf.plane.value}  {leaf.time}  {clean(leaf.source, SOURCE)}", "dim"),))
+    yield Line(((f"{indent}  {leaf.plane.value}  {whole.time}  {clean(leaf.source, SOURCE)}", "dim"),))
 
 
 def documents(path: str, all_texts: NodeReplies) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rackcheck.model.fact import Plane, visible
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.secret import scrub_text
 from rackcheck.model.tree import Leaf
-from rackcheck.views.evidence import INPUTS, NodeReplies, Proof, ProofFact
+from rackcheck.views.evidence import INPUTS, NodeReplies, Proof, ProofFact, bare
 from rackcheck.views.matching_lines import WIDTH
 from rackcheck.views.reply import NumberedLine, RawText
 
@@ -61,8 +61,7 @@ def _followed(piece: ProofFact, replies: NodeReplies) -> ProofFact:
     keys = [segment.key or "" for segment in paths.parse(piece.path).segments if segment.key is not None]
     needs = source.removeprefix("from ").rpartition(" of ")[0] or source.removeprefix("from ")
     names = [name for need in needs.split(", ") if "/*" in need for name in replies.named(paths.parse(need).fill(keys))]
-    leaves = replies.tree.leaves
-    rows = tuple(ProofFact(name, None, leaves[name], replies.replies(name, leaves[name])) for name in names[:INPUTS])
+    rows = tuple(bare(name, replies) for name in names[:INPUTS])
     return replace(piece, inputs=rows, cut=len(names) - len(rows))
 
 

@@ -185,7 +185,7 @@ class Census:
             for value, held in fact.who.items() if fact is not None else ():
                 if _mask(held) & bit:
                     assert fact is not None
-                    leaves[text] = Leaf(value, fact.kind, fact.plane, "", "")
+                    leaves[text] = Leaf(value, fact.kind, fact.plane, "")
         return Tree(leaves, silent)
 
     def places(self, place: str) -> Mapping[str, int]:

@@ -165,9 +165,9 @@ def value(leaf: Leaf) -> str:
     return operator.exact(leaf.reading, leaf.kind) or operator.spell(leaf.reading, leaf.kind)
 
 
-def document(node: str, path: str, leaf: Leaf) -> str:
-    """Format a fact as JSON, in the same form as `facts --json`."""
-    facts = facts_json(Tree({path: leaf}))
+def document(node: str, path: str, tree: Tree) -> str:
+    """Format a fact as JSON, in the same form as `facts --json`; raises KeyError if the node has no such fact."""
+    facts = facts_json(Tree({path: tree.leaves[path]}, times=tree.times))
     return json.dumps({"node": node, "facts": facts}, ensure_ascii=False, indent=2)
 
 

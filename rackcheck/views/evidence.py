@@ -49,12 +49,13 @@ class ProofFact:
 
     `leaf` is None if the evidence is not a fact (such as `count of gpu`), or if the fact is missing. `inputs` are the
     facts from which a derived fact is computed, and `views` the related facts of the other plane. `cut` is the number
-    of inputs that are not shown.
+    of inputs that are not shown, and `time` the time at which the leaf was read.
     """
 
     path: str
     evidence: Evidence | None
     leaf: Leaf | None
+    time: str = ""
     replies: tuple[RawText, ...] = ()
     inputs: tuple["ProofFact", ...] = ()
     views: tuple[RelatedFact, ...] = ()
@@ -120,19 +121,22 @@ def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None
     if leaf is None:
         return ProofFact(path, evidence, None)
     inputs = list(_inputs(path, leaf, node_replies))
-    rows = tuple(
-        ProofFact(p, None, node_replies.tree.leaves[p], node_replies.replies(p, node_replies.tree.leaves[p]))
-        for p in inputs[:INPUTS]
-    )
     return ProofFact(
         path,
         evidence,
         leaf,
+        node_replies.tree.time(leaf),
         node_replies.replies(path, leaf),
-        rows,
+        tuple(bare(name, node_replies) for name in inputs[:INPUTS]),
         tuple(views(path, leaf, node_replies)),
-        len(inputs) - len(rows),
+        max(0, len(inputs) - INPUTS),
     )
+
+
+def bare(path: str, node_replies: NodeReplies) -> ProofFact:
+    """Collect the replies of one fact, without its inputs; raises KeyError if there is no such fact."""
+    leaf = node_replies.tree.leaves[path]
+    return ProofFact(path, None, leaf, node_replies.tree.time(leaf), node_replies.replies(path, leaf))
 
 
 def _inputs(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[str]:

@@ -62,13 +62,13 @@ def found(nodes: Sequence[Facts]) -> Found:
     """The comparisons of a fleet, by node and fact."""
     seats = [Seat(f"n{number}") for number in range(len(nodes))]
     trees = {seat.name: Tree(_leaves(facts)) for seat, facts in zip(seats, nodes, strict=True)}
-    leaves = compared(COMPARISONS, seats, trees, "t")
+    leaves = compared(COMPARISONS, seats, trees)
     return {(node, path): leaf.reading for node, own in leaves.items() for path, leaf in own.items()}
 
 
 def _leaves(facts: Facts) -> dict[str, Leaf]:
     return {
-        path: Leaf(reading, KINDS[re.sub(r"/[0-9]+", "/*", path)].kind, Plane.BURNIN, "", "")
+        path: Leaf(reading, KINDS[re.sub(r"/[0-9]+", "/*", path)].kind, Plane.BURNIN, "")
         for path, reading in facts.items()
     }
 
@@ -167,7 +167,7 @@ def test_the_message_states_rate_limit_peers_and_how_many_copies_are_direct() ->
     nodes = [Machine().facts(), Machine(rates={"peer": 0.1}, direct=False).facts()]
     seats = [Seat("n0"), Seat("n1")]
     trees = {seat.name: Tree(_leaves(facts)) for seat, facts in zip(seats, nodes, strict=True)}
-    source = compared(COMPARISONS, seats, trees, "t")["n1"]["burnin.gpu/3.among.peer"].source
+    source = compared(COMPARISONS, seats, trees)["n1"]["burnin.gpu/3.among.peer"].source
     assert source == (
         "burn-in: median rate of copies to and from other GPUs over NVLink: 36 GB/s, -90.0 % against 360 GB/s of the "
         "upper quartile of 16 GPUs of its kind on 2 nodes, limit -30 %; 0 of 14 copies direct"

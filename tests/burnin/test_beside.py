@@ -38,10 +38,10 @@ def found(
         given_of |= {f"{at}.peer/{other}.rate": rate for other, rate in mine.items()}
         given_of |= {f"{at}.peer/{other}.of_nvlink": of_nvlink for other in mine if of_nvlink is not None}
     leaves = {
-        path: Leaf(reading, KINDS[re.sub(r"/[0-9]+", "/*", path)].kind, Plane.BURNIN, "", "")
+        path: Leaf(reading, KINDS[re.sub(r"/[0-9]+", "/*", path)].kind, Plane.BURNIN, "")
         for path, reading in given_of.items()
     }
-    return {path: leaf.reading for path, leaf in derive(JOINS, Tree(leaves), "t").items() if path not in given_of}
+    return {path: leaf.reading for path, leaf in derive(JOINS, Tree(leaves)).items() if path not in given_of}
 
 
 def copies_of(rates: Sequence[Reading], models: Sequence[str] = ()) -> list[Reading]:
@@ -77,14 +77,14 @@ def test_with_a_gpu_without_a_measurement_nothing_is_compared() -> None:
 def test_the_message_states_the_unit() -> None:
     values: list[dict[str, Reading]] = [{**dict.fromkeys(FACTS, rate), "model": "H100"} for rate in (50.0, 100.0)]
     leaves = {
-        f"burnin.gpu/{n}.{fact}": Leaf(reading, KINDS[f"burnin.gpu/*.{fact}"].kind, Plane.BURNIN, "", "")
+        f"burnin.gpu/{n}.{fact}": Leaf(reading, KINDS[f"burnin.gpu/*.{fact}"].kind, Plane.BURNIN, "")
         for n, own in enumerate(values)
         for fact, reading in own.items()
     }
-    leaves["burnin.gpu"] = Leaf(("0", "1"), KINDS["burnin.gpu"].kind, Plane.BURNIN, "", "")
+    leaves["burnin.gpu"] = Leaf(("0", "1"), KINDS["burnin.gpu"].kind, Plane.BURNIN, "")
     units = {"tensor.rate": "TFLOP/s", "tensor.power": "W"}
     for fact in FACTS:
-        unit, source = units.get(fact, "GB/s"), derive(JOINS, Tree(leaves), "t")[f"burnin.gpu/0.beside.{fact}"].source
+        unit, source = units.get(fact, "GB/s"), derive(JOINS, Tree(leaves))[f"burnin.gpu/0.beside.{fact}"].source
         assert source == f"burn-in: 50 {unit}, compared with 100 {unit} of the other GPU"
         assert unit == getattr(KINDS[f"burnin.gpu/*.{fact}"].kind, "unit", None)
 

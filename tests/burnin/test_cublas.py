@@ -360,7 +360,7 @@ def test_the_share_of_the_published_rate_is_a_fact_of_the_node(
     hello, end = {"k": "hello", "t": 0.0, "wire": 1, "time": 0.0}, {"k": "verdict", "t": 9.0, "status": "whole"}
     tools = [{"t": 1.0, **each} for each in as_8192(machine.tool(toolkit, state="gpus=1"))]
     probe = next(probe for probe in registry().probes if probe.name == "burnin_tools")
-    leaves = collect([probe], BurnCapture((hello, about, *tools, end)), "2026-11-22T12:00:00Z")
+    leaves = collect([probe], BurnCapture((hello, about, *tools, end)))
     facts = {path: leaf.reading for path, leaf in leaves.items()}
     rate, value = facts["burnin.cublas.gpu/0.rate_fp8"], facts["burnin.cublas.gpu/0.of_published_fp8"]
     if model == "NVIDIA H200":

@@ -58,7 +58,7 @@ def tree(name: str, records: Iterable[Record], end: Record = WHOLE) -> Tree:
     """The facts that a profile needs from a burn-in, from what a node wrote between its first and last record."""
     plan = planned(name)[1]
     capture = BurnCapture((HELLO, *records, end))
-    return Tree(collect(plan.probes, capture, "2026-11-22T12:00:00Z", plan.wanted))
+    return Tree(collect(plan.probes, capture, plan.wanted))
 
 
 def verdicts(name: str, *records: Record, end: Record = WHOLE) -> dict[str, Verdict]:
@@ -372,7 +372,7 @@ def test_the_guide_has_the_peaks_of_the_base_of_facts_and_which_chips_have_a_lim
 
 def readings(*records: Record, end: Record = WHOLE) -> dict[str, Reading]:
     probe = next(probe for probe in registry().probes if probe.name == "burnin_tools")
-    leaves = collect([probe], BurnCapture((HELLO, *records, end)), "2026-11-22T12:00:00Z")
+    leaves = collect([probe], BurnCapture((HELLO, *records, end)))
     return {path: leaf.reading for path, leaf in leaves.items()}
 
 

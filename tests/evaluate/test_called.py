@@ -38,7 +38,7 @@ def spread(known: Inputs) -> Iterator[Wrong]:
 
 
 def judged(facts: Mapping[str, Reading], what: Called = spread) -> Verdict:
-    leaves = {path: Leaf(value, KINDS[str(parse(path).pattern)], Plane.OS, "os", "") for path, value in facts.items()}
+    leaves = {path: Leaf(value, KINDS[str(parse(path).pattern)], Plane.OS, "os") for path, value in facts.items()}
     return answered("r", what.bound(CATALOGUE), Tree(leaves), NOTHING)
 
 
@@ -134,7 +134,7 @@ def test_a_rule_changes_the_facts_of_no_other() -> None:
         known.tree.silent[Plane.OS] = TIMEOUT  # type: ignore[index]
         return iter(())
 
-    leaves = {path: Leaf(value, KINDS[str(parse(path).pattern)], Plane.OS, "os", "") for path, value in WHOLE.items()}
+    leaves = {path: Leaf(value, KINDS[str(parse(path).pattern)], Plane.OS, "os") for path, value in WHOLE.items()}
     tree = Tree(leaves)
     answered("r", greedy.bound(CATALOGUE), tree, NOTHING)
     assert (set(tree.leaves), tree.silent) == (set(WHOLE), {})

@@ -29,13 +29,13 @@ def rule(*shared: AgreedFact, quorum: float = 75) -> Rule:
 
 def tree(smt: Reading = HIDDEN, nics: Mapping[str, Reading] | Unknown | None = None) -> Tree:
     """A node; `smt` is the fact `bios.smt`, `nics` the items of the collection `nic` with their rates."""
-    leaves = {"bios.smt": Leaf(smt, TEXT, Plane.BMC, "a BMC", "")}
+    leaves = {"bios.smt": Leaf(smt, TEXT, Plane.BMC, "a BMC")}
     if isinstance(nics, Unknown):
-        leaves["nic"] = Leaf(nics, LIST, Plane.OS, "", "")
+        leaves["nic"] = Leaf(nics, LIST, Plane.OS, "")
     else:
         values = nics or {}
-        leaves["nic"] = Leaf(tuple(values), LIST, Plane.OS, "", "")
-        leaves |= {f"nic/{name}.rate": Leaf(rate, SETTING, Plane.OS, "", "") for name, rate in values.items()}
+        leaves["nic"] = Leaf(tuple(values), LIST, Plane.OS, "")
+        leaves |= {f"nic/{name}.rate": Leaf(rate, SETTING, Plane.OS, "") for name, rate in values.items()}
     return Tree(leaves)
 
 

@@ -370,7 +370,7 @@ def tree(facts: Mapping[str, Reading]) -> Tree:
     for path, reading in facts.items():
         entry = catalogue.find(parse(path))
         assert entry is not None
-        leaves[path] = Leaf(reading, entry.kind, entry.plane, "", "")
+        leaves[path] = Leaf(reading, entry.kind, entry.plane, "")
     return Tree(leaves)
 
 

@@ -85,10 +85,10 @@ STATES: tuple[tuple[Reading, Reading], ...] = (
 
 def boxes(states: Iterable[tuple[Reading, Reading]], listing: Reading) -> NodeFacts:
     """A node of some boxes, each in a state."""
-    leaves: World = {"box": Leaf(listing, Kind(Type.COLLECTION, ""), Plane.OS, "", "")}
+    leaves: World = {"box": Leaf(listing, Kind(Type.COLLECTION, ""), Plane.OS, "")}
     for key, (flag, number) in enumerate(states):
-        leaves[f"box/{key}.flag"] = Leaf(flag, KINDS["flag"], Plane.OS, "", "")
-        leaves[f"box/{key}.number"] = Leaf(number, KINDS["number"], Plane.OS, "", "")
+        leaves[f"box/{key}.flag"] = Leaf(flag, KINDS["flag"], Plane.OS, "")
+        leaves[f"box/{key}.number"] = Leaf(number, KINDS["number"], Plane.OS, "")
     return NodeFacts(leaves)
 
 
@@ -136,8 +136,8 @@ def test_no_comparison_of_siblings_turns(op: str, kind: str) -> None:
     look = RuleSelection("each", parse("box"), Plane.OS)
     rules = tuple(Rule(f"r{n}", (clause,), look) for n, clause in enumerate(clauses))
     for values in product((*VALUES[kind], Absent(), NO_IDEA), repeat=3):
-        leaves = {f"box/{key}.one": Leaf(value, KINDS[kind], Plane.OS, "", "") for key, value in enumerate(values)}
-        whole = NodeFacts({"box": Leaf(("0", "1", "2"), Kind(Type.COLLECTION, ""), Plane.OS, "", ""), **leaves})
+        leaves = {f"box/{key}.one": Leaf(value, KINDS[kind], Plane.OS, "") for key, value in enumerate(values)}
+        whole = NodeFacts({"box": Leaf(("0", "1", "2"), Kind(Type.COLLECTION, ""), Plane.OS, ""), **leaves})
         before = check(rules, whole.tree())
         for key in "012":
             compare(rules, before, whole.without(f"box/{key}.one").tree(), f"box/{key} of {values}")
@@ -155,10 +155,10 @@ def test_no_join_of_two_facts_turns(join: str, look: str | None) -> None:
     choices: tuple[Reading, ...] = (3, 2, 1, Absent(), NO_IDEA)
     for values in product(choices, repeat=2):
         leaves = {
-            f"{prefix}{fact}": Leaf(value, KINDS["number"], Plane.OS, "", "")
+            f"{prefix}{fact}": Leaf(value, KINDS["number"], Plane.OS, "")
             for fact, value in zip(facts, values, strict=True)
         }
-        whole = NodeFacts({"box": Leaf(("0",), Kind(Type.COLLECTION, ""), Plane.OS, "", ""), **leaves})
+        whole = NodeFacts({"box": Leaf(("0",), Kind(Type.COLLECTION, ""), Plane.OS, ""), **leaves})
         before = check(rules, whole.tree())
         for taken, rest in each_taken(whole):
             compare(rules, before, rest.tree(), taken)
@@ -184,11 +184,11 @@ def test_no_comparison_of_two_readings_turns() -> None:
 
 
 def _listing(*keys: str) -> Leaf:
-    return Leaf(keys, Kind(Type.COLLECTION, ""), Plane.OS, "", "")
+    return Leaf(keys, Kind(Type.COLLECTION, ""), Plane.OS, "")
 
 
 def _events(reading: Reading) -> Leaf:
-    return Leaf(reading, KINDS["events"], Plane.OS, "", "")
+    return Leaf(reading, KINDS["events"], Plane.OS, "")
 
 
 # ---- where the law did not hold once ---------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ class Audited:
         wanted = self.plan.wanted
         probes = [p for p in self.plan.probes if ask is None or shares(p.ask.asking(wanted), ask)]
         assert probes, ask
-        return collect(probes, capture, "2026-01-01T00:00:00Z", wanted)
+        return collect(probes, capture, wanted)
 
     def tree(self, capture: NodeCapture) -> Tree:
         return Tree(self.leaves(capture))

@@ -30,7 +30,7 @@ GONE = Absent("not supported")
 
 
 def leaf(reading: Reading, kind: Kind) -> Leaf:
-    return Leaf(reading, kind, Plane.OS, "", "")
+    return Leaf(reading, kind, Plane.OS, "")
 
 
 def listing(reading: Reading) -> Leaf:

@@ -38,7 +38,7 @@ MINUTE = {Plane.OS: (60.0, 60.0)}
 
 def tree(facts: Mapping[str, Reading]) -> Tree:
     kind = {path: KINDS[path if "/" not in path else "port/*.errors"] for path in facts}
-    return Tree({path: Leaf(value, kind[path], Plane.OS, "os", "") for path, value in facts.items()})
+    return Tree({path: Leaf(value, kind[path], Plane.OS, "os") for path, value in facts.items()})
 
 
 def judged(

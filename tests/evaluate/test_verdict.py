@@ -81,7 +81,7 @@ def tree(facts: Facts) -> Tree:
     for path, reading in facts.items():
         entry = CATALOGUE.find(parse(path))
         assert entry is not None, path
-        leaves[path] = Leaf(reading, entry.kind, entry.plane, f"cat {path}", "2026-01-01T00:00:00Z")
+        leaves[path] = Leaf(reading, entry.kind, entry.plane, f"cat {path}")
     return Tree(leaves)
 
 

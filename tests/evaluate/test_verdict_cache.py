@@ -1,7 +1,6 @@
 """Cached judging: the verdicts are those of judging each node separately, and few are kept."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import islice
 
 import depth
@@ -107,7 +106,7 @@ RULES = (HERE, EACH, COUNT)
 
 
 def leaf(reading: Reading, kind: Kind = POWER, source: str = "cat /x", time: str = "t") -> Leaf:
-    return Leaf(reading, kind, Plane.OS, source, time)
+    return Leaf(reading, kind, Plane.OS, source)
 
 
 FIRST = {"here": leaf(0.0), "box": leaf(("a",), BOX), "box/a.power": leaf(1.0)}
@@ -143,7 +142,7 @@ def test_a_node_that_differs_is_judged_by_its_own_facts(other: str) -> None:
 def test_nodes_with_equal_facts_at_other_times_share_their_verdicts() -> None:
     reads = Reads(map(read_by, RULES))
     memo = Memo(RULES, reads)
-    trees = [Tree({path: replace(each, time=time) for path, each in FIRST.items()}) for time in "ab"]
+    trees = [Tree(dict(FIRST), times=dict.fromkeys(Plane, time)) for time in "ab"]
     one, two = (memo.judge(tree, reads.of(tree)) for tree in trees)
     assert all(a is b for a, b in zip(one, two, strict=True))
 

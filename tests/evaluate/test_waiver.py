@@ -150,7 +150,7 @@ def world(**values: object) -> Tree:
     for path, value in values.items():
         entry = CATALOGUE.find(parse(path := path.replace("__", ".").replace("_in_", "/")))
         assert entry is not None, path
-        leaves[path] = Leaf(value, entry.kind, entry.plane, "cat", "")  # type: ignore[arg-type]
+        leaves[path] = Leaf(value, entry.kind, entry.plane, "cat")  # type: ignore[arg-type]
     return Tree(leaves)
 
 

@@ -375,7 +375,7 @@ def test_the_longest_filter_ends_soon(glob: str, name: str) -> None:
 
 def test_a_tree_is_read_with_all_that_it_does_not_know() -> None:
     def values(reading: Reading, kind: Kind = KINDS["gpu/*.temperature"]) -> Leaf:
-        return Leaf(reading, kind, Plane.OS, "", "")
+        return Leaf(reading, kind, Plane.OS, "")
 
     listed = {"gpu": values(("0", "1"), collection("")), "gpu/0.temperature": values(41.0)}
     asked = paths.parse("gpu/*.temperature")
@@ -510,7 +510,7 @@ def test_facts_of_this_machine_are_narrowed_by_class_by_text_and_by_value() -> N
 def test_a_fact_is_chosen_by_its_own_value_and_one_that_is_unknown_is_neither() -> None:
     def answer(path: str, reading: Reading, asked: str) -> bool | None:
         kind = KINDS.get(str(paths.parse(path).pattern)) or KINDS["gpu/*.temperature"]
-        return where(asked).holds(fact_row(path, Leaf(reading, kind, Plane.OS, "", "")))
+        return where(asked).holds(fact_row(path, Leaf(reading, kind, Plane.OS, "")))
 
     assert answer("gpu/1.temperature", 84.0, "gpu/*.temperature>80") is True
     assert answer("gpu/1.temperature", 41.0, "gpu/*.temperature>80") is False

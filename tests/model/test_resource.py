@@ -491,7 +491,7 @@ def attributes(*names: str, reading: Any = "x") -> dict[str, Any]:
         for name in names:
             yield name, reading
 
-    return {path: leaf.reading for path, leaf in collect([raw], BmcCapture({ROOT: {}}), "T").items()}
+    return {path: leaf.reading for path, leaf in collect([raw], BmcCapture({ROOT: {}})).items()}
 
 
 def test_an_item_may_be_a_fact_itself() -> None:
@@ -508,7 +508,7 @@ def test_an_item_that_is_a_fact_is_selected_and_its_lack_is_absent() -> None:
     def raw(_: Documents) -> Facts:
         yield "bios.attribute/A", "x"
 
-    whole = Tree(collect([raw], BmcCapture({ROOT: {}}), "T"))
+    whole = Tree(collect([raw], BmcCapture({ROOT: {}})))
     assert [str(p) for p in whole.select(parse("bios.attribute"), Plane.BMC).items] == ["bios.attribute/A"]
     assert isinstance(whole.reading(parse("bios.attribute/B"), Plane.BMC), Absent)
 

@@ -79,7 +79,7 @@ def leaves(kind: str) -> dict[str, Leaf]:
         root = Path(place)
         if kind == "bare":
             furnished(root)
-        return collect(PROBES, collected(place if kind == "bare" else "/"), TIME)
+        return collect(PROBES, collected(place if kind == "bare" else "/"))
 
 
 def of_kernel() -> set[str]:

@@ -236,7 +236,7 @@ BUS = "/sys/bus/pci/drivers_autoprobe"
 
 
 def pcie(files: Mapping[str, str]) -> dict[str, Any]:
-    return dict(collect([PROBES["pcie"]], holding(PROBES["pcie"], files), "2026-01-01T00:00:00Z"))
+    return dict(collect([PROBES["pcie"]], holding(PROBES["pcie"], files)))
 
 
 def test_without_a_pci_bus_its_devices_are_unknown() -> None:
@@ -247,9 +247,9 @@ def test_without_a_pci_bus_its_devices_are_unknown() -> None:
 def test_without_a_pci_bus_no_gpu_is_known_not_to_be_missing() -> None:
     known = registry()
     joins = [join for join in known.joins if join.name == "gpu_missing"]
-    gpus = collect([PROBES["gpu"]], answering(PROBES["gpu"], '{"gpus": []}\n'), "2026-01-01T00:00:00Z")
+    gpus = collect([PROBES["gpu"]], answering(PROBES["gpu"], '{"gpus": []}\n'))
     for files, count in (({}, None), ({BUS: "1\n"}, 0)):
-        given = derive(joins, Tree({**pcie(files), **gpus}), "2026-01-01T00:00:00Z")["driver.gpus_on_bus"].reading
+        given = derive(joins, Tree({**pcie(files), **gpus}))["driver.gpus_on_bus"].reading
         assert unknown(given) if count is None else given == count
 
 
@@ -295,7 +295,7 @@ def bonds(count: int, content: str) -> NodeCapture:
 @pytest.mark.parametrize("count", [2_500, 12_000])
 def test_a_probe_gives_no_more_leaves_than_the_bound_including_unknown_ones(count: int) -> None:
     probe: OsProbe = PROBES["bonding"]
-    leaves = collect([probe], bonds(count, "nonsense\n"), "2026-01-01T00:00:00Z")
+    leaves = collect([probe], bonds(count, "nonsense\n"))
     assert len(leaves) <= FACTS + len(probe.gives)
     tree = Tree(leaves)
     for leaf in ("mode", "poll", "partner"):
@@ -315,7 +315,7 @@ def test_more_pairs_of_gpus_and_nics_than_any_node_has_are_not_held_against_each
     kinds = {path: entry.kind for path in near.needs if (entry := known.catalogue.find(parse(path))) is not None}
 
     def leaf(path: str, reading: Reading) -> Leaf:
-        return Leaf(reading, kinds[str(parse(path).pattern)], near.planes[str(parse(path).pattern)], "test", "now")
+        return Leaf(reading, kinds[str(parse(path).pattern)], near.planes[str(parse(path).pattern)], "test")
 
     items = {"gpu": [str(n) for n in range(257)], "nic": [f"mlx5_{n}" for n in range(256)]}
     leaves = {kind: leaf(kind, tuple(names)) for kind, names in items.items()}
@@ -323,7 +323,7 @@ def test_more_pairs_of_gpus_and_nics_than_any_node_has_are_not_held_against_each
         leaves |= {
             f"{kind}/{n}.pci": leaf(f"{kind}/{n}.pci", f"0000:{i >> 5:02x}:{i & 31:02x}.0") for i, n in enumerate(names)
         }
-    given = derive([near], Tree(leaves), "now")
+    given = derive([near], Tree(leaves))
     assert unknown(given["gpu/0.nearest_nic"].reading, Reason.TOO_LARGE)
     assert unknown(given["nic/mlx5_0.nearest_gpu"].reading, Reason.TOO_LARGE)
     assert unknown(given["nic/mlx5_0.rail"].reading, Reason.TOO_LARGE)

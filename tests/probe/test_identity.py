@@ -46,7 +46,7 @@ def gathering() -> Aggregate:
 def leaf(path: str, reading: Reading) -> Leaf:
     entry = registry().catalogue.find(parse(path))
     assert entry is not None, path
-    return Leaf(reading, entry.kind, entry.plane, "test", ROW)
+    return Leaf(reading, entry.kind, entry.plane, "test")
 
 
 def tree(facts: Facts, silent: Mapping[Plane, Unknown] | None = None) -> Tree:
@@ -55,7 +55,7 @@ def tree(facts: Facts, silent: Mapping[Plane, Unknown] | None = None) -> Tree:
 
 def host(facts: Facts, silent: Mapping[Plane, Unknown] | None = None) -> tuple[Reading, Reading]:
     """What host and BMC have in common, and what differs."""
-    found = derive([join()], tree(facts, silent), ROW)
+    found = derive([join()], tree(facts, silent))
     return found["node.identity.common"].reading, found["node.identity.differs"].reading
 
 
@@ -693,7 +693,7 @@ def test_simulated_machines_are_each_one_and_have_nothing_in_common_with_others(
     nodes = {f"n{number}": Tree(simulated(f"n{number}", number)) for number in (1, 2, 11, 100, 101, 1001)}
     assert fleet(nodes) == ()
     for each in nodes.values():
-        found = derive([join()], each, ROW)
+        found = derive([join()], each)
         assert found["node.identity.differs"].reading == ()
         assert found["node.identity.common"].reading == ("serial", "uuid", "dimms", "gpus")
     one, other = (nodes[name].leaves for name in ("n1", "n2"))
@@ -721,7 +721,7 @@ def test_a_simulated_machine_under_another_name_is_found() -> None:
 def test_a_node_by_itself_has_twice_what_a_fleet_of_it_has(serials: tuple[Reading, ...]) -> None:
     (parts,) = (each for each in registry().joins if each.name == "identity_parts")
     facts = {**boards(*serials), "node.serial": LOST}
-    found = derive([parts], tree(facts), ROW)["node.identity.repeated"].reading
+    found = derive([parts], tree(facts))["node.identity.repeated"].reading
     alone = fleet({"this node": facts})
     assert found == alone
 

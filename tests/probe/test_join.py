@@ -48,7 +48,7 @@ def tree(facts: Mapping[str, Reading], silent: Mapping[Plane, Unknown] | None = 
     for path, reading in facts.items():
         entry = CATALOGUE.find(parse(path))
         assert entry is not None
-        leaves[path] = Leaf(reading, entry.kind, entry.plane, "s", "t")
+        leaves[path] = Leaf(reading, entry.kind, entry.plane, "s")
     return Tree(leaves, silent or {})
 
 
@@ -61,11 +61,11 @@ TWO: Mapping[str, Reading] = {
 
 
 def given(facts: Mapping[str, Reading], made: Join = BUSES) -> dict[str, Reading]:
-    return {path: leaf.reading for path, leaf in derive([made], tree(facts), "t").items()}
+    return {path: leaf.reading for path, leaf in derive([made], tree(facts)).items()}
 
 
 def test_a_join_gives_its_facts_on_the_derived_plane_with_its_inputs_as_source() -> None:
-    leaves = derive([BUSES], tree(TWO), "2026-01-01T00:00:00Z")
+    leaves = derive([BUSES], tree(TWO))
     assert {path: leaf.reading for path, leaf in leaves.items()} == {
         "gpu/0.bus": "17", "gpu/1.bus": Absent("no"), "gpu_missing": 1
     }  # fmt: skip
@@ -81,7 +81,7 @@ def test_what_follows_from_something_unknown_is_unknown_for_the_same_reason() ->
 
 def test_a_silent_plane_gives_the_reason_for_its_unknown_part() -> None:
     silent = tree({k: v for k, v in TWO.items() if k != "bmc.gpu_count"}, {Plane.BMC: LOST})
-    assert derive([BUSES], silent, "t")["gpu_missing"].reading == LOST
+    assert derive([BUSES], silent)["gpu_missing"].reading == LOST
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_join_that_fails_costs_its_own_facts_only_and_they_are_unknown(raised:
         yield "gpu/0.odd", "known before it failed"
         raise raised
 
-    found = derive([odd.bound(CATALOGUE), BUSES], tree(TWO), "t")
+    found = derive([odd.bound(CATALOGUE), BUSES], tree(TWO))
     assert found["gpu/0.odd"].reading == "known before it failed"
     failed = found["gpu/1.odd"].reading
     assert isinstance(failed, Unknown)
@@ -186,7 +186,7 @@ SEEN = seen.bound(CATALOGUE)
 def test_a_fact_never_requested_is_distinguished_from_an_unknown_one(
     facts: Mapping[str, Reading], silent: Mapping[Plane, Unknown], bits: int
 ) -> None:
-    found = derive([SEEN], tree(facts, silent), "t")
+    found = derive([SEEN], tree(facts, silent))
     assert found["gpu_seen"].reading == bits
 
 

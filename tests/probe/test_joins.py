@@ -35,8 +35,8 @@ def given_of(name: str, changes: Mapping[str, Reading] | None = None) -> dict[st
     leaves = dict(inputs(name))
     for path, reading in (changes or {}).items():
         old = leaves[path]
-        leaves[path] = Leaf(reading, old.kind, old.plane, old.source, old.time)
-    return {path: leaf.reading for path, leaf in derive([JOINS[name]], Tree(leaves), "t").items()}
+        leaves[path] = Leaf(reading, old.kind, old.plane, old.source)
+    return {path: leaf.reading for path, leaf in derive([JOINS[name]], Tree(leaves)).items()}
 
 
 def test_each_gpu_of_a_dgx_has_a_nic_of_its_own_behind_the_same_port_of_the_processor() -> None:
@@ -51,7 +51,7 @@ def test_each_gpu_of_a_dgx_has_a_nic_of_its_own_behind_the_same_port_of_the_proc
 def test_the_rails_of_a_machine_are_the_indices_of_its_gpus_whatever_their_names_are() -> None:
     needs = set(JOINS["gpu_near"].needs)
     leaves = {path: leaf for path, leaf in leaves_of().items() if str(paths.parse(path).pattern) in needs}
-    found = derive([JOINS["gpu_near"]], Tree(leaves), "t")
+    found = derive([JOINS["gpu_near"]], Tree(leaves))
     own = [f"mlx5_{n}" for n in (0, 3, 4, 5, 6, 9, 10, 11)]
     assert "gpu/module-7.pci" in leaves
     assert [found[f"nic/{name}.rail"].reading for name in own] == list(range(8))
@@ -100,16 +100,16 @@ def test_a_gpu_that_the_driver_does_not_list_is_named_by_its_address() -> None:
     seven = {"gpu": tuple("0123456")}
     leaves = {path: leaf for path, leaf in inputs("gpu_missing").items() if path != "gpu/7.pci"}
     old = leaves["gpu"]
-    leaves["gpu"] = Leaf(seven["gpu"], old.kind, old.plane, old.source, old.time)
-    found = derive([JOINS["gpu_missing"]], Tree(leaves), "t")
+    leaves["gpu"] = Leaf(seven["gpu"], old.kind, old.plane, old.source)
+    found = derive([JOINS["gpu_missing"]], Tree(leaves))
     assert found["driver.gpus_missing"].reading == ("0000:df:00.0",)
 
 
 def test_an_xid_is_reported_for_the_gpu_it_names_and_no_other() -> None:
     leaves = dict(inputs("gpu_xids"))
     kind = registry().catalogue.entries["log.xid/*.codes"].kind
-    leaves['log.xid/"0000:1b:00.0".codes'] = Leaf(("79", "154"), kind, Plane.OS, "dmesg", "t")
-    found = {path: leaf.reading for path, leaf in derive([JOINS["gpu_xids"]], Tree(leaves), "t").items()}
+    leaves['log.xid/"0000:1b:00.0".codes'] = Leaf(("79", "154"), kind, Plane.OS, "dmesg")
+    found = {path: leaf.reading for path, leaf in derive([JOINS["gpu_xids"]], Tree(leaves)).items()}
     assert found["gpu/0.xids"] == ("79", "154")
     assert {found[f"gpu/{n}.xids"] for n in range(1, 8)} == {()}
 

@@ -37,15 +37,13 @@ def printed(out: str, status: int = 0, err: str = "") -> NodeCapture:
     return NodeCapture({"lines": Output(status, out, err)})
 
 
-def test_an_equal_answer_is_parsed_once_and_has_the_time_of_its_own_node() -> None:
+def test_an_equal_answer_is_parsed_once() -> None:
     lines, read = counted()
-    first = collect([lines], printed("a\nbc"), "T1")
-    again = collect([lines], printed("a\nbc"), "T2")
+    first = collect([lines], printed("a\nbc"))
+    again = collect([lines], printed("a\nbc"))
     assert len(read) == 1
-    assert {path: leaf.reading for path, leaf in first.items()} == {path: leaf.reading for path, leaf in again.items()}
-    assert {leaf.time for leaf in first.values()} == {"T1"}
-    assert {leaf.time for leaf in again.values()} == {"T2"}
-    assert again == dict(collect([counted()[0]], printed("a\nbc"), "T2")), "as if nothing had been kept"
+    assert all(again[path] is leaf for path, leaf in first.items())
+    assert again == dict(collect([counted()[0]], printed("a\nbc"))), "as if nothing had been kept"
 
 
 @pytest.mark.parametrize(
@@ -53,20 +51,20 @@ def test_an_equal_answer_is_parsed_once_and_has_the_time_of_its_own_node() -> No
 )
 def test_any_other_answer_is_read_on_its_own(other: NodeCapture) -> None:
     lines, _ = counted()
-    collect([lines], printed("a\nbc"), "T")
-    assert dict(collect([lines], other, "T")) == dict(collect([counted()[0]], other, "T"))
+    collect([lines], printed("a\nbc"))
+    assert dict(collect([lines], other)) == dict(collect([counted()[0]], other))
 
 
 def test_two_probes_of_one_name_and_question_do_not_share_facts() -> None:
     lines, _ = counted()
-    collect([lines], printed("a\nbc"), "T")
+    collect([lines], printed("a\nbc"))
 
     def reads_nothing(_: str) -> Iterator[tuple[str, Unknown]]:
         yield "host.name", Unknown(Reason.NOT_COLLECTED, "not read by this probe")
 
     other = Probe(lines.name, lines.ask, lines.gives, reads_nothing, lines.help)
     assert other == lines
-    assert isinstance(collect([other], printed("a\nbc"), "T")["host.name"].reading, Unknown)
+    assert isinstance(collect([other], printed("a\nbc"))["host.name"].reading, Unknown)
 
 
 def test_files_are_an_equal_answer_only_with_the_same_refusals_and_completeness() -> None:
@@ -86,7 +84,7 @@ def test_files_are_an_equal_answer_only_with_the_same_refusals_and_completeness(
         NodeCapture(globs=there),
         NodeCapture(globs={"/etc/hostname": Unknown(Reason.TIMEOUT, "5 s")}),
     ]
-    readings = [collect([named], capture, "T")["host.name"].reading for capture in [*captures, *captures]]
+    readings = [collect([named], capture)["host.name"].reading for capture in [*captures, *captures]]
     assert readings[:2] == ["n1", "n2"]
     assert isinstance(readings[2], Unknown)
     assert isinstance(readings[3], Absent)
@@ -103,9 +101,9 @@ def test_requested_facts_of_a_family_are_part_of_the_question() -> None:
     capture = NodeCapture(
         globs={"/proc/sys/vm/swappiness": None, "/proc/sys/vm/none": None}, files={"/proc/sys/vm/swappiness": "60\n"}
     )
-    assert "sysctl.vm.none" not in collect([settings], capture, "T")
-    assert isinstance(collect([settings], capture, "T", [parse("sysctl.vm.none")])["sysctl.vm.none"].reading, Absent)
-    assert "sysctl.vm.none" not in collect([settings], capture, "T")
+    assert "sysctl.vm.none" not in collect([settings], capture)
+    assert isinstance(collect([settings], capture, [parse("sysctl.vm.none")])["sysctl.vm.none"].reading, Absent)
+    assert "sysctl.vm.none" not in collect([settings], capture)
 
 
 def test_the_kept_answers_stay_within_the_budget_and_the_least_recently_used_goes_first() -> None:
@@ -117,7 +115,7 @@ def test_the_kept_answers_stay_within_the_budget_and_the_least_recently_used_goe
             made.append(answer)
             return {}, True
 
-        kept.leaves(lines, answer, size, "T", read)
+        kept.leaves(lines, answer, size, read)
 
     for number in range(LARGEST):
         asked(str(number))
@@ -142,5 +140,5 @@ def test_facts_of_a_parser_that_failed_are_not_kept_for_another_node() -> None:
         yield "host.name", answer.strip()
 
     named = probe(Shell("lines"), gives={"host.name": text("the name")})(once)
-    assert isinstance(collect([named], printed("n1"), "T")["host.name"].reading, Unknown)
-    assert collect([named], printed("n1"), "T")["host.name"].reading == "n1"
+    assert isinstance(collect([named], printed("n1"))["host.name"].reading, Unknown)
+    assert collect([named], printed("n1"))["host.name"].reading == "n1"

@@ -80,7 +80,7 @@ def manager(body: Mapping[str, object], came: str | None = CAME) -> Reading:
         uri: {"Id": "1", **body},
     }
     capture = BmcCapture(bodies, {uri: came} if came else {})
-    return collect([bmc_probes()["bmc_identity"]], capture, "T")["bmc.manager/1.offset"].reading
+    return collect([bmc_probes()["bmc_identity"]], capture)["bmc.manager/1.offset"].reading
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_body_with_a_time_is_read_with_its_arrival_time(name: str) -> None:
     dated = {u for u, body in capture.bodies.items() if not isinstance(body, Unknown) and "DateTime" in body}
     assert dated
     assert set(capture.times) == dated
-    values = {path: leaf.reading for path, leaf in collect(bmc_probes().values(), capture, "T").items()}
+    values = {path: leaf.reading for path, leaf in collect(bmc_probes().values(), capture).items()}
     offsets = [r for path, r in values.items() if path.endswith(".offset") and isinstance(r, float)]
     assert offsets
     assert all(offset < -86400 for offset in offsets)  # these machines were recorded years ago

@@ -66,8 +66,8 @@ def node(changes: Mapping[str, Reading] | None = None, *, seen: Mapping[str, Rea
         entry = CATALOGUE.find(paths.parse(path))
         assert entry is not None, path
         old = leaves.get(path)
-        leaves[path] = Leaf(reading, entry.kind, entry.plane, old.source if old else f"where {path} is", "t")
-    return Tree({**leaves, **derive(JOINS, Tree(leaves), "t")})
+        leaves[path] = Leaf(reading, entry.kind, entry.plane, old.source if old else f"where {path} is")
+    return Tree({**leaves, **derive(JOINS, Tree(leaves))})
 
 
 def verdicts(changes: Mapping[str, Reading] | None = None, *, seen: Mapping[str, Reading] = SEEN) -> dict[str, Verdict]:
@@ -448,13 +448,13 @@ def test_a_lost_fact_turns_no_verdict_into_another(data: st.DataObject) -> None:
 @pytest.mark.parametrize("join", [j for j in JOINS if Plane.OS in j.planes.values()], ids=lambda j: j.name)
 def test_where_both_planes_are_silent_the_bmcs_reason_is_reported(join: Join) -> None:
     gone = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
-    found = derive([join], Tree({}, {Plane.BMC: gone, Plane.OS: LOST}), "t")
+    found = derive([join], Tree({}, {Plane.BMC: gone, Plane.OS: LOST}))
     assert {leaf.reading for leaf in found.values()} <= {gone}
 
 
 @pytest.mark.parametrize("join", JOINS, ids=lambda j: j.name)
 def test_a_join_of_nothing_gives_nothing_but_unknowns(join: Join) -> None:
-    found = derive([join], Tree({}, {Plane.BMC: LOST, Plane.OS: LOST}), "t")
+    found = derive([join], Tree({}, {Plane.BMC: LOST, Plane.OS: LOST}))
     assert found or all("*" in pattern for pattern in join.gives)
     assert all(isinstance(leaf.reading, Unknown) for leaf in found.values())
 

@@ -46,7 +46,7 @@ ONLY_NVML = {
 
 
 def readings(capture: NodeCapture) -> dict[str, Reading]:
-    found = by_index(collect(PROBES, capture, "2026-01-01T00:00:00Z"))
+    found = by_index(collect(PROBES, capture))
     return {path: leaf.reading for path, leaf in found.items()}
 
 

@@ -68,7 +68,7 @@ def profile() -> Profile:
 def leaf(path: str, reading: Reading) -> Leaf:
     entry = registry().catalogue.find(parse(path))
     assert entry is not None, path
-    return Leaf(reading, entry.kind, entry.plane, "by hand", "2026-01-01T00:00:00Z")
+    return Leaf(reading, entry.kind, entry.plane, "by hand")
 
 
 def host(**changes: Reading) -> Leaves:

@@ -48,7 +48,7 @@ def tree(values: Mapping[str, Reading]) -> Tree:
     for path, reading in values.items():
         entry = known.find(parse(path))
         assert entry is not None, path
-        leaves[path] = Leaf(reading, entry.kind, entry.plane, "by hand", "2026-01-01T00:00:00Z")
+        leaves[path] = Leaf(reading, entry.kind, entry.plane, "by hand")
     return Tree(leaves)
 
 

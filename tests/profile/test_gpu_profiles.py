@@ -410,7 +410,7 @@ def test_the_number_of_parts_fitted_is_a_site_value(name: str) -> None:
 def derived(tree: str) -> Tree:
     """The facts of a recorded BMC, with those derived from them."""
     leaves = tree_leaves(tree)
-    return Tree({**leaves, **derive(registry().joins, Tree(leaves), "2026-01-01T00:00:00Z")})
+    return Tree({**leaves, **derive(registry().joins, Tree(leaves))})
 
 
 def of_bmc(name: str, tree: str) -> dict[str, Verdict]:
@@ -515,7 +515,7 @@ def test_a_part_of_other_firmware_is_found_on_boards_of_two_makers(
 ) -> None:
     leaves = dict(tree_leaves(tree))
     leaf = leaves[path]
-    leaves[path] = Leaf(other, leaf.kind, leaf.plane, leaf.source, leaf.time)
+    leaves[path] = Leaf(other, leaf.kind, leaf.plane, leaf.source)
     assert judge([rules("h100-hgx")[rule_id]], Tree(leaves))[0].status is Status.FAIL
 
 

@@ -98,13 +98,13 @@ def tree(facts: Mapping[str, Reading]) -> Tree:
     for path, reading in facts.items():
         entry = CATALOGUE.find(parse(path))
         assert entry is not None, path
-        leaves[path] = Leaf(reading, entry.kind, Plane.OS, "/x", "2026-01-01T00:00:00Z")
+        leaves[path] = Leaf(reading, entry.kind, Plane.OS, "/x")
         for name, key in parse(path).items:
             items.setdefault(name, {})[key] = None
     for path, keys in items.items():
         entry = CATALOGUE.find(parse(path))
         assert entry is not None, path
-        leaves.setdefault(path, Leaf(tuple(keys), entry.kind, Plane.OS, "/x", "t"))
+        leaves.setdefault(path, Leaf(tuple(keys), entry.kind, Plane.OS, "/x"))
     return Tree(leaves)
 
 
@@ -219,7 +219,7 @@ def test_what_is_learned_from_a_recorded_bmc_passes_on_it(name: str) -> None:
 def test_what_is_learned_from_a_recorded_host_passes_on_it(probe: str) -> None:
     for place in sorted((OURS / probe).glob("*.json")):
         capture, _ = recorded(place)
-        leaves = collect([os_probes()[probe]], capture, "2026-01-01T00:00:00Z")
+        leaves = collect([os_probes()[probe]], capture)
         holds_on_its_own([LearnedRun(place.stem, Tree(leaves))], registry().catalogue)
 
 
@@ -322,7 +322,7 @@ def test_what_is_unknown_on_one_machine_is_named_and_has_no_rule() -> None:
 
 def test_a_collection_that_could_not_be_read_to_its_end_is_not_counted() -> None:
     half = tree({"gpu/0.ecc": "on", "cpu.cores": 8})
-    leaves = {**half.leaves, "gpu": Leaf(DENIED, KINDS["gpu"], Plane.OS, "", "")}
+    leaves = {**half.leaves, "gpu": Leaf(DENIED, KINDS["gpu"], Plane.OS, "")}
     learned = holds_on_its_own([LearnedRun("dgx01", Tree(leaves))])
     assert set(claims(learned)) == {"cpu.cores"}
     assert set(learned.unknown) == {"gpu", "gpu/*.ecc"}

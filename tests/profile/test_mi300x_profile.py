@@ -86,7 +86,7 @@ def verdicts(profile: Profile, changes: Mapping[str, Reading] | None = None) -> 
     for path, reading in {**HOST, **(changes or {})}.items():
         entry = known.find(parse(path))
         assert entry is not None, path
-        leaves[path] = Leaf(reading, entry.kind, entry.plane, "by hand", "2026-01-01T00:00:00Z")
+        leaves[path] = Leaf(reading, entry.kind, entry.plane, "by hand")
     own = [r for r in profile.own if "mi300x-oam.yaml" in r.place and r.across is None and r.phase is Phase.CONFIG]
     return {v.rule: v for v in judge(own, Tree(leaves))}
 

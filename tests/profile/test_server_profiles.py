@@ -214,7 +214,7 @@ def altered(changes: Mapping[str, object]) -> dict[str, Verdict]:
             assert set(changes) <= set(attributes)
             bodies[uri] = {**body, "Attributes": {**attributes, **changes}}
     probe = bmc_probes()["bmc_bios"]
-    return judged("epyc-performance", Tree(collect([probe], BmcCapture(bodies), "2026-01-01T00:00:00Z")))
+    return judged("epyc-performance", Tree(collect([probe], BmcCapture(bodies))))
 
 
 def test_an_epyc_server_set_as_amd_recommends_fails_nothing() -> None:

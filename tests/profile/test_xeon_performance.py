@@ -55,7 +55,7 @@ def judged(changes: Mapping[str, object] | None = None) -> dict[str, Verdict]:
     attributes = body["Attributes"]
     assert set(changes or {}) <= set(attributes)
     bodies = {**capture().bodies, BIOS: {**body, "Attributes": {**attributes, **(changes or {})}}}
-    leaves = collect([bmc_probes()["bmc_bios"]], BmcCapture(bodies), "2026-01-01T00:00:00Z")
+    leaves = collect([bmc_probes()["bmc_bios"]], BmcCapture(bodies))
     return {v.rule: v for v in judge(profile().own, Tree(leaves))}
 
 
@@ -113,7 +113,7 @@ def test_a_setting_that_waits_for_a_reboot_is_no_tuned_machine() -> None:
     bodies = dict(capture().bodies)
     later = next(uri for uri in bodies if uri.startswith(f"{BIOS}/") and uri.endswith("Settings"))
     bodies[later] = {**resource(DELL, later), "Attributes": {"ProcCStates": "Enabled"}}
-    leaves = collect([bmc_probes()["bmc_bios"]], BmcCapture(bodies), "2026-01-01T00:00:00Z")
+    leaves = collect([bmc_probes()["bmc_bios"]], BmcCapture(bodies))
     found = {v.rule: v for v in judge(profile().own, Tree(leaves))}
     assert {i for i, v in found.items() if v.status is Status.FAIL} == {"bios.none_pending"}
 

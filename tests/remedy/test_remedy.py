@@ -147,7 +147,7 @@ def test_a_line_writes_what_the_probe_of_its_fact_reads(write: Write, fact: str,
     plan = registry().plan([path])
     asks = [probe.ask.asking([path]) for probe in plan.probes]
     globs: dict[str, None] = {glob: None for ask in asks for glob in getattr(ask, "globs", ())}
-    leaves = collect(plan.probes, NodeCapture(globs=globs, files=shown), "t", [path])
+    leaves = collect(plan.probes, NodeCapture(globs=globs, files=shown), [path])
     rows = [leaf for name, leaf in leaves.items() if str(paths.parse(name).pattern) == str(path.pattern)]
     rows = [leaf for leaf in rows if leaf.kind.type is not Type.COLLECTION]
     assert rows
@@ -356,7 +356,7 @@ def altered(name: str, changes: Mapping[str, object], **more: object) -> BmcCapt
 
 
 def judged(found: BmcCapture) -> dict[str, Verdict]:
-    leaves = collect([bmc_probes()["bmc_bios"]], found, "2026-01-01T00:00:00Z")
+    leaves = collect([bmc_probes()["bmc_bios"]], found)
     return {v.rule: v for v in judge(profile().own, Tree(leaves))}
 
 

@@ -335,7 +335,7 @@ def test_128_nodes_of_eight_gpus_under_load_for_a_minute_stay_below_three_millio
     answers = [Answered(name, Plane.BURNIN, TIME, None, dense, "0" * 64) for name in names]
     one = gather([began, answers[0], RunDone(TIME, Outcome.FAIL)])
     # Every node sent the same records, so that their facts are collected once; the curves are read for each.
-    leaves = collect(registry().probes, dense, TIME)
+    leaves = collect(registry().probes, dense)
     burns = {name: burn_read.read(name, dense.burn, leaves, len(names)) for name in names}
     assert burns[names[0]] == one.burns[names[0]]
     places = {name: NodeLocation("compute") for name in names}

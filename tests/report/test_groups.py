@@ -75,7 +75,7 @@ def leaf(path: str, reading: Reading) -> Leaf:
     """A fact from the plane that the catalogue names."""
     entry = registry().catalogue.find(parse(path))
     assert entry is not None
-    return Leaf(reading, entry.kind, entry.plane, "somewhere", "2026-11-20T00:00:00Z")
+    return Leaf(reading, entry.kind, entry.plane, "somewhere")
 
 
 def tray(*, whole: bool) -> Mapping[str, Leaf]:

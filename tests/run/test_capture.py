@@ -448,7 +448,7 @@ def facts_of(bmc: BmcCapture) -> dict[str, Leaf]:
     """What every probe of the BMC's plane reads."""
     found: dict[str, Leaf] = {}
     for probe in bmc_probes().values():
-        found |= collect([probe], bmc, "2026-01-01T00:00:00Z")
+        found |= collect([probe], bmc)
     return found
 
 

@@ -119,7 +119,7 @@ def test_a_reading_is_a_value_absent_or_unknown_with_its_reason(reading: Reading
 
 def test_a_fact_on_the_wire_has_plane_class_source_time_and_unit() -> None:
     kind = Kind(Type.QUANTITY, "Memory", unit="GiB", cls=Class.IDENTITY)
-    tree = Tree({"memory.total": Leaf(2048.0, kind, Plane.OS, "/proc/meminfo", "2026-01-01T00:00:00Z")})
+    tree = Tree({"memory.total": Leaf(2048.0, kind, Plane.OS, "/proc/meminfo")})
     assert facts_json(tree) == {
         "memory.total": {
             "value": 2048.0, "unit": "GiB", "plane": "os", "class": "identity", "source": "/proc/meminfo",
@@ -134,7 +134,7 @@ def test_a_fact_on_the_wire_has_plane_class_source_time_and_unit() -> None:
 def test_facts_stand_in_the_order_people_count() -> None:
     kind = Kind(Type.TEXT, "")
     paths = [f"gpu/{n}.name" for n in (10, 2, 1)]
-    tree = Tree({path: Leaf("x", kind, Plane.OS, "", "") for path in paths})
+    tree = Tree({path: Leaf("x", kind, Plane.OS, "") for path in paths})
     assert list(facts_json(tree)) == ["gpu/1.name", "gpu/2.name", "gpu/10.name"]
 
 

@@ -27,6 +27,7 @@ from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
 from rackcheck.run.kept_facts import KeptFacts
+from rackcheck.run.kept_form import difference, form, restored
 from rackcheck.run.kept_replies import kept_replies
 from rackcheck.session.stored import stored_job
 
@@ -185,7 +186,7 @@ def test_replies_that_are_not_stored_are_not_kept(run: tuple[Job, Replies], tmp_
 
 
 def one(reading: object) -> Tree:
-    return Tree({"a.b": Leaf(reading, Kind(Type.TEXT, "help"), Plane.OS, "file", "time")})  # type: ignore[arg-type]
+    return Tree({"a.b": Leaf(reading, Kind(Type.TEXT, "help"), Plane.OS, "file")})  # type: ignore[arg-type]
 
 
 def fails(*_: object) -> Facts:
@@ -259,6 +260,50 @@ def test_a_file_with_a_valid_digest_and_another_content_is_not_used(
         assert trees(run, kept) == expected
 
 
+def base_of(path: Path) -> str:
+    doc = kept_facts._loaded(path, path.name)
+    assert doc is not None
+    return str(doc["base"])
+
+
+def test_the_facts_of_similar_nodes_are_stored_as_differences_from_one_of_them(
+    run: tuple[Job, Replies], tmp_path: Path
+) -> None:
+    expected = trees(run, KeptFacts(tmp_path))
+    bases = {path.name: base_of(path) for path in files(tmp_path)}
+    assert 0 < sum(map(bool, bases.values())) < len(bases)
+    assert {base for base in bases.values() if base} <= {name for name, base in bases.items() if not base}
+    for kept in (KeptFacts(tmp_path), KeptFacts(tmp_path)):
+        assert parsed(run, kept) == []
+        assert trees(run, kept) == expected
+
+
+@pytest.mark.parametrize("harm", ["missing", "cut", "another", "itself a difference"])
+def test_a_difference_from_a_base_that_is_missing_or_another_is_not_used(
+    harm: str, run: tuple[Job, Replies], tmp_path: Path
+) -> None:
+    expected = trees(run, KeptFacts(tmp_path))
+    near = next(path for path in files(tmp_path) if base_of(path))
+    base = next(path for path in files(tmp_path) if path.name == base_of(near))
+    match harm:
+        case "missing":
+            base.unlink()
+        case "cut":
+            base.write_bytes(base.read_bytes()[:-1])
+        case "another":
+            base.write_bytes(near.read_bytes())
+        case _:
+            doc = kept_facts._loaded(base, base.name)
+            assert doc is not None
+            packed = zlib.compress(json.dumps({**doc, "base": near.name}).encode())
+            base.write_bytes(kept_facts.FORMAT + kept_facts._seal(base.name, packed) + packed)
+    kept = KeptFacts(tmp_path)
+    assert len(parsed(run, kept)) >= 2, "the node and its base"
+    assert trees(run, kept) == expected
+    assert trees(run, KeptFacts(tmp_path)) == expected
+    assert parsed(run, KeptFacts(tmp_path)) == []
+
+
 def test_a_changed_copy_of_a_reply_has_not_the_facts_of_the_reply_and_leaves_none(
     run: tuple[Job, Replies], tmp_path: Path
 ) -> None:
@@ -316,24 +361,69 @@ READINGS = st.one_of(
 )
 
 
-@given(st.lists(READINGS, max_size=6))
-def test_any_reading_is_kept_as_it_is(readings: list[object]) -> None:
-    kind = Kind(Type.TEXT, "help")
-    leaves = {f"a.b{n}": Leaf(each, kind, Plane.BMC, "source", "time") for n, each in enumerate(readings)}  # type: ignore[arg-type]
-    tree = Tree(leaves, {Plane.OS: Unknown(Reason.DENIED, "no")})
-    back = round_trip(tree)
-    assert back == tree
-    assert [repr(leaf.reading) for leaf in back.leaves.values()] == [repr(each) for each in readings]
+LEAVES = st.builds(
+    Leaf,
+    READINGS,
+    st.sampled_from([Kind(Type.TEXT, "help"), Kind(Type.COLLECTION, "items")]),
+    st.sampled_from([Plane.OS, Plane.BMC]),
+    st.sampled_from(["one", "other"]),
+)
+PATHS = st.sampled_from([*(f"a.b{n}" for n in range(6)), "c", "c/1.d", "c/2.d", 'c/2.e/"x.y".d'])
+TREES = st.builds(
+    lambda leaves, silent, times: Tree(leaves, silent, times=times),
+    st.dictionaries(PATHS, LEAVES, max_size=9),
+    st.dictionaries(st.sampled_from(list(Plane)), st.builds(Unknown, st.sampled_from(list(Reason)), TEXTS), max_size=2),
+    st.dictionaries(st.sampled_from(list(Plane)), TEXTS, max_size=3),
+)
 
 
-def round_trip(tree: Tree) -> Tree:
-    return kept_facts._tree(json.loads(json.dumps(kept_facts._form(tree))))
+@given(TREES)
+def test_any_tree_is_kept_as_it_is(tree: Tree) -> None:
+    alike(round_trip(tree), tree)
+
+
+@given(TREES, TREES, st.integers(0, 9))
+def test_any_tree_is_kept_as_a_difference_from_any_other(base: Tree, other: Tree, own: int) -> None:
+    """`own` leaves are those of another node, the others those of the base."""
+    leaves = {**base.leaves, **dict(list(other.leaves.items())[:own])}
+    tree = Tree(leaves, other.silent, times=other.times)
+    back = round_trip(tree, base)
+    alike(back, tree)
+    alike(round_trip(base), base)
+
+
+@given(TREES, TREES)
+def test_a_difference_is_used_only_if_it_is_less_than_half_and_in_the_same_order(base: Tree, tree: Tree) -> None:
+    change = difference(base, tree)
+    shared = [path for path, leaf in tree.leaves.items() if repr(base.leaves.get(path)) == repr(leaf)]
+    lost = [path for path in base.leaves if path not in tree.leaves]
+    changed = len(tree.leaves) - len(shared)
+    both = [path for path in base.leaves if path in tree.leaves]
+    ordered = both == [path for path in tree.leaves if path in base.leaves]
+    assert (change is not None) is (2 * (changed + len(lost)) <= len(tree.leaves) and ordered)
+    if change is not None:
+        assert sorted(change.changed) == sorted(path for path in tree.leaves if path not in shared)
+
+
+def alike(one: Tree, other: Tree) -> None:
+    """Compare also what `==` does not: types of numbers, and the sign of a zero."""
+    assert one == other
+    assert (one.times, one.items, list(one.leaves)) == (other.times, other.items, list(other.leaves))
+    assert {path: repr(leaf) for path, leaf in one.leaves.items()} == {
+        path: repr(leaf) for path, leaf in other.leaves.items()
+    }
+
+
+def round_trip(tree: Tree, base: Tree | None = None) -> Tree:
+    change = None if base is None else difference(base, tree)
+    near = None if change is None else base
+    return restored(json.loads(json.dumps(form(tree, near, change))), near)
 
 
 def test_every_kind_of_fact_is_kept_as_it_is() -> None:
     found = registry()
     kinds: Iterable[Kind] = [entry.kind for entry in found.catalogue.entries.values()]
-    tree = Tree({f"a.b{n}": Leaf("", kind, Plane.OS, "", "") for n, kind in enumerate(kinds)})
+    tree = Tree({f"a.b{n}": Leaf("", kind, Plane.OS, "") for n, kind in enumerate(kinds)})
     assert round_trip(tree) == tree
 
 

@@ -48,7 +48,7 @@ def test_a_difference_is_read_as_all_facts_of_the_node(nodes: list[Tree]) -> Non
 
 
 def leaf(reading: Reading, cls: Class = Class.CONFIG) -> Leaf:
-    return Leaf(reading, Kind(Type.INTEGER, "", cls=cls), Plane.OS, "/x", "t")
+    return Leaf(reading, Kind(Type.INTEGER, "", cls=cls), Plane.OS, "/x")
 
 
 def machine(**other: Leaf) -> Tree:

@@ -35,7 +35,7 @@ def tree(silent: Sequence[Plane] = (), /, **readings: Reading) -> Tree:
             item, f"{item}/{key}.serial" if key else item
         )
         kind = TEXT if path.endswith(".serial") else LISTING
-        leaves[path] = Leaf(reading, kind, Plane.BMC if item in {"bmc", "psu"} else Plane.OS, "", "")
+        leaves[path] = Leaf(reading, kind, Plane.BMC if item in {"bmc", "psu"} else Plane.OS, "")
     return Tree(leaves, dict.fromkeys(silent, DENIED))
 
 
@@ -159,7 +159,7 @@ def test_a_duplicate_serial_on_the_machines_is_reported() -> None:
 
 
 def test_another_part_number_with_the_right_serial_does_not_match_and_a_models_name_is_no_matter() -> None:
-    leaves = {**tree(gpu=("0",), gpu_0="A").leaves, "gpu/0.part_number": Leaf("692-2G 520", TEXT, Plane.OS, "", "")}
+    leaves = {**tree(gpu=("0",), gpu_0="A").leaves, "gpu/0.part_number": Leaf("692-2G 520", TEXT, Plane.OS, "")}
     trees = {"n1": Tree(leaves)}
 
     def against(number: str, kind: str = "gpu") -> tuple[int, list[str]]:
@@ -236,14 +236,14 @@ def test_knowing_less_never_turns_a_thing_into_missing(node: Tree, kind: str, da
 
     (before,) = state(node)
     gone = data.draw(st.sets(st.sampled_from(sorted(node.leaves) or ["none"])))
-    blind = {p: Leaf(DENIED, leaf.kind, leaf.plane, "", "") if p in gone else leaf for p, leaf in node.leaves.items()}
+    blind = {p: Leaf(DENIED, leaf.kind, leaf.plane, "") if p in gone else leaf for p, leaf in node.leaves.items()}
     (after,) = state(Tree(blind, node.silent))
     assert after.kind in {before.kind, "unread"}
 
 
 def test_versions_of_a_node_that_was_never_read_are_not_known() -> None:
     kind = Kind(Type.VERSION, "", scheme="dotted", cls=Class.VERSION)
-    trees = {"n1": Tree({"driver.version": Leaf("1", kind, Plane.OS, "", "")})}
+    trees = {"n1": Tree({"driver.version": Leaf("1", kind, Plane.OS, "")})}
     (alone,) = versions(trees)
     (with_other,) = versions(trees, ["n2"])
     assert alone.even
@@ -252,9 +252,7 @@ def test_versions_of_a_node_that_was_never_read_are_not_known() -> None:
 
 
 def version(reading: Reading) -> Tree:
-    return Tree(
-        {"d.version": Leaf(reading, Kind(Type.VERSION, "", scheme="dotted", cls=Class.VERSION), Plane.OS, "", "")}
-    )
+    return Tree({"d.version": Leaf(reading, Kind(Type.VERSION, "", scheme="dotted", cls=Class.VERSION), Plane.OS, "")})
 
 
 @pytest.mark.parametrize("silent", [Tree({}, {Plane.OS: DENIED}), version(DENIED)], ids=["a plane", "a fact"])

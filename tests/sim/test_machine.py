@@ -264,7 +264,7 @@ def verdicts(name: str) -> dict[str, Any]:
     profile = library.load(name, registry().catalogue)
     planes = frozenset({Plane.OS, Plane.BMC, Plane.DERIVED})
     rules = [r for r in profile.own if r.scope is Scope.NODE and in_scope(r, "compute", planes, frozenset(Phase))]
-    tree = Tree({**leaves_of(), **derive(registry().joins, Tree(leaves_of()), TIME)})
+    tree = Tree({**leaves_of(), **derive(registry().joins, Tree(leaves_of()))})
     alike = {r.id: poll(r.across, dict.fromkeys("abcd", tree), 4) for r in rules if r.across is not None}
     return {v.rule: v for v in judge(rules, tree, polls=alike)}
 
@@ -317,7 +317,7 @@ def test_a_rule_is_broken_where_the_machine_is() -> None:
     files = {**node().host.files, "/proc/sys/kernel/numa_balancing": "1\n"}
     host, _ = captures_of(replace(node(), host=replace(node().host, files=files)))
     profile = library.load("linux-server", registry().catalogue)
-    broken = {v.rule for v in judge(profile.own, Tree(collect(PROBES, host, TIME))) if v.status is Status.FAIL}
+    broken = {v.rule for v in judge(profile.own, Tree(collect(PROBES, host))) if v.status is Status.FAIL}
     assert broken == {"numa.balancing_off"}
 
 
@@ -675,7 +675,7 @@ def test_a_recorded_tree_is_read_on_request(tmp_path: Path) -> None:
     assert f"{ROOT}/Chassises" not in bodies
     assert bodies[f"{ROOT}/chassis"] == bodies[f"{ROOT}/Chassis"]  # as recorded iLOs spell their own links
     assert len(bodies) == len(list(bodies)) > 4000
-    source = collect(PROBES, BmcCapture(bodies, dict.fromkeys((ROOT,), TIME)), TIME)
+    source = collect(PROBES, BmcCapture(bodies, dict.fromkeys((ROOT,), TIME)))
     assert source["firmware.bmc"].reading == "23.11.20"
 
 

@@ -37,7 +37,7 @@ Facts = Mapping[str, Reading]
 def tree(facts: Facts, plane: Plane = Plane.OS) -> Tree:
     """A node's facts, of the kinds above."""
     kinds = {path: KINDS[str(parse(path).pattern)] for path in facts}
-    return Tree({path: Leaf(value, kinds[path], plane, "somewhere", "") for path, value in facts.items()})
+    return Tree({path: Leaf(value, kinds[path], plane, "somewhere") for path, value in facts.items()})
 
 
 def census(

@@ -170,7 +170,7 @@ def base(name: str) -> Base:
     readers: dict[str, set[str]] = {}
     for probe in bmc_probes().values():
         noted = Noted(served)
-        leaves[probe.name] = collect([probe], BmcCapture(noted, capture.times), TIME)
+        leaves[probe.name] = collect([probe], BmcCapture(noted, capture.times))
         for uri in noted.seen:
             readers.setdefault(uri, set()).add(probe.name)
     return Base(name, capture, leaves, {uri: frozenset(names) for uri, names in readers.items()})
@@ -199,7 +199,7 @@ def compared(known: Base, change: Change) -> Iterator[Compared]:
     own = {item for leaves in known.leaves.values() for item in _items_of(leaves, change.concerns)}
     owners = {item for leaves in known.leaves.values() for item in _items_of(leaves, change.owns)}
     probes = sorted(frozenset[str]().union(*(known.readers.get(uri, frozenset()) for uri in change.bodies)))
-    read_now = {probe: collect([found[probe]], capture, TIME) for probe in probes}
+    read_now = {probe: collect([found[probe]], capture) for probe in probes}
     leaves = [each for now in read_now.values() for each in now.items()]
     hidden = {path for path, leaf in leaves if change.may_hide and isinstance(leaf.reading, Unknown)}
     for probe, now in read_now.items():

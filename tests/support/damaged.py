@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
-from sim_replies import TIME, captures_of, node
+from sim_replies import captures_of, node
 
 from rackcheck.evaluate.verdict import Status, Verdict, in_scope, judge
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output
@@ -73,7 +73,7 @@ class Answers:
         known = registry()
         # Most damage is to one plane: the clean answers of the other one are read once for all tests.
         leaves = {**_read(self.host, clean().host), **_read(self.bmc, clean().bmc)}
-        return Tree({**leaves, **derive(known.joins, Tree(leaves), TIME)})
+        return Tree({**leaves, **derive(known.joins, Tree(leaves))})
 
     def failing(self, name: str = "h100-dgx", **values: str) -> set[str]:
         """The blocker and major rules that fail on this node; the node fails if there is any."""
@@ -104,17 +104,17 @@ class Answers:
 def _read(answer: NodeCapture | BmcCapture, undamaged: NodeCapture | BmcCapture) -> Mapping[str, Leaf]:
     if answer is undamaged:
         return _clean_host() if isinstance(answer, NodeCapture) else _clean_bmc()
-    return collect(registry().probes, answer, TIME)
+    return collect(registry().probes, answer)
 
 
 @cache
 def _clean_host() -> Mapping[str, Leaf]:
-    return collect(registry().probes, clean().host, TIME)
+    return collect(registry().probes, clean().host)
 
 
 @cache
 def _clean_bmc() -> Mapping[str, Leaf]:
-    return collect(registry().probes, clean().bmc, TIME)
+    return collect(registry().probes, clean().bmc)
 
 
 @cache

@@ -23,7 +23,7 @@ GPU = os_probes()["gpu"]
 def driver_leaves(bus: str, reply: Any) -> dict[str, Leaf]:
     """The facts of a node from its lspci output and from NVML's answer, or from nvidia-smi's own output."""
     capture = answering(GPU, f"{bus}{reply if isinstance(reply, str) else json.dumps(reply)}\n")
-    return dict(collect(PROBES, capture, "2026-01-01T00:00:00Z"))
+    return dict(collect(PROBES, capture))
 
 
 def driver_readings(bus: str, reply: Any) -> dict[str, Reading]:

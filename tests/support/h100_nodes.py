@@ -58,7 +58,7 @@ def node(facts: Mapping[str, Reading]) -> Tree:
         path = paths.parse(text)
         entry = CATALOGUE.find(path)
         assert entry is not None, text
-        leaves[text] = Leaf(reading, entry.kind, entry.plane, "test", "T")
+        leaves[text] = Leaf(reading, entry.kind, entry.plane, "test")
         for depth, segment in enumerate(path.segments):
             if segment.key is not None:
                 bare = Path((*path.segments[:depth], paths.Segment(segment.word)))
@@ -66,7 +66,7 @@ def node(facts: Mapping[str, Reading]) -> Tree:
     for text, found in keys.items():
         entry = CATALOGUE.find(paths.parse(text))
         if text not in leaves and entry is not None:
-            leaves[text] = Leaf(tuple(found), entry.kind, entry.plane, "test", "T")
+            leaves[text] = Leaf(tuple(found), entry.kind, entry.plane, "test")
     return Tree(leaves)
 
 

@@ -71,4 +71,4 @@ def nodes(draw: Callable[[st.SearchStrategy[object]], object]) -> dict[str, Leaf
 def _leaf(path: str, reading: Reading) -> Leaf:
     entry = registry().catalogue.find(parse(path))
     assert entry is not None
-    return Leaf(reading, entry.kind, entry.plane, "test", ROW)
+    return Leaf(reading, entry.kind, entry.plane, "test")

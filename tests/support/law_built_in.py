@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from hypothesis import strategies as st
-from law_nodes import TIME, NodeFacts, readings
+from law_nodes import NodeFacts, readings
 from law_rules import pick
 
 from rackcheck.inventory import BmcAccess, Node
@@ -69,5 +69,5 @@ def identities(draw: st.DrawFn) -> dict[str, Leaf]:
         if draw(st.integers(0, 5)):
             entry = registry().catalogue.find(parse(path))
             assert entry is not None
-            found[path] = Leaf(draw(readings(values)), entry.kind, entry.plane, f"cat {path}", TIME)
+            found[path] = Leaf(draw(readings(values)), entry.kind, entry.plane, f"cat {path}")
     return found

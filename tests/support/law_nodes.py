@@ -69,7 +69,7 @@ class NodeFacts:
 def _followed(values: Mapping[str, Leaf], silent: Mapping[Plane, Unknown], joins: Iterable[Join]) -> Tree:
     joins = tuple(joins)
     read = Tree(values, silent)
-    return Tree({**values, **derive(joins, read, TIME)}, silent) if joins else read
+    return Tree({**values, **derive(joins, read)}, silent) if joins else read
 
 
 Way = tuple[str, Callable[[], NodeFacts]]
@@ -116,7 +116,7 @@ def _word(path: str) -> str:
 def _leaf(path: str, reading: Reading) -> Leaf:
     entry = CATALOGUE.find(parse(path))
     assert entry is not None
-    return Leaf(reading, entry.kind, entry.plane, f"cat {path}", TIME)
+    return Leaf(reading, entry.kind, entry.plane, f"cat {path}")
 
 
 @st.composite

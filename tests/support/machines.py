@@ -52,7 +52,7 @@ def _leaves(machine: Machine, catalogue: Catalogue) -> dict[str, Leaf]:
         if entry is not None and isinstance(reading, tuple) and entry.kind.type not in {Type.COLLECTION, Type.LIST}:
             continue  # keys of a family (`sysctl.**`), whose items are not listed
         kind, plane = (entry.kind, entry.plane) if entry is not None else (Kind(Type.COLLECTION, ""), Plane.OS)
-        leaves[str(path)] = Leaf(reading, kind, plane, f"read {path}", "2026-01-01T00:00:00Z")
+        leaves[str(path)] = Leaf(reading, kind, plane, f"read {path}")
     return {**_apart(machine, catalogue), **leaves}
 
 
@@ -71,7 +71,7 @@ def _apart(machine: Machine, catalogue: Catalogue) -> Mapping[str, Leaf]:
                 fact = catalogue.find(parse(pattern)) if pattern else None
                 if fact is not None and fact.kind.type is Type.TEXT:
                     at = str(parse(pattern).fill(keys))
-                    found[at] = Leaf(word, fact.kind, fact.plane, f"read {at}", "2026-01-01T00:00:00Z")
+                    found[at] = Leaf(word, fact.kind, fact.plane, f"read {at}")
     return found
 
 

@@ -32,7 +32,7 @@ def bodies(probe: Probe[Redfish], name: str) -> dict[str, Body | Unknown]:
 
 def of(probe: Probe[Redfish], held: Mapping[str, Body | Unknown]) -> Found:
     """The probe's facts from these bodies."""
-    leaves = collect([probe], BmcCapture(held), "2026-01-01T00:00:00Z")
+    leaves = collect([probe], BmcCapture(held))
     found = {path: leaf.reading for path, leaf in leaves.items()}
     assert not [reading for reading in found.values() if isinstance(reading, Unknown) and "failed" in reading.detail]
     return found

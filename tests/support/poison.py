@@ -14,7 +14,7 @@ from functools import cache
 from machines import Machine, tree
 from rule_bench import Case
 from satisfied import cases
-from sim_replies import TIME, leaves_of
+from sim_replies import leaves_of
 
 from rackcheck.evaluate.verdict import Status, judge
 from rackcheck.model.catalogue import Kind, Type
@@ -108,7 +108,7 @@ def _beyond(test: Test, clause: Clause, kind: Kind, clean: Reading, *, turned: b
 def dgx() -> Tree:
     """The facts of one node of the simulated rack that is clean."""
     leaves = dict(leaves_of())
-    return Tree({**leaves, **derive(registry().joins, Tree(leaves), TIME)})
+    return Tree({**leaves, **derive(registry().joins, Tree(leaves))})
 
 
 def places(clean: Tree, pattern: str) -> Iterator[tuple[Path, Tree]]:
@@ -132,7 +132,7 @@ def places(clean: Tree, pattern: str) -> Iterator[tuple[Path, Tree]]:
         if other.startswith(prefix) and "*" not in other.removeprefix(prefix):
             reading: Reading = CLEAN.get(entry.kind.type, Absent("clean"))
             path = f"{collection}/{ITEM}.{other.removeprefix(prefix)}"
-            added[path] = Leaf(reading, entry.kind, entry.plane, "poison", TIME)
+            added[path] = Leaf(reading, entry.kind, entry.plane, "poison")
     yield parse(pattern.replace(prefix, f"{collection}/{ITEM}.")), Tree({**clean.leaves, **added}, clean.silent)
 
 
@@ -160,7 +160,7 @@ def _through_joins(profile: Profile, found: Poisoning, machine: Tree) -> Poisoni
         for step in (10**power for power in range(7)) if rules and isinstance(leaf.reading, int) else ():
             found = replace(found, value=int(leaf.reading) + step)  # type: ignore[arg-type]
             bad = Tree({**machine.leaves, found.path: replace(leaf, reading=found.value)}, machine.silent)
-            bad = Tree({**bad.leaves, **derive((join,), bad, TIME)}, bad.silent)
+            bad = Tree({**bad.leaves, **derive((join,), bad)}, bad.silent)
             for rule in rules:
                 if _judged(rule, bad) is Status.FAIL:
                     return replace(found, caught=rule.id)

@@ -79,7 +79,7 @@ def tree(name: str, at: str) -> dict[str, str]:
 
 def leaves(probe: OsProbe, capture: NodeCapture, wanted: Iterable[FactPath] = ()) -> dict[str, Leaf]:
     """The facts of one probe in a capture, with all their fields."""
-    return collect([probe], capture, "2026-01-01T00:00:00Z", wanted)
+    return collect([probe], capture, wanted)
 
 
 def facts(probe: OsProbe, capture: NodeCapture, wanted: Iterable[FactPath] = ()) -> dict[str, Reading]:

@@ -52,4 +52,4 @@ def captures_of(made: machine.SimMachine) -> tuple[NodeCapture, BmcCapture]:
 @cache
 def leaves_of(name: str = "n01", number: int = 1) -> Mapping[str, Leaf]:
     host, bmc = captures_of(node(name, number))
-    return collect(PROBES, host, TIME) | collect(PROBES, bmc, TIME)
+    return collect(PROBES, host) | collect(PROBES, bmc)

@@ -112,7 +112,7 @@ def _over_https(name: str, bodies: Mapping[str, object] | None, *asked: str) -> 
 
 def facts(capture: BmcCapture) -> dict[str, Leaf]:
     """What all probes of the plane read in a capture."""
-    return collect(bmc_probes().values(), capture, "2026-01-01T00:00:00Z")
+    return collect(bmc_probes().values(), capture)
 
 
 @cache

@@ -510,7 +510,7 @@ def test_a_comparison_over_items_is_unknown_where_they_were_not_listed() -> None
     }  # fmt: skip
     ctx = context(desk({name: {} for name in values}))
     for name, fields in values.items():
-        leaves = {path: Leaf(value, kind_of(path), Plane.OS, "", "") for path, value in fields.items()}
+        leaves = {path: Leaf(value, kind_of(path), Plane.OS, "") for path, value in fields.items()}
         ctx.board.census.take(name, "compute", Tree(leaves), {})
     ctx = replace(ctx, where=parse("gpu/*.vbios=97.00", ctx.desk.kind))
     assert kept_nodes(ctx, values) == (frozenset({"n1"}), left_out(ctx.where, "2 nodes"))

@@ -184,7 +184,7 @@ def test_a_measurement_is_held_against_the_median_of_three_at_least() -> None:
 
 
 def test_the_facts_of_a_tree_are_those_that_its_run_keeps() -> None:
-    found = facts_of(Tree({"x": Leaf("a", KIND, Plane.OS, "/x", "t")}))
+    found = facts_of(Tree({"x": Leaf("a", KIND, Plane.OS, "/x")}))
     assert found[Class.CONFIG] == {"x": {"value": "a", "plane": "os"}, "plane/os": {"value": "answered", "plane": "os"}}
 
 

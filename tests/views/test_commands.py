@@ -20,7 +20,7 @@ from rackcheck.model import catalogue
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Absent, Class, Facts, Plane, Reason, Unknown
 from rackcheck.model.question import Shell
-from rackcheck.model.tree import Leaf
+from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.contract import AnyProbe, Probe
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
@@ -219,13 +219,13 @@ def test_nodes_are_one_word_that_a_shell_leaves_alone(tools: Path) -> None:
 def test_a_value_is_written_alone_and_an_unknown_one_states_it() -> None:
     def leaf(reading: object) -> Leaf:
         kind = Kind(catalogue.Type.QUANTITY, "", unit="GiB") if isinstance(reading, float) else KIND
-        return Leaf(reading, kind, Plane.OS, "/x", "t")  # type: ignore[arg-type]
+        return Leaf(reading, kind, Plane.OS, "/x")  # type: ignore[arg-type]
 
     assert commands.value(leaf("96.00")) == "96.00"
     assert commands.value(leaf(2.0)) == "2 GiB"
     assert commands.value(leaf(Unknown(Reason.DENIED, "root's"))) == "unknown (denied: root's)"
     assert commands.value(leaf(Absent())) == "absent"
-    doc = json.loads(commands.document("n1", "a.b", leaf("x")))
+    doc = json.loads(commands.document("n1", "a.b", Tree({"a.b": leaf("x")}, times={Plane.OS: "t"})))
     assert doc["facts"]["a.b"] == {
         "value": "x", "plane": "os", "class": Class.CONFIG.value, "source": "/x", "time": "t",
     }  # fmt: skip

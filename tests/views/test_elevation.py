@@ -122,12 +122,12 @@ def test_a_large_rack_is_shown_in_lines_of_so_many_nodes() -> None:
 
 
 def leaf(reading: Reading, unit: str = "C") -> Leaf:
-    return Leaf(reading, Kind(Type.QUANTITY, "help", unit=unit), Plane.OS, "/x", "t")
+    return Leaf(reading, Kind(Type.QUANTITY, "help", unit=unit), Plane.OS, "/x")
 
 
 def tree(readings: Mapping[str, Reading]) -> Tree:
     gpus = tuple(dict.fromkeys(path.split("/")[1].split(".")[0] for path in readings))
-    listing = Leaf(gpus, Kind(Type.COLLECTION, "help"), Plane.OS, "/x", "t")
+    listing = Leaf(gpus, Kind(Type.COLLECTION, "help"), Plane.OS, "/x")
     return Tree({"gpu": listing, **{path: leaf(reading) for path, reading in readings.items()}})
 
 
@@ -151,7 +151,7 @@ def test_the_hottest_gpu_speaks_for_its_node_and_all_gpus_together_for_its_power
 def test_the_hottest_gpu_of_a_bmc_is_not_the_one_with_the_largest_headroom() -> None:
     found = read(DGX, None, "bmc_gpu", "bmc_gpu_temperature")
     probes = [bmc_probes()[name] for name in ("bmc_gpu", "bmc_gpu_temperature")]
-    hot = mode_readings(Mode.TEMPERATURE, Tree(collect(probes, found, "2026-01-01T00:00:00Z")))
+    hot = mode_readings(Mode.TEMPERATURE, Tree(collect(probes, found)))
     assert hot["bmc.gpu/*.temperature"] == 35.34375
 
 
@@ -162,7 +162,7 @@ def test_one_unknown_gpu_leaves_its_node_unknown(bad: Reading) -> None:
 
 
 def test_a_node_without_gpus_has_no_temperature_of_theirs_and_a_silent_one_is_unknown() -> None:
-    none = Tree({"gpu": Leaf((), Kind(Type.COLLECTION, "help"), Plane.OS, "/x", "t")})
+    none = Tree({"gpu": Leaf((), Kind(Type.COLLECTION, "help"), Plane.OS, "/x")})
     assert isinstance(mode_readings(Mode.TEMPERATURE, none)["gpu/*.temperature"], Absent)
     silent = mode_readings(Mode.TEMPERATURE, Tree({}, {Plane.OS: Unknown(Reason.TIMEOUT)}))
     assert silent["gpu/*.temperature"] == Unknown(Reason.TIMEOUT)

@@ -40,7 +40,7 @@ TEXT = catalogue.text("A text.")
 
 
 def leaf(reading: Reading, source: str, plane: Plane = Plane.OS, kind: Kind = TEXT) -> Leaf:
-    return Leaf(reading, kind, plane, source, "2026-01-01T00:00:00Z")
+    return Leaf(reading, kind, plane, source)
 
 
 def lines_of(reply: RawText) -> list[str]:

@@ -177,7 +177,7 @@ def recorded(name: str) -> dict[str, Any]:
 def over_https(name: str) -> dict[str, Reading]:
     """What the probe reads in a tree."""
     probe = bmc_probes()["bmc_bios"]
-    found = collect([probe], read(name, None, probe.name), "2026-01-01T00:00:00Z")
+    found = collect([probe], read(name, None, probe.name))
     return {path: leaf.reading for path, leaf in found.items()}
 
 
@@ -516,7 +516,7 @@ def machine(now: Mapping[str, object], then: Mapping[str, object]) -> BmcCapture
 
 def test_a_size_that_waits_for_a_reboot_is_written_with_its_unit() -> None:
     capture = machine({"MMIOHighBase": "4T", "SNC": "Auto"}, {"MMIOHighBase": "2T", "SNC": "Auto"})
-    found = collect([bmc_probes()["bmc_bios"]], capture, "2026-01-01T00:00:00Z")
+    found = collect([bmc_probes()["bmc_bios"]], capture)
     assert found["bios.pending"].reading == ("mmio_high_base",)
     assert found["bios.pending/mmio_high_base"].reading == "2048 GiB"
     assert found["bios.mmio_high_base"].reading == 4096.0

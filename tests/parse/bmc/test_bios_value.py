@@ -52,7 +52,7 @@ def facts(attributes: object) -> dict[str, Reading]:
     """The BIOS facts of a recorded machine with other attributes."""
     probe = bmc_probes()["bmc_bios"]
     bodies = completed(DELL, probe.ask.links, {BIOS: {**resource(DELL, BIOS), "Attributes": attributes}})
-    return {path: leaf.reading for path, leaf in collect([probe], BmcCapture(bodies), "2026-01-01T00:00:00Z").items()}
+    return {path: leaf.reading for path, leaf in collect([probe], BmcCapture(bodies)).items()}
 
 
 def recorded() -> dict[str, object]:

@@ -64,7 +64,7 @@ def test_no_fact_of_a_bmc_holds_a_placeholder_as_identity(name: str, text: str) 
     plain = identities(readings(name))
     assert sum(isinstance(each, str) for each in plain.values()) >= 5
     bodies = {uri: planted(body, text) for uri, body in read(name).bodies.items()}
-    found = collect(bmc_probes().values(), BmcCapture(bodies), "2026-01-01T00:00:00Z")
+    found = collect(bmc_probes().values(), BmcCapture(bodies))
     held = identities({path: leaf.reading for path, leaf in found.items()})
     assert {path: each for path, each in held.items() if isinstance(each, str)} == {}
 

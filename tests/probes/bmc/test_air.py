@@ -21,7 +21,7 @@ def link(uri: str) -> dict[str, str]:
 
 
 def inlet(bodies: Mapping[str, Body | Unknown]) -> Reading:
-    leaves = collect([bmc_sensors_air], BmcCapture(bodies), "2026-01-01T00:00:00Z")
+    leaves = collect([bmc_sensors_air], BmcCapture(bodies))
     assert not [leaf for leaf in leaves.values() if "failed" in str(leaf.reading)]
     return leaves["bmc.thermal.inlet"].reading
 

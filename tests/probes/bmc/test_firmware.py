@@ -50,7 +50,7 @@ def inventory(name: str) -> BmcCapture:
 
 
 def facts(capture: BmcCapture) -> dict[str, Reading]:
-    found = collect([bmc_firmware], capture, "2026-01-01T00:00:00Z")
+    found = collect([bmc_firmware], capture)
     return {path: leaf.reading for path, leaf in found.items()}
 
 

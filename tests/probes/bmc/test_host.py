@@ -41,7 +41,7 @@ def of(name: str, **bodies: Any) -> dict[str, Reading]:
     """What the probes under test read in a tree with some bodies replaced."""
     found = bmc_probes()
     held = BmcCapture({**capture(name).bodies, **bodies})
-    leaves = collect([found[probe] for probe in PROBES], held, "2026-01-01T00:00:00Z")
+    leaves = collect([found[probe] for probe in PROBES], held)
     return {path: leaf.reading for path, leaf in leaves.items()}
 
 

@@ -127,7 +127,7 @@ def test_a_lost_list_of_a_boards_processors_costs_the_parts_that_it_may_add_and_
 def test_only_probes_of_parts_read_the_processors_of_a_board() -> None:
     held = read(GB200, None, *CHOOSING, "bmc_memory").bodies
     noted = Noted(held)
-    collect([PROBES[each] for each in CHOOSING], BmcCapture(noted), "2026-01-01T00:00:00Z")
+    collect([PROBES[each] for each in CHOOSING], BmcCapture(noted))
     assert decides(set(noted.seen)) == set()
-    collect([PROBES["bmc_memory"]], BmcCapture(noted), "2026-01-01T00:00:00Z")
+    collect([PROBES["bmc_memory"]], BmcCapture(noted))
     assert f"{BOARD}/Processors" in noted.seen

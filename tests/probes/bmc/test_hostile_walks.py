@@ -81,7 +81,7 @@ def test_a_hostile_value_on_a_machine_of_two_systems_makes_no_reader_fail(name: 
             assert isinstance(board, Mapping)
             bodies["/redfish/v1/Systems/HGX_Baseboard_0"] = {**board, "BiosVersion": None}
         wanted(links(), bodies)
-        found = collect([bmc_probes()[each] for each in CHOOSING], BmcCapture(bodies), "t")
+        found = collect([bmc_probes()[each] for each in CHOOSING], BmcCapture(bodies))
         failed = {path: leaf.reading for path, leaf in found.items() if "failed" in str(leaf.reading)}
         assert failed == {}, new
 
@@ -111,7 +111,7 @@ def test_a_walk_that_fails_does_not_end_the_requests_of_other_probes(error: Exce
         capture, trouble = redfish.read(client(server), (walk, *links("bmc_boot", "bmc_cpu")))
     assert trouble is None
     assert {"/redfish/v1/Chassis", "/redfish/v1/Chassis/1U"} <= set(capture.bodies)
-    found = collect([bmc_probes()["bmc_cpu"]], capture, "t")
+    found = collect([bmc_probes()["bmc_cpu"]], capture)
     assert found["bmc.cpu.count"].reading == 1
 
 
@@ -127,9 +127,9 @@ def test_a_reader_that_fails_on_a_body_makes_its_own_facts_unknown() -> None:
     with Mockup(tree(DMTF)) as server:
         capture, trouble = redfish.read(client(server), (*odd.ask.every, *links("bmc_cpu")))
     assert trouble is None
-    found = collect([odd, bmc_probes()["bmc_cpu"]], capture, "t")
+    found = collect([odd, bmc_probes()["bmc_cpu"]], capture)
     assert found["bmc.odd"].reading == Unknown(Reason.UNPARSABLE, "probe odd failed: KeyError('ChassisType')")
     assert found["bmc.cpu.count"].reading == 1
     mute = {uri: each for uri, each in capture.bodies.items() if "Chassis/" not in uri}
     mute["/redfish/v1/Chassis/1U"] = {"Id": "1U"}
-    assert collect([odd], BmcCapture(mute), "t")["bmc.odd"].reading == "read"
+    assert collect([odd], BmcCapture(mute))["bmc.odd"].reading == "read"

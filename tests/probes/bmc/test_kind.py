@@ -37,7 +37,7 @@ def link(uri: str) -> dict[str, str]:
 
 
 def kind(bodies: Mapping[str, Body | Unknown]) -> Reading:
-    return collect([bmc_kind], BmcCapture(bodies), "2026-01-01T00:00:00Z")["bmc.kind"].reading
+    return collect([bmc_kind], BmcCapture(bodies))["bmc.kind"].reading
 
 
 def machine(

@@ -60,7 +60,7 @@ def rules(name: str) -> tuple[Rule, ...]:
     """The rules of h100-dgx on a BMC's facts, with params as set by a site that qualified this machine."""
     registered = registry()
     site = {"c_states": "enabled", "secure_boot": "disabled"}
-    facts = collect(judged().values(), BmcCapture(bodies(name)), TIME)
+    facts = collect(judged().values(), BmcCapture(bodies(name)))
     for value, fact in (("bios_version", "firmware.bios"), ("bmc_firmware", "firmware.bmc")):
         reading = facts[fact].reading
         site[value] = reading if isinstance(reading, str) else "1"
@@ -76,7 +76,7 @@ def leaves_and_readers(name: str) -> tuple[Mapping[str, Mapping[str, Leaf]], Map
     looked: dict[str, set[str]] = {}
     for probe in judged().values():
         noted = Noted(bodies(name))
-        leaves[probe.name] = collect([probe], BmcCapture(noted), TIME)
+        leaves[probe.name] = collect([probe], BmcCapture(noted))
         for uri in noted.seen:
             looked.setdefault(uri, set()).add(probe.name)
     return leaves, {uri: frozenset(names) for uri, names in looked.items()}
@@ -90,7 +90,7 @@ def verdicts(name: str, changes: Bodies) -> dict[str, Status]:
         path: leaf for probe, read_ones in leaves.items() if probe not in again for path, leaf in read_ones.items()
     }
     # All in one call, in which they share the links that they follow.
-    now = collect([judged()[probe] for probe in sorted(again)], BmcCapture({**bodies(name), **changes}), TIME)
+    now = collect([judged()[probe] for probe in sorted(again)], BmcCapture({**bodies(name), **changes}))
     if now == {path: leaf for probe in sorted(again) for path, leaf in leaves[probe].items()}:
         return dict(as_recorded(name))  # no fact is another one
     return {verdict.rule: verdict.status for verdict in judge(rules(name), Tree(facts | now))}

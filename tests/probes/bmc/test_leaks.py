@@ -24,7 +24,7 @@ def link(uri: str) -> dict[str, str]:
 
 
 def leaks(bodies: Mapping[str, Body | Unknown]) -> dict[str, Reading]:
-    found = collect([bmc_leaks], BmcCapture(bodies), "2026-01-01T00:00:00Z")
+    found = collect([bmc_leaks], BmcCapture(bodies))
     return {path: leaf.reading for path, leaf in found.items()}
 
 

@@ -32,7 +32,7 @@ Bodies = dict[str, Body | Unknown]
 
 def facts(held: Bodies) -> dict[str, Reading]:
     found = bmc_probes()
-    leaves = collect([found[probe] for probe in PROBES], BmcCapture(held), "2026-01-01T00:00:00Z")
+    leaves = collect([found[probe] for probe in PROBES], BmcCapture(held))
     return {path: leaf.reading for path, leaf in leaves.items()}
 
 

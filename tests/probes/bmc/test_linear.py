@@ -46,7 +46,7 @@ def listed(place: str, names: list[str]) -> dict[str, Any]:
 
 
 def facts(probe: Any, bodies: Mapping[str, Body | Unknown]) -> dict[str, Reading]:
-    leaves = collect([probe], BmcCapture(bodies), "2026-01-01T00:00:00Z")
+    leaves = collect([probe], BmcCapture(bodies))
     return {path: leaf.reading for path, leaf in leaves.items()}
 
 

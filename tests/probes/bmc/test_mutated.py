@@ -57,7 +57,7 @@ def base(name: str) -> Base:
     readers: dict[str, list[str]] = {}
     for probe in bmc_probes().values():
         noted = Noted(held)
-        leaves[probe.name] = collect([probe], BmcCapture(noted), TIME)
+        leaves[probe.name] = collect([probe], BmcCapture(noted))
         for uri in noted.seen:
             readers.setdefault(uri, []).append(probe.name)
     values = {uri: body for uri, body in held.items() if isinstance(body, Mapping) and uri in readers}
@@ -128,7 +128,7 @@ def after(name: str, changes: Mapping[str, Body | Unknown]) -> tuple[dict[str, L
     probes = sorted({probe for uri in changes for probe in known.readers[uri]})
     before = {path: leaf for probe in probes for path, leaf in known.leaves[probe].items()}
     # All in one call, in which they share the links that they follow.
-    return before, collect([found[probe] for probe in probes], BmcCapture({**known.bodies, **changes}), TIME)
+    return before, collect([found[probe] for probe in probes], BmcCapture({**known.bodies, **changes}))
 
 
 def body_of(value: object) -> Body | Unknown:

@@ -245,4 +245,4 @@ def test_a_chassis_of_a_board_that_does_not_exist_makes_no_second_host_of_the_bo
 def test_a_capture_is_read_alike_twice() -> None:
     held = BmcCapture({**bodies(PROBES["bmc_cooling"], DELL), **enclosure(chassis("Blade", UNLINKED))})
     probes = [PROBES[name] for name in LISTS]
-    assert collect(probes, held, "t") == collect(probes, held, "t")
+    assert collect(probes, held) == collect(probes, held)

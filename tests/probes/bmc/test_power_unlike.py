@@ -24,10 +24,10 @@ def found(models: tuple[Reading, ...], capacities: tuple[Reading, ...] = ()) -> 
         facts = {"model": model, "capacity": capacities[n] if capacities else 3000.0, "firmware": "1.3"}
         given_of |= {f"psu/{n}.{leaf}": reading for leaf, reading in facts.items()}
     leaves = {
-        path: Leaf(reading, KINDS[path.replace(f"/{path[4]}", "/*") if "/" in path else path].kind, Plane.BMC, "", "")
+        path: Leaf(reading, KINDS[path.replace(f"/{path[4]}", "/*") if "/" in path else path].kind, Plane.BMC, "")
         for path, reading in given_of.items()
     }
-    return {path: leaf.reading for path, leaf in derive(JOINS, Tree(leaves), "t").items() if leaf.reading != ()}
+    return {path: leaf.reading for path, leaf in derive(JOINS, Tree(leaves)).items() if leaf.reading != ()}
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ GONE = f"{CHASSIS}/Sensors/nothing"
 def of(name: str, changes: Mapping[str, object], *probes: str) -> dict[str, Reading]:
     """The facts of some probes of a tree that serves changed bodies."""
     found = bmc_probes()
-    leaves = collect([found[each] for each in probes], read(name, changes, *probes), "2026-01-01T00:00:00Z")
+    leaves = collect([found[each] for each in probes], read(name, changes, *probes))
     return {path: leaf.reading for path, leaf in leaves.items()}
 
 
@@ -76,7 +76,7 @@ def sensor(**body: object) -> dict[str, Reading]:
         f"{place}/s": {"Id": "s", "Reading": 40, **body},
     }
     probes = [bmc_probes()[name] for name in ("bmc_sensors", "bmc_beyond")]
-    leaves = collect(probes, BmcCapture(bodies), "2026-01-01T00:00:00Z")
+    leaves = collect(probes, BmcCapture(bodies))
     return {path: leaf.reading for path, leaf in leaves.items()}
 
 

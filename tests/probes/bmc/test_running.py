@@ -33,7 +33,7 @@ INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
 def of(name: str, bodies: dict[str, Any]) -> dict[str, Reading]:
     """The running versions of a recorded BMC with some of its bodies replaced."""
     capture = BmcCapture(completed(name, bmc_running.ask.links, bodies))
-    return {path: leaf.reading for path, leaf in collect([bmc_running], capture, "2026-01-01T00:00:00Z").items()}
+    return {path: leaf.reading for path, leaf in collect([bmc_running], capture).items()}
 
 
 def without(name: str, *uris: str, **more: object) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def link(uri: str) -> dict[str, str]:
 
 
 def of(bodies: Mapping[str, Body | Unknown]) -> dict[str, Reading]:
-    return {path: leaf.reading for path, leaf in collect(PROBES, BmcCapture(bodies), "2026-01-01T00:00:00Z").items()}
+    return {path: leaf.reading for path, leaf in collect(PROBES, BmcCapture(bodies)).items()}
 
 
 @cache

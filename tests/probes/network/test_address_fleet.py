@@ -28,7 +28,7 @@ def tree(facts: Mapping[str, Reading]) -> Tree:
     for path, reading in facts.items():
         entry = registry().catalogue.find(parse(path))
         assert entry is not None
-        leaves[path] = Leaf(reading, entry.kind, Plane.OS, "test", "t")
+        leaves[path] = Leaf(reading, entry.kind, Plane.OS, "test")
     return Tree(leaves)
 
 

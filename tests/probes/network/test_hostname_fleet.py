@@ -17,7 +17,7 @@ def repeated(*names: Reading) -> Reading:
     entry = registry().catalogue.find(parse("node.hostname"))
     assert entry is not None
     seats = tuple(Seat(f"n{number}") for number, _ in enumerate(names))
-    trees = (Tree({"node.hostname": Leaf(name, entry.kind, Plane.OS, "test", "t")}) for name in names)
+    trees = (Tree({"node.hostname": Leaf(name, entry.kind, Plane.OS, "test")}) for name in names)
     held = {seat.name: GATHERING.distilled(tree) for seat, tree in zip(seats, trees, strict=True)}
     group = NodeGroup(FLEET, Scope.FLEET, seats)
     return gathered(group, [GATHERING], held, "t").leaves["fleet.hostname.repeated"].reading

@@ -219,7 +219,7 @@ def _piece(each: ProofFact, signs: Signs, indent: str = " ") -> Iterator[Line]:
     if each.leaf is not None:
         names = {reply.name for reply in each.replies}
         source = "" if each.leaf.source in names else f", {signs.text(_first(each.leaf.source))}"
-        yield Line(((f"{indent}  {each.leaf.plane.value} plane, {each.leaf.time}{source}", "dim"),))
+        yield Line(((f"{indent}  {each.leaf.plane.value} plane, {each.time}{source}", "dim"),))
     for reply in each.replies:
         yield from _reply(reply, signs, indent)
     for view in each.views:

@@ -40,11 +40,12 @@ def copies(
         found["rule"] = entry.rule
     fact = entry.fact if entry is not None else ""
     if fact and nodes:
-        leaf = desk.tree(nodes[0]).leaves.get(fact)
+        tree = desk.tree(nodes[0])
+        leaf = tree.leaves.get(fact)
         if leaf is not None:
             found["value"] = commands.value(leaf)
             found["line"] = "\n".join(_line(ctx, fact, leaf, name) for name in nodes)
-            found["json"] = commands.document(nodes[0], fact, leaf)
+            found["json"] = commands.document(nodes[0], fact, tree)
     again = [line for name in nodes if name in ctx.burns.benches and (line := ctx.burns.replay(name))]
     if again:
         found["again"] = "\n".join(again)

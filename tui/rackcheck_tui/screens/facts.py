@@ -28,7 +28,7 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     rows = [(path, tree.leaves[path]) for path in tree if not _not_collected(tree.leaves[path])]
     kept = [(path, leaf) for path, leaf in rows if not where or where.holds(_words(path, leaf))]
     width = min(max((len(path) for path, _ in kept), default=0), 44)
-    entries = [_entry(ctx, name, path, leaf, width) for path, leaf in kept]
+    entries = [_entry(ctx, name, path, leaf, tree.time(leaf), width) for path, leaf in kept]
     return ViewContent(
         ListEntries(entries),
         f"facts of {name}: {len(kept):,} of {len(rows):,}",
@@ -57,15 +57,15 @@ def value(leaf: Leaf) -> str:
             return operator.spell(known, leaf.kind)
 
 
-def _entry(ctx: ViewContext, node: str, path: str, leaf: Leaf, wide: int) -> ListEntry:
+def _entry(ctx: ViewContext, node: str, path: str, leaf: Leaf, time: str, wide: int) -> ListEntry:
     return ListEntry(
         path,
         lambda width: _line(ctx, path, leaf, min(wide, width * 3 // 5), width),
-        lambda width: list(_details(ctx, path, leaf, width)),
+        lambda width: list(_details(ctx, path, leaf, time, width)),
         (node,),
         ViewState("reply", (node, path)),
         fact=path,
-        cells={"value": value(leaf), "plane": leaf.plane.value, "source": leaf.source, "time": leaf.time},
+        cells={"value": value(leaf), "plane": leaf.plane.value, "source": leaf.source, "time": time},
     )
 
 
@@ -79,10 +79,10 @@ def _line(ctx: ViewContext, path: str, leaf: Leaf, wide: int, width: int) -> Lin
     ))  # fmt: skip
 
 
-def _details(ctx: ViewContext, path: str, leaf: Leaf, width: int) -> Iterator[Line]:
+def _details(ctx: ViewContext, path: str, leaf: Leaf, time: str, width: int) -> Iterator[Line]:
     yield Line(((f" {path}", "bold"),))
     for label, text in (
         ("value", value(leaf)), ("plane", leaf.plane.value), ("class", leaf.kind.cls.value),
-        ("read from", leaf.source), ("time", leaf.time), ("meaning", leaf.kind.help),
+        ("read from", leaf.source), ("time", time), ("meaning", leaf.kind.help),
     ):  # fmt: skip
         yield from labelled(label, text, ctx.signs, width)
