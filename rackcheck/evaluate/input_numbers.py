@@ -12,11 +12,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, repeat
 from math import copysign
-from operator import attrgetter, ne
+from operator import is_not
 
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind, Type
-from rackcheck.model.fact import Plane, Reading
+from rackcheck.model.fact import Plane
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.profile import Rule
 from rackcheck.model.tree import Leaf, Tree
@@ -104,46 +104,33 @@ def read_by(rule: Rule) -> RuleReads:
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadingsAt:
-    """The readings of a node at a list of paths, in the order of the paths."""
-
-    readings: tuple[Reading, ...]
-    types: tuple[type, ...]
-    sources: tuple[str, ...]
-
-    @classmethod
-    def at(cls, texts: Sequence[str], tree: Tree) -> "_ReadingsAt":
-        leaves = list(map(tree.leaves.get, texts, repeat(_NOTHING)))
-        readings = tuple(map(attrgetter("reading"), leaves))
-        return cls(readings, tuple(map(type, readings)), tuple(map(attrgetter("source"), leaves)))
-
-    def between(self, start: int, end: int) -> Hashable:
-        readings = self.readings[start:end]
-        signs = tuple(map(_below, readings)) if 0.0 in readings else ()
-        return readings, self.types[start:end], self.sources[start:end], signs
-
-
-@dataclass(frozen=True, slots=True)
 class _Layout:
-    """The paths of the facts of all nodes with the same items, and the readings and numbers of the first such node."""
+    """The paths of the facts of all nodes with the same items, and the facts and numbers of the first such node."""
 
     texts: tuple[str, ...]
     parts: tuple[int, ...]
     slices: Mapping[int, tuple[int, int]]
-    first: _ReadingsAt
-    zeros: tuple[int, ...]
+    first: tuple[Leaf, ...]
     numbers: tuple[int, ...]
 
-    def differing(self, value: _ReadingsAt) -> set[int]:
-        """Return the parts whose readings differ from the readings of the first node with the same items."""
-        first = self.first
-        found = set(compress(self.parts, map(ne, value.readings, first.readings)))
-        for here, there in ((value.types, first.types), (value.sources, first.sources)):
-            if here != there:
-                found.update(compress(self.parts, map(ne, here, there)))
-        # 0.0 equals -0.0, but is formatted differently.
-        found.update(self.parts[at] for at in self.zeros if _below(value.readings[at]) != _below(first.readings[at]))
-        return found
+    def differing(self, leaves: Sequence[Leaf]) -> set[int]:
+        """Return the parts whose facts differ from those of the first node with the same items.
+
+        Equal facts of two nodes are often one object, so most of them need not be compared.
+        """
+        others = compress(range(len(leaves)), map(is_not, leaves, self.first))
+        return {self.parts[at] for at in others if _content(leaves[at]) != _content(self.first[at])}
+
+
+def _leaves_at(texts: Iterable[str], tree: Tree) -> tuple[Leaf, ...]:
+    return tuple(map(tree.leaves.get, texts, repeat(_NOTHING)))
+
+
+def _content(leaf: Leaf) -> Hashable:
+    """Return what a verdict may show of a fact; 0.0 equals -0.0, but is formatted differently."""
+    reading = leaf.reading
+    sign = copysign(1, reading) if isinstance(reading, float) and reading == 0 else 0
+    return reading, type(reading), leaf.source, sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +199,12 @@ class Reads:
         return Numbered((*numbers, *items, *planes), layout)
 
     def _compared(self, layout: _Layout, tree: Tree) -> Sequence[int]:
-        value = _ReadingsAt.at(layout.texts, tree)
+        leaves = _leaves_at(layout.texts, tree)
         numbers = list(layout.numbers)
-        for place in layout.differing(value):
+        for place in layout.differing(leaves):
             start, end = layout.slices[place]
-            numbers[place] = self._parts[place].number(
-                (layout.texts[start:end], value.between(start, end)), end - start
-            )
+            content = layout.texts[start:end], tuple(map(_content, leaves[start:end]))
+            numbers[place] = self._parts[place].number(content, end - start)
         return numbers
 
     def _part(self, name: str) -> ContentNumbers:
@@ -253,24 +239,18 @@ class Reads:
             slices[place] = len(texts), len(texts) + len(mine)
             texts += mine
             parts += repeat(place, len(mine))
-        value = _ReadingsAt.at(texts, tree)
+        leaves = _leaves_at(texts, tree)
         numbers = [OWN] * len(self._facts)
         for place, (start, end) in slices.items():
             part = self._parts[place]
-            content = tuple(texts[start:end]), value.between(start, end)
+            content = tuple(texts[start:end]), tuple(map(_content, leaves[start:end]))
             numbers[place] = part.number(content, end - start) or part.fresh()
-        zeros = tuple(at for at, reading in enumerate(value.readings) if isinstance(reading, float) and reading == 0)
-        return _Layout(tuple(texts), tuple(parts), slices, value, zeros, tuple(numbers))
+        return _Layout(tuple(texts), tuple(parts), slices, leaves, tuple(numbers))
 
 
 def _items(collection: str) -> str:
     """Return the name of the part with a collection's items, such as `gpu/`; `gpu` is the part with the fact `gpu`."""
     return f"{collection}/"
-
-
-def _below(reading: Reading) -> bool:
-    """Whether a reading is -0.0, which equals 0.0 but is formatted differently."""
-    return isinstance(reading, float) and reading == 0 and copysign(1, reading) < 0
 
 
 def _filled(fact: Path, keys: Mapping[str, Sequence[str]]) -> Iterable[str]:
