@@ -1,8 +1,8 @@
 """The stored raw output of one plane of one node: the source of every fact."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.documents import Documents
@@ -31,8 +31,34 @@ class Output:
     err: str = ""
 
 
+class _Later:
+    """A capture whose fields may be read when they are first used."""
+
+    @classmethod
+    def later(cls, read: Callable[[], Any]) -> Self:
+        """Return a capture with the fields of the one that `read` returns when a field is first used."""
+        made = object.__new__(cls)
+        made.__dict__["_read"] = read
+        return made
+
+    def load(self) -> None:
+        """Read the fields if they were not read yet; raises what the function that reads them raises."""
+        read = self.__dict__.get("_read")
+        if read is not None:
+            self.__dict__.update(read().__dict__)
+            self.__dict__.pop("_read", None)  # another thread may have read them, too
+
+    def __getattr__(self, name: str) -> Any:
+        if "_read" in self.__dict__ and not name.startswith("_"):
+            self.load()
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
 @dataclass(frozen=True)
-class NodeCapture:
+class NodeCapture(_Later):
     """The output of commands and the contents of files from one node's operating system.
 
     `globs` are the file globs that were collected, each with the reason if its files are not complete.
@@ -108,7 +134,7 @@ class NodeCapture:
 
 
 @dataclass(frozen=True)
-class BmcCapture:
+class BmcCapture(_Later):
     """The resources of one BMC, by URI.
 
     `times` has the arrival time (ISO 8601, UTC) of each resource that has a `DateTime`.
@@ -135,7 +161,7 @@ class BmcCapture:
 
 
 @dataclass(frozen=True)
-class BurnCapture:
+class BurnCapture(_Later):
     """The records of a burn-in on one node, including readings of the node's BMC, timed by the same clock."""
 
     records: tuple[Mapping[str, Any], ...] = ()
@@ -173,6 +199,9 @@ PLANES: Mapping[type[Capture], Plane] = {
     NodeCapture: Plane.OS, BmcCapture: Plane.BMC, BurnCapture: Plane.BURNIN,
 }  # fmt: skip
 """The plane of each kind of capture."""
+
+CAPTURES: Mapping[Plane, type[Capture]] = {plane: kind for kind, plane in PLANES.items()}
+"""The kind of capture of each plane that is read."""
 
 
 def merge(captures: Iterable[NodeCapture]) -> NodeCapture:

@@ -247,7 +247,7 @@ def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iter
         yield answer
     judging = Judging(job)
     for node in job.nodes:
-        yield from _finish(job, node, came[node.name], set(), judging)
+        yield from _finish(job, node, came.pop(node.name), set(), judging)
     yield from judging.close()
     time, interrupted = (ended.time, ended.interrupted) if ended is not None else (job.time, True)
     yield RunDone(time, _outcome(judging.judged, interrupted=interrupted), interrupted)

@@ -85,6 +85,7 @@ def _read(plan: Plan, node: Node, came: Iterable[Answered], failures: list[str])
         if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
         else:
+            answer.capture.load()  # a damaged reply is an error of the run, not of a probe
             leaves |= collect(plan.probes, answer.capture, plan.wanted, failures)
             times[answer.plane] = answer.time
     times[Plane.DERIVED] = max(times.values(), default="")

@@ -21,7 +21,7 @@ from typing import Any, Self, TypeVar
 
 from rackcheck.base import safe_read, state
 from rackcheck.base.user_error import UserError
-from rackcheck.model.capture import BurnCapture, Capture
+from rackcheck.model.capture import CAPTURES, BurnCapture, Capture
 from rackcheck.model.fact import Plane, clean
 from rackcheck.model.regex import regex
 from rackcheck.profile.layers import did_you_mean
@@ -238,7 +238,7 @@ class Stored:
 
     def _answer(self, doc: Mapping[str, Any]) -> Answered:
         plane = Plane(doc["plane"])
-        return stored_forms.answered(doc, self.capture(stored_forms.word(doc, "raw"), plane) if "raw" in doc else None)
+        return stored_forms.answered(doc, self._held(stored_forms.word(doc, "raw"), plane) if "raw" in doc else None)
 
     def judged(self) -> tuple[Judged, ...]:
         """Return the stored verdicts of all nodes."""
@@ -267,15 +267,17 @@ class Stored:
 
     def capture(self, digest: str, plane: Plane) -> Capture:
         """Read a raw reply; raises ValueError if the digest is invalid, and UserError if the file was changed."""
+        found = self._held(digest, plane)
+        found.load()
+        return found
+
+    def _held(self, digest: str, plane: Plane) -> Capture:
+        """Compare the file of a raw reply with its digest; its content is parsed when it is used, maybe never."""
         _held_digest(digest)
         path = self.folder / "raw" / f"{digest}.json.gz"
-        data = _inflated(path)
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise UserError(f"{path} does not match the digest in its name: it was changed or damaged after the run")
-        try:
-            return kept_replies.capture(digest, plane, len(data), partial(_parsed, data, plane))
-        except _DAMAGED as error:
-            raise UserError(f"{path} is damaged: {error!r}") from None
+        size = len(_whole(path, digest))
+        later = partial(CAPTURES[plane].later, partial(_parsed, path, digest, plane))
+        return kept_replies.capture(digest, plane, size, later)
 
 
 _BEGIN = regex(rb'\{"event":"([a-z ]{1,40})",')
@@ -287,8 +289,20 @@ def _begins_other(line: bytes, event: str) -> bool:
     return match is not None and match[1] != event.encode() and line.endswith(b"}\n")
 
 
-def _parsed(data: bytes, plane: Plane) -> Capture:
-    return stored_forms.capture(json.loads(data), plane)
+def _whole(path: Path, digest: str) -> bytes:
+    """Return the content of the file of a raw reply; raises UserError if it does not have the digest in its name."""
+    data = _inflated(path)
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise UserError(f"{path} does not match the digest in its name: it was changed or damaged after the run")
+    return data
+
+
+def _parsed(path: Path, digest: str, plane: Plane) -> Capture:
+    """Parse a raw reply, from the file, since the replies of a rack are more than the memory should hold."""
+    try:
+        return stored_forms.capture(json.loads(_whole(path, digest)), plane)
+    except _DAMAGED as error:
+        raise UserError(f"{path} is damaged: {error!r}") from None
 
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
