@@ -145,8 +145,11 @@ class BmcCapture(_Later):
 
     @property
     def documents(self) -> Documents:
-        """The resources, as documents whose links can be followed."""
-        return Documents(self.bodies, self.times)
+        """The resources, as documents whose links can be followed; cached, since all probes follow the same links."""
+        kept = self.__dict__.get("_documents")
+        if not isinstance(kept, Documents):
+            kept = self.__dict__["_documents"] = Documents(self.bodies, self.times)
+        return kept
 
     def to_json(self) -> dict[str, Any]:
         """Return the capture as a dictionary that can be stored as JSON."""

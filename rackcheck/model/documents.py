@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
@@ -79,6 +79,8 @@ class Documents:
         default_factory=dict, init=False, repr=False, compare=False
     )
     _missed: dict[str, bool] | None = field(default=None, repr=False, compare=False)
+    kept: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """A cache for results that several readers compute from the same resources."""
 
     def at(self, link: str, start: Resource | None = None) -> Iterator[Resource]:
         """Yield every resource that a link path leads to, from the root or from `start`; none if there is no such link.

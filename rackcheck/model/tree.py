@@ -42,6 +42,42 @@ class Later:
         return min(least for least, _ in spans), max(most for _, most in spans)
 
 
+def list_items(leaves: Mapping[str, Leaf], items: dict[str, dict[str, None]]) -> None:
+    """Add the items in the paths of these leaves, and those that their collections list, by collection."""
+    listed: set[str] = set()
+    for text, leaf in leaves.items():
+        if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
+            items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
+        owner, _, name = text.rpartition(".")
+        if owner in listed and name.isidentifier():  # an item has many leaves, and a dot may be in a key
+            continue
+        if name.isidentifier():
+            listed.add(owner)
+        for collection, key in paths.parse(text).items:
+            items.setdefault(collection, {})[key] = None
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The facts that probes read from an answer, and the keys of all items in their paths, by collection."""
+
+    leaves: dict[str, Leaf] = field(default_factory=dict)
+    items: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, leaves: dict[str, Leaf]) -> "Collected":
+        """Return these facts with their items."""
+        found = cls(leaves)
+        list_items(leaves, found.items)
+        return found
+
+    def add(self, more: "Collected") -> None:
+        """Add the facts and items of another probe."""
+        self.leaves.update(more.leaves)
+        for collection, keys in more.items.items():
+            self.items.setdefault(collection, {}).update(keys)
+
+
 @dataclass(frozen=True)
 class Tree:
     """All facts of one node; `silent` maps silent planes to the reason, `later` holds the second reading.
@@ -58,20 +94,7 @@ class Tree:
     _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._list_items(self.leaves)
-
-    def _list_items(self, leaves: Mapping[str, Leaf]) -> None:
-        listed: set[str] = set()
-        for text, leaf in leaves.items():
-            if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
-                self._items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
-            owner, _, name = text.rpartition(".")
-            if owner in listed and name.isidentifier():  # an item has many leaves, and a dot may be in a key
-                continue
-            if name.isidentifier():
-                listed.add(owner)
-            for collection, key in paths.parse(text).items:
-                self._items.setdefault(collection, {})[key] = None
+        list_items(self.leaves, self._items)
 
     @classmethod
     def listed(
@@ -104,7 +127,7 @@ class Tree:
         whole = Tree({}, self.silent, self.later, self.times)
         object.__setattr__(whole, "leaves", {**self.leaves, **more})
         whole._items.update({collection: dict(keys) for collection, keys in self._items.items()})
-        whole._list_items(more)
+        list_items(more, whole._items)
         return whole
 
     def __iter__(self) -> Iterator[str]:

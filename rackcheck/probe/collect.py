@@ -14,9 +14,9 @@ from rackcheck.model.question import Ask, Load, Read, Redfish, Shell
 from rackcheck.model.refusal import refusal
 from rackcheck.model.regex import regex
 from rackcheck.model.text import Sourced, natural
-from rackcheck.model.tree import Leaf
+from rackcheck.model.tree import Collected, Leaf
 from rackcheck.probe.contract import AnyProbe
-from rackcheck.probe.kept_readings import kept_readings
+from rackcheck.probe.kept_readings import Fact, kept_readings
 
 FACTS = 20_000
 """Maximum number of facts of one probe on one node."""
@@ -37,15 +37,19 @@ def collect(
 
     The names of probes that raised an unexpected exception are appended to `failures`.
     """
-    leaves: dict[str, Leaf] = {}
-    names = tuple(wanted)
+    return collected(probes, capture, wanted, [] if failures is None else failures).leaves
+
+
+def collected(probes: Iterable[AnyProbe], capture: Capture, wanted: Iterable[Path], failures: list[str]) -> Collected:
+    """Read a capture as `collect` does; return the leaves with their items."""
+    found, names = Collected(), tuple(wanted)
     for probe in probes:
         if probe.plane is PLANES[type(capture)]:
-            leaves.update(_leaves(probe, capture, names, [] if failures is None else failures))
-    return leaves
+            found.add(_collected(probe, capture, names, failures))
+    return found
 
 
-def _leaves(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], failures: list[str]) -> Mapping[str, Leaf]:
+def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], failures: list[str]) -> Collected:
     """Return the facts of one probe; those from an answer of the OS plane are kept for the next equal answer."""
     ask = probe.ask.asking(wanted)
     answer: Hashable
@@ -65,16 +69,16 @@ def _leaves(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], failure
     else:
         answer = None
 
-    def read() -> tuple[Mapping[str, Leaf], bool]:
+    def read() -> tuple[Collected, bool]:
         reading = _Reading(probe)
-        found = reading.of(capture, wanted)
+        found = Collected.of(reading.of(capture, wanted))
         failures.extend([probe.name] if reading.failed else ())
         return found, not reading.failed
 
     if answer is None:
         return read()[0]
 
-    return kept_readings.leaves(probe, answer, size, read)
+    return kept_readings.facts(probe, answer, size, read)
 
 
 class _Reading:
@@ -87,12 +91,16 @@ class _Reading:
         self.items: dict[str, dict[str, None]] = {}
         self._listed: set[tuple[tuple[str, str], ...]] = set()
         self._order: dict[str, tuple[str, ...]] = {}
+        self._last = kept_readings.last(probe)
+        self._now: dict[str, Fact] = {}
         self.source = named(str(probe.ask))
         self.failed = False
 
-    def of(self, capture: Capture, wanted: tuple[Path, ...]) -> Mapping[str, Leaf]:
+    def of(self, capture: Capture, wanted: tuple[Path, ...]) -> dict[str, Leaf]:
         ask = self.probe.ask.asking(wanted)
         trouble = self._take(ask, capture)
+        if not self.failed:
+            kept_readings.keep_last(self.probe, self._now)
         self._close(trouble)
         self._miss(trouble, wanted)
         return self.leaves
@@ -132,11 +140,18 @@ class _Reading:
         return None
 
     def _keep(self, facts: Facts) -> None:
-        leaves, declared, plane = self.leaves, self.catalogue.declared, self.plane
+        leaves, declared, plane, last, now = self.leaves, self.catalogue.declared, self.plane, self._last, self._now
         for text, value in facts:
             if len(leaves) >= FACTS:
                 raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
             reading, source = (value.reading, value.source) if isinstance(value, Sourced) else (value, self.source)
+            before = last.get(text)
+            if before is not None and before[0].source == source and _equal(before[0].reading, reading):
+                # Most facts of a node are equal to those of the node before, and have been checked there.
+                now[text] = before
+                leaves[text] = before[0]
+                self._list(before[1])
+                continue
             if len(text) > PATH:
                 raise Unreadable(
                     f"a fact path of {len(text)} characters; the maximum is {PATH}: {clean(text, 60)}", Reason.TOO_LARGE
@@ -145,7 +160,8 @@ class _Reading:
             if known is None:
                 raise self._undeclared(text)
             path, kind = known
-            leaves[text] = Leaf(typed(reading, kind), kind, plane, source)
+            leaf = leaves[text] = Leaf(typed(reading, kind), kind, plane, source)
+            now[text] = leaf, path.items
             self._list(path.items)
 
     def _undeclared(self, text: str) -> Unreadable:
@@ -219,6 +235,24 @@ class _Reading:
         if collection not in self._order:
             self._order[collection] = tuple(sorted(self.items.get(collection, ()), key=natural))
         return self._order[collection]
+
+
+def _equal(before: Reading, reading: Reading) -> bool:
+    """Whether two readings are the same; in Python, True == 1 == 1.0, and 0.0 == -0.0.
+
+    `before` was checked against its kind: what was not valid is unknown there, and an equal reading remains valid.
+    """
+    if before is reading:
+        return True
+    if type(before) is not type(reading) or before != reading:
+        return False
+    if isinstance(reading, float):
+        return reading != 0 or math.copysign(1, reading) == math.copysign(1, before)  # type: ignore[arg-type]
+    return not isinstance(reading, tuple) or all(map(_same_type, reading, before))  # type: ignore[arg-type]
+
+
+def _same_type(one: object, other: object) -> bool:
+    return type(one) is type(other)
 
 
 def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:

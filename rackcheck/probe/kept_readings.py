@@ -7,9 +7,9 @@ kept by the whole answer, not by a digest, so that an equal answer has exactly t
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from rackcheck.model.tree import Leaf
+from rackcheck.model.tree import Collected, Leaf
 from rackcheck.probe.contract import AnyProbe
 
 BUDGET = 64 << 20
@@ -18,15 +18,22 @@ BUDGET = 64 << 20
 LEAF = 250
 """Size of a fact with its path and source in bytes, about."""
 
+_LAST = "last"
+
 LARGEST = 8
 """One answer may take at most this part of the budget."""
+
+
+Fact = tuple[Leaf, tuple[tuple[str, str], ...]]
+"""A fact that was checked, and the items in its path."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
     probe: AnyProbe  # kept alive, since its identity is in the key
-    leaves: Mapping[str, Leaf]
+    facts: Collected
     size: int
+    last: Mapping[str, Fact] = field(default_factory=dict)
 
 
 def _weight(leaf: Leaf) -> int:
@@ -41,13 +48,13 @@ class KeptReadings:
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
-    def leaves(
+    def facts(
         self,
         probe: AnyProbe,
         answer: Hashable,
         size: int,
-        read: Callable[[], tuple[Mapping[str, Leaf], bool]],
-    ) -> Mapping[str, Leaf]:
+        read: Callable[[], tuple[Collected, bool]],
+    ) -> Collected:
         """Return the facts of a probe from an answer; `read` parses an answer that is not kept.
 
         `answer` is everything that the facts depend on, `size` its number of characters. `read` also returns whether
@@ -59,11 +66,22 @@ class KeptReadings:
             if kept is not None:
                 self._kept.move_to_end(key)
         if kept is not None:
-            return kept.leaves
-        leaves, lasting = read()
+            return kept.facts
+        facts, lasting = read()
         if lasting:
-            self._keep(key, _Kept(probe, leaves, size + LEAF * (1 + sum(map(_weight, leaves.values())))))
-        return leaves
+            self._keep(key, _Kept(probe, facts, size + LEAF * (1 + sum(map(_weight, facts.leaves.values())))))
+        return facts
+
+    def last(self, probe: AnyProbe) -> Mapping[str, Fact]:
+        """Return the facts that a probe last parsed, by path; a fact that is equal need not be checked again."""
+        with self._lock:
+            kept = self._kept.get((id(probe), _LAST))
+        return {} if kept is None else kept.last
+
+    def keep_last(self, probe: AnyProbe, facts: Mapping[str, Fact]) -> None:
+        """Keep the facts of a probe for the next answer."""
+        size = LEAF * (1 + sum(_weight(leaf) for leaf, _ in facts.values()))
+        self._keep((id(probe), _LAST), _Kept(probe, Collected(), size, facts))
 
     def _keep(self, key: Hashable, new: _Kept) -> None:
         if new.size > self._budget // LARGEST:

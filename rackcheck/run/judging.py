@@ -20,13 +20,13 @@ from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.fit import Match, ProfileFit, fit, kind
 from rackcheck.model.profile import FIRST, Phase, Profile, Rule, Scope
 from rackcheck.model.sibling_silence import ENTRY, FACT
-from rackcheck.model.tree import Later, Leaf, Tree
+from rackcheck.model.tree import Collected, Later, Leaf, Tree
 from rackcheck.parse.burnin.label import labelled
-from rackcheck.probe.collect import collect
+from rackcheck.probe.collect import collected
 from rackcheck.probe.compare import compared
 from rackcheck.probe.group import FLEET, Aggregate, Distilled, NodeGroup, gathered, groups, is_group
-from rackcheck.probe.join import derive
 from rackcheck.probe.plan import Plan
+from rackcheck.run.derived_facts import derived_facts
 from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged
 from rackcheck.run.job import Again, Job
 from rackcheck.run.kept_facts import KeptFacts
@@ -73,7 +73,7 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered], kept: KeptFacts | No
 
 def _read(plan: Plan, node: Node, came: Iterable[Answered], failures: list[str]) -> Tree:
     """Parse the replies of a node, which are sorted by plane; probes and joins that failed are added to `failures`."""
-    leaves: dict[str, Leaf] = {}
+    facts = Collected()
     silent: dict[Plane, Unknown] = {}
     times: dict[Plane, str] = {}
     if not node.host:
@@ -86,11 +86,11 @@ def _read(plan: Plan, node: Node, came: Iterable[Answered], failures: list[str])
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
         else:
             answer.capture.load()  # a damaged reply is an error of the run, not of a probe
-            leaves |= collect(plan.probes, answer.capture, plan.wanted, failures)
+            facts.add(collected(plan.probes, answer.capture, plan.wanted, failures))
             times[answer.plane] = answer.time
     times[Plane.DERIVED] = max(times.values(), default="")
-    read = Tree(leaves, silent, times=times)
-    return read.with_more(derive(plan.joins, read, failures)) if plan.joins else read
+    read = Tree.listed(facts.leaves, silent, facts.items, times)
+    return read.with_more(derived_facts(plan.joins).of(read, failures)) if plan.joins else read
 
 
 class _Role:

@@ -50,7 +50,8 @@ def leaf(path: str, reading: Reading) -> Leaf:
 
 
 def tree(facts: Facts, silent: Mapping[Plane, Unknown] | None = None) -> Tree:
-    return Tree({path: leaf(path, reading) for path, reading in facts.items()}, silent or {})
+    leaves = {path: leaf(path, reading) for path, reading in facts.items()}
+    return Tree(leaves, silent or {}, times=dict.fromkeys(Plane, ROW))
 
 
 def host(facts: Facts, silent: Mapping[Plane, Unknown] | None = None) -> tuple[Reading, Reading]:

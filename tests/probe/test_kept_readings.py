@@ -10,7 +10,7 @@ from rackcheck.model.fact import Absent, Facts, Reason, Unknown, Unreadable
 from rackcheck.model.path import parse
 from rackcheck.model.question import Read, Shell
 from rackcheck.model.text import Files
-from rackcheck.model.tree import Leaf
+from rackcheck.model.tree import Collected
 from rackcheck.probe.collect import collect
 from rackcheck.probe.contract import Probe, probe
 from rackcheck.probe.kept_readings import LARGEST, LEAF, KeptReadings
@@ -111,11 +111,11 @@ def test_the_kept_answers_stay_within_the_budget_and_the_least_recently_used_goe
     kept, made = KeptReadings(budget=(80 + LEAF) * LARGEST), list[str]()
 
     def asked(answer: str, size: int = 80) -> None:
-        def read() -> tuple[dict[str, Leaf], bool]:
+        def read() -> tuple[Collected, bool]:
             made.append(answer)
-            return {}, True
+            return Collected(), True
 
-        kept.leaves(lines, answer, size, read)
+        kept.facts(lines, answer, size, read)
 
     for number in range(LARGEST):
         asked(str(number))

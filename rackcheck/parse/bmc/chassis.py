@@ -85,6 +85,22 @@ def foreign(docs: Documents) -> frozenset[str]:
 
 def _apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unknown | None]:
     """Return the chassis that are certainly not of this node, those in doubt, and the reason of the doubt."""
+    known = docs.kept.get(_apart)
+    if not isinstance(known, _Apart):
+        known = docs.kept[_apart] = _Apart(*_found_apart(docs))
+    return known.certain, known.doubtful, known.doubt
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """The chassis that are certainly not of this node, those in doubt, and the reason of the doubt."""
+
+    certain: frozenset[str]
+    doubtful: frozenset[str]
+    doubt: Unknown | None
+
+
+def _found_apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unknown | None]:
     listed, _ = members(docs, "Chassis")
     places = {spelt(each.uri): each for each in listed if each.unread is None}
     linked = {uri: links(each, "ComputerSystems") for uri, each in places.items()}
