@@ -82,13 +82,15 @@ class Collected:
 class Tree:
     """All facts of one node; `silent` maps silent planes to the reason, `later` holds the second reading.
 
-    `times` has the time at which each plane was read; the time of derived facts is that of their newest input.
+    `times` has the time at which each plane was read; the time of derived facts is that of their newest input. `failed`
+    are the probes and joins whose code failed, so that their facts are unknown or missing.
     """
 
     leaves: Mapping[str, Leaf]
     silent: Mapping[Plane, Unknown] = field(default_factory=dict)
     later: Later | None = None
     times: Mapping[Plane, str] = field(default_factory=dict)
+    failed: tuple[str, ...] = ()
     kept: dict[Hashable, object] = field(init=False, repr=False, compare=False, default_factory=dict)
     """A cache for results computed from several facts of the tree."""
     _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
@@ -103,12 +105,13 @@ class Tree:
         silent: Mapping[Plane, Unknown],
         items: Mapping[str, dict[str, None]],
         times: Mapping[Plane, str],
+        failed: tuple[str, ...] = (),
     ) -> "Tree":
         """Return a tree with these leaves, which are not searched for items.
 
         `items` has the keys by collection; trees may share them, so they must not be changed later.
         """
-        whole = cls({}, silent, times=times)
+        whole = cls({}, silent, times=times, failed=failed)
         object.__setattr__(whole, "leaves", leaves)
         whole._items.update(items)
         return whole
@@ -124,7 +127,7 @@ class Tree:
 
     def with_more(self, more: Mapping[str, Leaf]) -> "Tree":
         """Return a copy of the tree with more leaves, or others at known paths; only these are searched for items."""
-        whole = Tree({}, self.silent, self.later, self.times)
+        whole = Tree({}, self.silent, self.later, self.times, self.failed)
         object.__setattr__(whole, "leaves", {**self.leaves, **more})
         whole._items.update({collection: dict(keys) for collection, keys in self._items.items()})
         list_items(more, whole._items)

@@ -1,7 +1,7 @@
 """The parameters of a run: its nodes, requests, profile, waivers and time limits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -65,6 +65,12 @@ class Job:
     def seats(self) -> tuple[Seat, ...]:
         """The nodes that the inventory expects; by default, the nodes that are read."""
         return self.expected or tuple(Seat(node.name, node.role, node.rack) for node in self.nodes)
+
+    @property
+    def asked(self) -> Plan:
+        """The plan without the joins of planes that are not read."""
+        unread = {Plane.OS, Plane.BMC} - self.planes
+        return replace(self.plan, joins=tuple(join for join in self.plan.joins if not join.inputs & unread))
 
     @property
     def day(self) -> str:

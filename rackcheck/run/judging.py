@@ -39,10 +39,7 @@ def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
     Facts derived from a plane that the job does not read are left out.
     """
     answers = tuple(came)
-    unread = {Plane.OS, Plane.BMC} - job.planes
-    joins = tuple(join for join in job.plan.joins if not join.inputs & unread)
-    plan, once = replace(job.plan, joins=joins), (answer for answer in answers if answer.reading == 1)
-    first = _tree(plan, node, once, job.kept)
+    first = _tree(job.asked, node, (answer for answer in answers if answer.reading == 1), job.kept)
     return first if job.again is None else replace(first, later=_later(job.again, node, first, answers, job.kept))
 
 
@@ -60,19 +57,19 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered], kept: KeptFacts | No
     """Return the facts that this process keeps, or else those kept on disk, or else those parsed from the replies."""
     answers = sorted(came, key=lambda a: a.plane)
 
-    def parsed() -> tuple[Tree, bool]:
-        failures: list[str] = []
-        return _read(plan, node, answers, failures), not failures
+    def parsed() -> Tree:
+        return _read(plan, node, answers)
 
     def read() -> Tree:
         lasting = kept is not None and kept_replies.read_from_store(answers)
-        return kept.tree(plan, node, answers, parsed) if kept is not None and lasting else parsed()[0]
+        return kept.tree(plan, node, answers, parsed) if kept is not None and lasting else parsed()
 
     return kept_replies.tree(plan, node, answers, read)
 
 
-def _read(plan: Plan, node: Node, came: Iterable[Answered], failures: list[str]) -> Tree:
-    """Parse the replies of a node, which are sorted by plane; probes and joins that failed are added to `failures`."""
+def _read(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
+    """Parse the replies of a node, which are sorted by plane."""
+    failures: list[str] = []
     facts = Collected()
     silent: dict[Plane, Unknown] = {}
     times: dict[Plane, str] = {}
@@ -90,7 +87,9 @@ def _read(plan: Plan, node: Node, came: Iterable[Answered], failures: list[str])
             times[answer.plane] = answer.time
     times[Plane.DERIVED] = max(times.values(), default="")
     read = Tree.listed(facts.leaves, silent, facts.items, times)
-    return read.with_more(derived_facts(plan.joins).of(read, failures)) if plan.joins else read
+    if plan.joins:
+        read = read.with_more(derived_facts(plan.joins).of(read, failures))
+    return replace(read, failed=tuple(failures)) if failures else read
 
 
 class _Role:

@@ -67,21 +67,26 @@ class KeptFacts:
     _bases: OrderedDict[str, Tree] = field(default_factory=OrderedDict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
-    def tree(self, plan: Plan, node: Node, came: Sequence[Answered], read: Callable[[], tuple[Tree, bool]]) -> Tree:
+    def tree(self, plan: Plan, node: Node, came: Sequence[Answered], read: Callable[[], Tree]) -> Tree:
         """Return the kept facts of a node; if there are none, the facts that `read` parses.
 
-        `read` also returns whether the facts may be kept: not if a probe failed. Only replies of stored runs have the
-        digest by which facts are kept.
+        Only replies of stored runs have the digest by which facts are kept.
         """
-        key = _key(plan, node, came)
+        bare = any((answer.capture is None) is not (answer.digest == "") for answer in came)
+        key = None if bare else _key(plan, node, came)
         if key is None:
-            return read()[0]
+            return read()
         found = self._read(key) if self._mine() else None
         if found is None:
-            found, lasting = read()
-            if lasting:
-                self._write(key, found)
+            found = read()
+            self._write(key, found)
         return found
+
+    def add(self, plan: Plan, node: Node, came: Sequence[Answered], tree: Tree) -> None:
+        """Keep the facts that were parsed from these replies, which have been stored, unless they are kept already."""
+        key = _key(plan, node, sorted(came, key=lambda answer: answer.plane))
+        if key is not None and not self._path(key).exists():
+            self._write(key, tree)
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / key
@@ -143,7 +148,12 @@ class KeptFacts:
         return stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid() and not about.st_mode & 0o022
 
     def _write(self, key: str, tree: Tree) -> None:
-        """Write a file; a full disk or a read-only home costs later commands time, and nothing else."""
+        """Write a file; a full disk or a read-only home costs later commands time, and nothing else.
+
+        If a probe or a join failed, nothing is written: the reason may be temporary.
+        """
+        if tree.failed:
+            return
         name, base, change = self._near(tree)
         doc = {"base": name, **form(tree, base, change)}
         packed = zlib.compress(json.dumps(doc, separators=(",", ":")).encode(), 1)
@@ -232,7 +242,7 @@ def _seal(key: str, packed: bytes) -> bytes:
 
 def _key(plan: Plan, node: Node, came: Sequence[Answered]) -> str | None:
     """Return the name of the file with a node's facts; None if the facts are not kept."""
-    if not came or any((answer.capture is None) is not (answer.digest == "") for answer in came):
+    if not came:
         return None
     own, code = _own_givers(), _code()
     givers: tuple[Probe[Any] | Join, ...] = (*plan.probes, *plan.joins)

@@ -34,6 +34,9 @@ T = TypeVar("T")
 
 FORMAT = 1
 
+LEVEL = 3
+"""Level of compression of raw replies: level 6 takes twice the time, and saves a fifth of the size."""
+
 NONE: Mapping[str, str] = {}
 
 LARGEST = 256 << 20
@@ -143,7 +146,7 @@ class RunWriter:
             fresh = path.with_suffix(".new")
             try:
                 with fresh.open("wb") as file:
-                    file.write(gzip.compress(data, compresslevel=6, mtime=0))
+                    file.write(gzip.compress(data, compresslevel=LEVEL, mtime=0))
                     file.flush()
                     os.fsync(file.fileno())  # a reply is on disk before a verdict that depends on it
                 fresh.replace(path)

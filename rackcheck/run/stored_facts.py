@@ -40,6 +40,8 @@ def _facts(leaves: Mapping[str, Leaf], paths: Iterable[str]) -> dict[str, Any]:
 
 def _same(before: Leaf | None, now: Leaf) -> bool:
     """Whether two facts have the same stored form; in Python, True == 1 == 1.0, but their stored forms differ."""
+    if before is now:
+        return True
     if before is None or before.reading != now.reading or type(before.reading) is not type(now.reading):
         return False
     return (before.kind is now.kind or before.kind == now.kind) and before.plane is now.plane

@@ -18,8 +18,9 @@ from rackcheck.probe.group import Seat
 from rackcheck.profile import library
 from rackcheck.run import store
 from rackcheck.run.engine import ask_plane, audit
-from rackcheck.run.event import Event
+from rackcheck.run.event import Answered, Event, FactsRead
 from rackcheck.run.job import Again, Job, new_id, now
+from rackcheck.run.kept_facts import kept_facts
 from rackcheck.session import cli_choices
 from rackcheck.session.output import note
 from rackcheck.session.registry_loading import known
@@ -70,7 +71,7 @@ class Prepared:
         texts = {file.name: file.text for file in self.files}
         writer = store.RunWriter(self.folder, head(self), self.profile.files, texts)
         try:
-            yield from _kept((drive or _audit)(self.job, stop), writer, tell)
+            yield from _with_kept_facts(self.job, _kept((drive or _audit)(self.job, stop), writer, tell))
         finally:
             try:
                 writer.close()
@@ -172,6 +173,26 @@ def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str]
                 failed = True
                 tell(_not_stored(writer, error))
         yield stored
+
+
+def _with_kept_facts(job: Job, events: Iterator[Event]) -> Iterator[Event]:
+    """Keep the facts of each node whose replies are stored, so that the next command need not parse them.
+
+    The facts of a node in a burn-in contain those that are derived from other nodes, and are not kept.
+    """
+    together = Plane.BURNIN in job.planes or any(each.inputs <= job.planes for each in job.plan.comparisons)
+    kept = None if together else kept_facts()
+    nodes = {node.name: node for node in job.nodes}
+    came: dict[str, list[Answered]] = {name: [] for name in nodes}
+    for event in events:
+        if isinstance(event, Answered) and event.reading == 1 and event.node in came:
+            if event.capture is not None and not event.digest:  # it could not be stored
+                del came[event.node]
+            else:
+                came[event.node].append(replace(event, capture=None))
+        elif isinstance(event, FactsRead) and event.node in came and kept is not None:
+            kept.add(job.asked, nodes[event.node], came.pop(event.node), event.tree)
+        yield event
 
 
 def _not_stored(writer: store.RunWriter, error: OSError) -> str:

@@ -17,6 +17,7 @@ import rack_runs
 from command import rackcheck
 from hypothesis import given
 from hypothesis import strategies as st
+from mockup_server import WatchedRack as Rack
 
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown
@@ -30,6 +31,7 @@ from rackcheck.run.kept_facts import KeptFacts
 from rackcheck.run.kept_form import difference, form, restored
 from rackcheck.run.kept_replies import kept_replies
 from rackcheck.session.stored import stored_job
+from rackcheck.sim import scenario
 
 Replies = dict[str, list[Answered]]
 
@@ -57,9 +59,9 @@ def parsed(run: tuple[Job, Replies], kept: KeptFacts) -> list[str]:
     job, came = run
     missing: list[str] = []
 
-    def read(name: str) -> tuple[Tree, bool]:
+    def read(name: str) -> Tree:
         missing.append(name)
-        return Tree({}), False
+        return Tree({}, failed=("this test",))
 
     for node in job.nodes:
         answers = sorted(came[node.name], key=lambda answer: answer.plane)
@@ -219,7 +221,7 @@ def test_the_files_that_were_not_used_for_longest_give_way(run: tuple[Job, Repli
     node = job.nodes[0]
     held = KeptFacts(tmp_path, budget=sum(sizes.values()) // 2)
     answers = [replace(answer, digest=64 * "1") for answer in came[node.name]]
-    held.tree(job.plan, node, answers, lambda: (one("new"), True))
+    held.tree(job.plan, node, answers, lambda: one("new"))
     left = files(tmp_path)
     assert sum(path.stat().st_size for path in left) <= held.budget
     assert newest in left or sizes[newest] > held.budget
@@ -337,11 +339,39 @@ def test_two_processes_that_write_and_prune_at_once_leave_whole_files(run: tuple
         kept = KeptFacts(tmp_path, budget=1 << 18)
         for turn in range(5):
             other = [replace(a, digest=a.digest and f"{number % 2}{turn}{a.digest}") for a in answers]
-            assert kept.tree(job.plan, node, other, lambda: (expected[node.name], True)) == expected[node.name]
+            assert kept.tree(job.plan, node, other, lambda: expected[node.name]) == expected[node.name]
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
     assert all(len(path.name) == 48 for path in files(tmp_path)), "no unfinished file is left"
+
+
+@pytest.mark.parametrize("more", [(), ("--again", "1")])
+def test_the_first_command_after_an_audit_finds_its_facts_and_prints_what_it_would_without_them(
+    more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
+    (tmp_path / "rack.yaml").write_text(
+        "rackcheck: 1\nscenario: three\nnodes: { 'n[1-3]': { machine: dgx-h100 } }\nfaults:\n"
+        "  - { nodes: n1, fault: gpu-missing, gpu: 3 }\n  - { nodes: n2, fault: closed-bmc }\n"
+    )
+    with Rack(scenario.load(tmp_path / "rack.yaml"), tmp_path) as rack:
+        done = rackcheck("audit", "-i", rack.inventory, "-p", "h100-dgx", "-q", "-o", tmp_path / "run", *more)
+        assert done.status in {1, 3}, done.err
+    run = store.find(str(tmp_path / "run"))
+    came: Replies = {}
+    for answer in run.answers():
+        came.setdefault(answer.node, []).append(answer)
+    job = replace(stored_job(run), again=None)
+    kept = kept_facts.kept_facts()
+    assert kept is not None
+    assert len(files(kept.folder)) == 3
+    first = {name: [answer for answer in held if answer.reading == 1] for name, held in came.items()}
+    assert parsed((job, first), kept) == []
+    assert trees((job, first), kept) == trees((job, first), None)
+    with_facts = rackcheck("runs", "show", tmp_path / "run", "--json").out
+    monkeypatch.setenv(kept_facts.OFF, "0")
+    assert rackcheck("runs", "show", tmp_path / "run", "--json").out == with_facts
 
 
 def test_the_files_are_the_users_alone(run: tuple[Job, Replies], tmp_path: Path) -> None:
