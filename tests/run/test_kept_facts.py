@@ -18,6 +18,7 @@ from command import rackcheck
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rackcheck.base import program
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
@@ -154,9 +155,9 @@ def test_a_changed_file_of_the_program_changes_the_digest_of_the_program(
     own = place / "deep" / "parser.py"
     own.write_text("one")
     monkeypatch.setattr("rackcheck.__path__", [str(place)])
-    assert kept_facts._code.__wrapped__() == "", "a file that is newer than this process"
-    monkeypatch.setattr(kept_facts, "STARTED", math.inf)
-    code = kept_facts._code.__wrapped__
+    assert program.digest.__wrapped__() == "", "a file that is newer than this process"
+    monkeypatch.setattr(program, "STARTED", math.inf)
+    code = program.digest.__wrapped__
     before = code()
     (place / "__pycache__").mkdir()
     (place / "__pycache__" / "parser.pyc").write_text("compiled")
