@@ -9,17 +9,13 @@ from typing import Any
 import click
 
 from rackcheck.cli import options
-from rackcheck.evaluate.waiver import troubled
 from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.profile import Profile
-from rackcheck.profile import library, lint, reviewed
+from rackcheck.profile import library, lint
 from rackcheck.profile.document import BadFile, SourcePlace
 from rackcheck.profile.layers import Layers
-from rackcheck.session import cli_choices
 from rackcheck.session.registry_loading import known
-from rackcheck.signoff import waivers
 from rackcheck.views import machine
-from rackcheck.views.summary import several
 
 
 @click.command("check")
@@ -38,7 +34,7 @@ def check(
     rackcheck profile check h100-dgx --set driver=570.86.15 --strict
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     options.note_closed()
-    checked = [_checked(name, cli_choices.pairs(values), folders, strict=strict) for name in names]
+    checked = [_checked(name, _pairs(values), folders, strict=strict) for name in names]
     if as_json:
         click.echo(machine.text([each.plain() for each in checked]))
         return 2 if any(each.refused for each in checked) else 0
@@ -70,8 +66,13 @@ def _checked(name: str, values: dict[str, str], folders: tuple[Path, ...], *, st
     def catalogue() -> Catalogue:
         return known().catalogue
 
+    def made(loaded: Profile, laid: Layers) -> str:
+        from rackcheck.cli.profile_results import results  # noqa: PLC0415
+
+        return results(loaded, laid)
+
     try:
-        doc = json.loads(library.result("check", name, values, folders, catalogue, _results))
+        doc = json.loads(library.result("check", name, values, folders, catalogue, made))
     except BadFile as error:
         return _Checked(name, "", str(error), refused=True, findings=tuple(lint.of_file(error)))
     found = tuple(lint.chosen([_finding(row) for row in doc["findings"]], strict=strict))
@@ -81,24 +82,12 @@ def _checked(name: str, values: dict[str, str], folders: tuple[Path, ...], *, st
     return _Checked(name, head, text, lint.refused(found, strict=strict), found, (*notes, *doc["notes"]))
 
 
-def _results(loaded: Profile, laid: Layers) -> str:
-    """Return, as JSON, everything about a profile that does not depend on the name by which the user called it."""
-    waived = waivers.own(loaded.files)
-    unset = sorted({param for rule in loaded.rules for param in rule.unset})
-    waits = f"; site values not set: {', '.join(unset)}" if unset else ""
-    facts = {fact for rule in loaded.own for fact in rule.facts()}
-    rules = {rule.id: rule for rule in loaded.rules}
-    notes = []
-    for waiver in waived:
-        trouble = troubled(waiver, rules, waiver.until)
-        if trouble is not None:
-            notes.append(f"{waiver.place}: warning: the waiver of {waiver.rule} has no effect: {trouble[1]}")
-    return json.dumps({
-        "head": f"{several(len(loaded.own), 'rule')}, {several(len(facts), 'fact')}{waits}",
-        "review": reviewed.review_notice(reviewed.unreviewed(loaded.files)),
-        "findings": [finding.plain() for finding in lint.findings(loaded, laid)],
-        "notes": notes,
-    })  # fmt: skip
+def _pairs(values: tuple[str, ...]) -> dict[str, str]:
+    if not values:
+        return {}
+    from rackcheck.session import cli_choices  # noqa: PLC0415  imports the inventory
+
+    return cli_choices.pairs(values)
 
 
 def _finding(row: Mapping[str, Any]) -> lint.LintFinding:

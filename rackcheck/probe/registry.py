@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path as File
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from rackcheck.base.program import PROBES
 from rackcheck.model.catalogue import Catalogue, Clash, Entry
@@ -24,6 +24,9 @@ from rackcheck.probe.group import Aggregate
 from rackcheck.probe.index import Declared, origin
 from rackcheck.probe.join import Join
 from rackcheck.probe.plan import Plan, plan
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "rackcheck.probes"
 
@@ -57,8 +60,10 @@ class Registry:
         return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons, spare)
 
 
-def points() -> list[EntryPoint]:
+def points() -> "list[EntryPoint]":
     """Return the packages with probes, rackcheck's own first."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  takes as long as all imports of this module
+
     return sorted(entry_points(group=GROUP), key=lambda p: (p.name != "builtin", p.name))
 
 
