@@ -18,6 +18,9 @@ SEAL = 32
 LARGEST = 32 << 20
 """Maximum size of a file in bytes."""
 
+RESERVE = 64 << 20
+"""Bytes that must stay free on the disk: what can be made again must not take the room of a run."""
+
 
 @dataclass(frozen=True)
 class SealedFiles:
@@ -47,8 +50,10 @@ class SealedFiles:
     def store(self, key: str, content: bytes) -> None:
         """Store a content; a full disk or a read-only home costs later commands time, and nothing else."""
         with suppress(OSError):
+            if len(content) >= LARGEST or not _has_room(self.folder, len(content)):
+                return
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if len(content) >= LARGEST or not _mine(self.folder.lstat()):
+            if not _mine(self.folder.lstat()):
                 return
             with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as fresh:
                 try:
@@ -71,6 +76,12 @@ class SealedFiles:
                 found.append((path.stat().st_mtime, path))
         for _, path in sorted(found)[: -self.most]:
             path.unlink(missing_ok=True)
+
+
+def _has_room(folder: Path, size: int) -> bool:
+    place = next(each for each in (folder, *folder.parents) if each.exists())
+    about = os.statvfs(place)
+    return about.f_bavail * about.f_frsize >= size + RESERVE
 
 
 def _mine(about: os.stat_result) -> bool:

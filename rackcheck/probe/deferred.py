@@ -1,6 +1,5 @@
 """Functions of probes that are imported when they are called first; what a probe declares is known without them."""
 
-import sys
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from importlib import import_module
@@ -29,9 +28,8 @@ class Deferred:
 
 @lru_cache(maxsize=4096)
 def _function(deferred: Deferred) -> Any:
-    fresh = deferred.module not in sys.modules
     module = import_module(deferred.module)
-    if fresh and program.changed(module.__file__ or ""):
+    if program.changed(module.__file__ or ""):
         raise ImportError(f"{deferred.module} was changed after rackcheck started; start it again")
     return reduce(_step, deferred.steps, getattr(module, deferred.name))
 

@@ -6,17 +6,21 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings import answering, os_probes
 
-from rackcheck.base import program
+from rackcheck.base import program, sealed_file
 from rackcheck.base.sealed_file import SealedFiles
 from rackcheck.model.documents import Walk
+from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.profile import Phase
 from rackcheck.model.question import Redfish
 from rackcheck.probe import deferred, index
+from rackcheck.probe.collect import collect
 from rackcheck.probe.deferred import Deferred
 from rackcheck.probe.derived import Derivation
 from rackcheck.probe.index import Declared
@@ -223,6 +227,16 @@ def test_without_a_place_for_the_index_the_modules_are_imported(
     registry.cache_clear()
 
 
+def test_on_a_disk_that_is_nearly_full_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = SealedFiles(tmp_path / "kept", b"kind\n", 3)
+    monkeypatch.setattr(sealed_file, "RESERVE", 1 << 60)
+    files.store("one", b"content")
+    assert not (tmp_path / "kept").exists()
+    monkeypatch.undo()
+    files.store("one", b"content")
+    assert files.load("one") == b"content"
+
+
 def test_old_indexes_give_way_to_new_ones(tmp_path: Path) -> None:
     files = SealedFiles(tmp_path / "kept", b"kind\n", 3)
     for number in range(5):
@@ -298,7 +312,7 @@ def test_a_broken_module_is_named_by_every_process_and_no_index_is_written(copie
             imported, _, broken = loaded(copied, tmp_path)
             assert imported > 300
             assert broken == "rackcheck_probes.os.zz_bad: RuntimeError: no luck"
-        assert not (tmp_path / "cache").exists()
+        assert not (tmp_path / "cache" / "probes").exists()
     finally:
         bad.unlink()
 
@@ -327,7 +341,7 @@ AGAIN = "from rackcheck_probes.cpu.cpu import cpu\nfrom rackcheck_probes.pcie.un
 
 CALL = """
 from rackcheck.probe.deferred import _function
-for name in ("hostname", "cpu"):
+for name in ("hostname", "cpu", "cpu"):
     probe = next(probe for probe in known.probes if probe.name == name)
     try:
         print(name, callable(_function(probe.parse)))
@@ -342,4 +356,16 @@ def test_a_function_is_not_called_if_its_module_was_changed_after_the_start(copi
     env = {**os.environ, "PYTHONPATH": str(copied), "RACKCHECK_HOME": str(tmp_path)}
     command = [sys.executable, "-c", SHOW.format(more="") + CALL]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-2:] == ["hostname True", "cpu ImportError"]
+    assert done.stdout.splitlines()[-3:] == ["hostname True", *["cpu ImportError"] * 2]
+
+
+def test_the_facts_of_a_parser_that_cannot_be_imported_are_unknown() -> None:
+    """An upgrade during a run may remove the module of a probe; no fact is absent, and none has a value, because of it."""
+    real = os_probes()["cpu"]
+    capture = answering(real, "CPU(s): 8\n")
+    gone = replace(real, parse=Deferred("rackcheck_probes.os.gone", real.name, ("parse",)))
+    failures: list[str] = []
+    readings = [leaf.reading for leaf in collect((gone,), capture, "time", failures=failures).values()]
+    assert readings
+    assert all(isinstance(reading, Unknown) and reading.reason is Reason.UNPARSABLE for reading in readings)
+    assert failures == [real.name], "the facts of this node are not kept"
