@@ -70,7 +70,7 @@ def points() -> "list[EntryPoint]":
 @cache
 def only_own() -> bool:
     """Whether the probes of rackcheck are the only ones that are installed."""
-    return [point.value for point in points()] == [PROBES]
+    return {point.value for point in points()} == {PROBES}
 
 
 def is_own(catalogue: Catalogue) -> bool:
@@ -87,7 +87,7 @@ def registry() -> Registry:
     loading = _Loading()
     for point in points():
         own = point.value == PROBES
-        kept = index.load() if own else None
+        kept = index.load() if own and not loading.probes else None  # else, other probes may have the same facts
         if kept is not None:
             loading.add(kept)
             continue

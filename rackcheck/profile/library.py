@@ -24,7 +24,7 @@ from rackcheck.profile import profile_form
 from rackcheck.profile.compile import compile_profile, read_profile
 from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, read
 from rackcheck.profile.inheritance import layers
-from rackcheck.profile.kept_profiles import COMPILED, FileRead, Kept, kept
+from rackcheck.profile.kept_profiles import COMPILED, FileRead, Kept, Reread, kept
 from rackcheck.profile.layers import Layers, did_you_mean, entries, texts, word
 from rackcheck.profile.schema import sources as sources_schema
 from rackcheck.profile.schema_check import conform
@@ -123,10 +123,11 @@ def load(
     A profile that was loaded before from the same files is read from the user's cache.
     """
     found = find(name, extra)
-    place = _place(COMPILED, found, values or {}) if is_own(catalogue) else None
-    compiled = None if place is None else _kept(place, found, extra)
+    head = _file("", found.path)
+    place = _place(COMPILED, found, head, values or {}) if is_own(catalogue) else None
+    compiled = None if place is None else _kept(place, partial(_reread, found, head, extra))
     if compiled is None:
-        compiled, _, read_files = _load(found, catalogue, values or {}, extra)
+        compiled, _, read_files = _load(found, head, catalogue, values or {}, extra)
         if place is not None:
             _keep(place, compiled, read_files)
     return replace(compiled, meant=_meant(found.name, extra)) if compiled.fragment else compiled
@@ -137,7 +138,7 @@ def load_laid(
 ) -> tuple[Profile, Layers]:
     """Load a profile, and return it with the layers it was merged from; raises UserError or BadFile."""
     found = find(name, extra)
-    compiled, laid, _ = _load(found, catalogue, values or {}, extra)
+    compiled, laid, _ = _load(found, _file("", found.path), catalogue, values or {}, extra)
     return replace(compiled, meant=_meant(found.name, extra) if compiled.fragment else ""), laid
 
 
@@ -155,12 +156,13 @@ def result(
     then not called. Raises UserError or BadFile as `load_laid` does, and what `make` raises.
     """
     found = find(name, extra)
-    place = _place(use, found, values)
-    known = None if place is None else place.load(partial(_reread, found, extra))
+    head = _file("", found.path)
+    place = _place(use, found, head, values)
+    known = None if place is None else place.load(partial(_reread, found, head, extra))
     if known is not None:
         return known[0]
     all_facts = catalogue()
-    compiled, laid, came = _load(found, all_facts, values, extra)
+    compiled, laid, came = _load(found, head, all_facts, values, extra)
     made = make(compiled, laid)
     if place is not None and is_own(all_facts) and all(rule.called is None for rule in compiled.rules):
         place.store(came, made)
@@ -168,12 +170,15 @@ def result(
 
 
 def _load(
-    found: ProfileFile, catalogue: Catalogue, values: Mapping[str, str], extra: Sequence[Path]
+    found: ProfileFile, head: FileRead, catalogue: Catalogue, values: Mapping[str, str], extra: Sequence[Path]
 ) -> tuple[Profile, Layers, list[FileRead]]:
-    """Load a profile from its files, and return it with its layers and all files that were read."""
+    """Load a profile from its files, and return it with its layers and all files that were read.
+
+    `head` is its own file, which is read once: it may be a pipe.
+    """
     came: list[FileRead] = []
     problems: list[Problem] = []
-    table = _read("", found.path, came, problems)
+    table = _read(head, came, problems)
     if found.origin != "file" and word(table, "profile") != found.name:
         message = f"the file is {found.path.name}, but its profile is called {word(table, 'profile')}"
         raise BadFile([Problem(table.items["profile"].place, message)])
@@ -181,7 +186,7 @@ def _load(
 
     def below(wanted: str, place: SourcePlace) -> YamlMapping:
         try:
-            read_now = _read(wanted, _below_path(wanted, found, extra), came, problems)
+            read_now = _read(_file(wanted, _below_path(wanted, found, extra)), came, problems)
         except UserError as error:
             raise error if isinstance(error, BadFile) else BadFile([Problem(place, str(error))]) from None
         refs.update(_refs(read_now))
@@ -265,8 +270,7 @@ def text_of(path: Path) -> str:
     return safe_read.text(path, SIZE)
 
 
-def _read(wanted: str, path: Path, came: list[FileRead], problems: list[Problem]) -> YamlMapping:
-    file = _file(wanted, path)
+def _read(file: FileRead, came: list[FileRead], problems: list[Problem]) -> YamlMapping:
     came.append(file)
     table, wrong = _parsed(file.text, file.shown, ours=file.ours)
     problems += wrong
@@ -297,20 +301,20 @@ def _beside(found: ProfileFile, extra: Sequence[Path]) -> list[FileRead]:
     return [*(file for file in sources if file is not None), FileRead(BUILT_IN, BUILT_IN, True, text_of(built_in))]
 
 
-def _reread(found: ProfileFile, extra: Sequence[Path], wanted: Sequence[str]) -> list[FileRead]:
-    """Read the files of a profile again, in the order in which `_load` read them."""
+def _reread(found: ProfileFile, head: FileRead, extra: Sequence[Path], wanted: Sequence[str]) -> list[FileRead]:
+    """Read the files below a profile's own file again, in the order in which `_load` read them."""
     names = [name for name in wanted if name not in {SOURCES, BUILT_IN}]
-    own = [_file(name, _below_path(name, found, extra) if name else found.path) for name in names]
+    own = [_file(name, _below_path(name, found, extra)) if name else head for name in names]
     return [*own, *_beside(found, extra)]
 
 
-def _place(use: str, found: ProfileFile, values: Mapping[str, str]) -> Kept | None:
-    return kept(use, "" if found.origin == "file" else found.name, _file("", found.path), values)
+def _place(use: str, found: ProfileFile, head: FileRead, values: Mapping[str, str]) -> Kept | None:
+    return kept(use, "" if found.origin == "file" else found.name, head, values)
 
 
-def _kept(place: Kept, found: ProfileFile, extra: Sequence[Path]) -> Profile | None:
+def _kept(place: Kept, reread: Reread) -> Profile | None:
     """Return the profile that is kept at a place, with the texts of its files; None if there is none."""
-    known = place.load(partial(_reread, found, extra))
+    known = place.load(reread)
     if known is None:
         return None
     body, came = known

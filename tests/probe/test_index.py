@@ -351,6 +351,17 @@ for name in ("hostname", "cpu", "cpu"):
 """
 
 
+def test_an_entry_point_that_is_installed_twice_changes_nothing(copied: Path, tmp_path: Path) -> None:
+    _, names, broken = loaded(copied, tmp_path)
+    info = tmp_path / "site" / "again-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: again\nVersion: 1\n")
+    for name in ("zz", "aa"):
+        (info / "entry_points.txt").write_text(f"[rackcheck.probes]\n{name} = rackcheck_probes\n")
+        more = f"import sys; sys.path.insert(0, {str(info.parent)!r})"
+        assert loaded(copied, tmp_path, more)[1:] == (names, broken)
+
+
 def test_a_function_is_not_called_if_its_module_was_changed_after_the_start(copied: Path, tmp_path: Path) -> None:
     loaded(copied, tmp_path)
     env = {**os.environ, "PYTHONPATH": str(copied), "RACKCHECK_HOME": str(tmp_path)}

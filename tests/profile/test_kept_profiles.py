@@ -1,6 +1,9 @@
 """Kept profiles are those that their files give: whatever happens to a file, no rule is another one."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
@@ -263,12 +266,25 @@ SHAPES: dict[str, Callable[[dict[str, object]], object]] = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sealed_file_of_another_shape_is_not_used(shape: str, own: Path) -> None:
     found = library.find("own", (own,))
-    place = library._place(kept_profiles.COMPILED, found, {})
+    head = library._file("", found.path)
+    place = library._place(kept_profiles.COMPILED, found, head, {})
     assert place is not None
-    body, came = place.load(partial(library._reread, found, (own,))) or ("", ())
+    body, came = place.load(partial(library._reread, found, head, (own,))) or ("", ())
     cited, _, text = body.partition("\n")
     place.store(came, f"{cited}\n{json.dumps(SHAPES[shape](json.loads(text)))}")
     assert compiled("own", own)[1]
+
+
+def test_a_profile_in_a_pipe_is_read_once(own: Path, home: Path) -> None:
+    env = {**os.environ, "RACKCHECK_HOME": str(home / "home")}
+    for words in ("profile check /dev/stdin", "profile show /dev/stdin"):
+        seen = []
+        for _ in range(2):
+            command = f"sed 's/, refs.*]//; /include/d' {own}/own.yaml | {sys.executable} -m rackcheck {words}"
+            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=env)
+            assert done.returncode in {0, 1}, done.stderr
+            seen.append((done.returncode, done.stdout))
+        assert seen[0] == seen[1]
 
 
 COMMANDS = (
