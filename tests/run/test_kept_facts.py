@@ -345,7 +345,7 @@ def test_a_command_prints_the_same_bytes_from_kept_facts_and_none_are_kept_if_th
     run = rack_runs.folder() / "first"
     monkeypatch.setenv(kept_facts.OFF, "0")
     without = rackcheck("runs", "show", run, "--json").out
-    assert not (tmp_path / "cache").exists()
+    assert not (tmp_path / "cache" / "facts").exists()
     monkeypatch.delenv(kept_facts.OFF)
     assert rackcheck("runs", "show", run, "--json").out == without
     assert rackcheck("runs", "show", run, "--json").out == without
