@@ -31,6 +31,8 @@ faults:
 COMMANDS = {
     "--help": ["--help"],
     "runs list": ["runs", "list"],
+    "profile list": ["profile", "list"],
+    "probe list": ["probe", "list"],
     "profile check h100-dgx": ["profile", "check", "h100-dgx"],
     "runs show": ["runs", "show", "RUN"],
     "report --format json": ["report", "RUN", "--format", "json", "-o", "-"],

@@ -11,7 +11,6 @@ import click
 from rackcheck import __version__
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
-from rackcheck.cli.accept import added
 from rackcheck.cli.interrupt import stopped_by_ctrl_c
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import Plane
@@ -180,6 +179,8 @@ def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> 
         note(left_of(ready.folder) + (f"; not added to acceptance {joined.name}" if joined is not None else ""))
         return unless_lost(exit_code(summary, strict=given.strict), lost=True)
     if joined is not None:
+        from rackcheck.cli.accept import added  # noqa: PLC0415  imports the reports
+
         added(joined, store.find(str(ready.folder)))
         note(f"added to acceptance {joined.name}: rackcheck accept show {joined.name}")
     if not quiet:

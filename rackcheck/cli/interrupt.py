@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from rackcheck.session.output import note
-
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end a run."""
 
@@ -18,6 +16,8 @@ Handler = Callable[[int, FrameType | None], Any] | int | None
 @contextmanager
 def stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
     """On the first Ctrl-C set `stop`, so that the run ends cleanly; the second Ctrl-C ends it immediately."""
+    from rackcheck.session.output import note  # noqa: PLC0415  imports the views, which help does not need
+
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck.model.fact import Plane
-from rackcheck.session.cli_choices import LONGEST_WAIT
+from rackcheck.session.limits import LONGEST_WAIT
 from rackcheck.session.output import note
 
 F = TypeVar("F", bound=Callable[..., object])

@@ -1,5 +1,6 @@
 """`rackcheck profile list`: the profiles, and separately the fragments that profiles can include."""
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,8 +10,11 @@ import click
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.tables import wrapped
+from rackcheck.model.catalogue import Catalogue
+from rackcheck.model.profile import Profile
 from rackcheck.profile import library
 from rackcheck.profile.inheritance import is_fragment
+from rackcheck.profile.layers import Layers
 from rackcheck.session.output import print_lines, width
 from rackcheck.session.registry_loading import known
 from rackcheck.views import machine
@@ -51,12 +55,20 @@ def command(folders: tuple[Path, ...], as_json: bool) -> None:
 
 
 def _row(found: library.ProfileFile, folders: tuple[Path, ...]) -> ProfileRow:
+    def catalogue() -> Catalogue:
+        return known().catalogue
+
     try:
-        loaded, laid = library.load_laid(str(found.path), known().catalogue, None, folders)
+        text = library.result("row", str(found.path), {}, folders, catalogue, _words)
     except UserError as error:
         return ProfileRow(found.name, "profile", "?", "?", found.origin, f"cannot be used: {_short(error)}")
+    kind, version, rules, title = json.loads(text)
+    return ProfileRow(found.name, kind, version, rules, found.origin, title)
+
+
+def _words(loaded: Profile, laid: Layers) -> str:
     kind = "fragment" if is_fragment(laid.head) else "profile"
-    return ProfileRow(found.name, kind, loaded.version, str(len(loaded.own)), found.origin, loaded.title)
+    return json.dumps([kind, loaded.version, str(len(loaded.own)), loaded.title])
 
 
 def _short(error: UserError) -> str:

@@ -10,10 +10,8 @@ from rackcheck.cli import options
 from rackcheck.cli.tables import table
 from rackcheck.evaluate.verdict import Status
 from rackcheck.run import store
-from rackcheck.run.engine import replay
 from rackcheck.run.index import catching, file, queries
 from rackcheck.session.output import is_plain, note, print_lines, width
-from rackcheck.session.stored import stored_job
 from rackcheck.views import machine, terminal
 from rackcheck.views.summary import exit_code, summarize
 from rackcheck.views.terminal import Line
@@ -127,6 +125,9 @@ def rebuild(as_json: bool) -> None:
 @options.json_option
 def show(run: str, every: bool, as_json: bool) -> int:
     """Show a stored run, judged again from its raw answers; exits with the status of the run."""
+    from rackcheck.run.engine import replay  # noqa: PLC0415  a list of runs needs neither transports nor profiles
+    from rackcheck.session.stored import stored_job  # noqa: PLC0415
+
     try:
         stored = store.find(run)
     except (UserError, OSError):

@@ -6,23 +6,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path as File
 from types import ModuleType
+from typing import TYPE_CHECKING
 
+from rackcheck.base.program import PROBES
 from rackcheck.model.catalogue import Catalogue, Clash, Entry
 from rackcheck.model.fact import Plane
 from rackcheck.model.path import Path
 from rackcheck.model.path import parse as parse_path
 from rackcheck.model.profile import Phase, Profile
 from rackcheck.model.sibling_silence import ENTRY
+from rackcheck.probe import index
 from rackcheck.probe.compare import Comparison
 from rackcheck.probe.contract import AnyProbe, Probe, names
 from rackcheck.probe.group import Aggregate
+from rackcheck.probe.index import Declared, origin
 from rackcheck.probe.join import Join
 from rackcheck.probe.plan import Plan, plan
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 GROUP = "rackcheck.probes"
+
+GIVERS = (Probe, Join, Aggregate, Comparison)
 
 
 @dataclass(frozen=True)
@@ -52,11 +60,37 @@ class Registry:
         return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons, spare)
 
 
+def points() -> "list[EntryPoint]":
+    """Return the packages with probes, rackcheck's own first."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  takes as long as all imports of this module
+
+    return sorted(entry_points(group=GROUP), key=lambda p: (p.name != "builtin", p.name))
+
+
+@cache
+def only_own() -> bool:
+    """Whether the probes of rackcheck are the only ones that are installed."""
+    return {point.value for point in points()} == {PROBES}
+
+
+def is_own(catalogue: Catalogue) -> bool:
+    """Whether a catalogue is that of the registry, and the registry has all probes of rackcheck and no others."""
+    if not registry.cache_info().currsize:
+        return False
+    known = registry()
+    return catalogue is known.catalogue and not known.broken and only_own()
+
+
 @cache
 def registry() -> Registry:
     """Load all probes once; a module that fails is reported, and only the probes of that module are missing."""
     loading = _Loading()
-    for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name != "builtin", p.name)):
+    for point in points():
+        own = point.value == PROBES
+        kept = index.load() if own and not loading.probes else None  # else, other probes may have the same facts
+        if kept is not None:
+            loading.add(kept)
+            continue
         with loading.recording(point.value):
             package = point.load()
             loading.take(package)
@@ -67,6 +101,8 @@ def registry() -> Registry:
             for module in sorted(found, key=_called):
                 with loading.recording(module.__name__):
                     loading.take(module)
+        if own and not loading.broken:
+            index.store(loading.declared)
     loading.bind()
     return Registry(
         tuple(loading.probes.values()),
@@ -91,7 +127,7 @@ def modules(package: str, places: Iterable[str]) -> Iterator[str]:
 
 def _called(module: ModuleType) -> str:
     """Return the name by which a module is sorted: FOLDER_NAME if its probe or derivation is named so, else NAME."""
-    held = {each.name for each in vars(module).values() if isinstance(each, Probe | Join | Aggregate | Comparison)}
+    held = {each.name for each in vars(module).values() if isinstance(each, GIVERS)}
     own, *longer = names(module.__name__)
     return next((name for name in longer if name in held), own)
 
@@ -107,6 +143,7 @@ class _Loading:
         self.comparisons: dict[int, Comparison] = {}
         self.broken: list[str] = []
         self._names: set[str] = set()
+        self._indexed: frozenset[tuple[str, str]] = frozenset()
         self._unbound: dict[int, Join] = {}
         self._unbound_gatherings: dict[int, Aggregate] = {}
         self._unbound_comparisons: dict[int, Comparison] = {}
@@ -121,9 +158,29 @@ class _Loading:
         except Exception as error:  # noqa: BLE001
             self.broken.append(f"{name}: {type(error).__name__}: {error}")
 
+    @property
+    def declared(self) -> Declared:
+        """What was taken from modules so far; derivations are not bound."""
+        return Declared(
+            tuple(self.probes.values()),
+            tuple(self._unbound.values()),
+            tuple(self._unbound_gatherings.values()),
+            tuple(self._unbound_comparisons.values()),
+        )
+
+    def add(self, known: Declared) -> None:
+        """Add what rackcheck's own modules declare, as if these modules were taken."""
+        self._indexed = frozenset(map(origin, known.givers))
+        self._add(entry for probe in known.probes for entry in probe.entries())
+        self.probes |= {id(probe): probe for probe in known.probes}
+        self._names |= {probe.name for probe in known.probes}
+        self._unbound |= {id(v): v for v in known.joins}
+        self._unbound_gatherings |= {id(v): v for v in known.gatherings}
+        self._unbound_comparisons |= {id(v): v for v in known.comparisons}
+
     def take(self, module: ModuleType) -> None:
         """Add a module's probes, or none of them; a probe that is re-exported by another module is added only once."""
-        values = list(vars(module).values())
+        values = [v for v in vars(module).values() if isinstance(v, GIVERS) and origin(v) not in self._indexed]
         probes = {id(v): v for v in values if isinstance(v, Probe) and id(v) not in self.probes}
         names: set[str] = set()
         for probe in probes.values():

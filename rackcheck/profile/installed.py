@@ -1,16 +1,21 @@
 """Finds the Python rules of installed packages, by entry point, for profiles that call them."""
 
 from dataclasses import replace
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from rackcheck.model.python_rule import Called
 from rackcheck.profile.layers import did_you_mean
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "rackcheck.rules"
 
 
 def called(name: str) -> Called:
     """Return the rule of this name, with its package; raises LookupError, with a message, if it cannot be loaded."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  few profiles call rules in Python
+
     points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, _package(point)))
     found = [point for point in points if point.name == name]
     if not found:
@@ -29,6 +34,6 @@ def called(name: str) -> Called:
     raise LookupError(f"{point.value} of {_package(point)} is not a rule: `@rackcheck.rule(facts=…)` makes one")
 
 
-def _package(point: EntryPoint) -> str:
+def _package(point: "EntryPoint") -> str:
     """Return the name and version of the package that offers a rule: another version may judge differently."""
     return f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.module

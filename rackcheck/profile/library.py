@@ -1,10 +1,12 @@
 """Finds profiles in the profile folders, and loads them with their parents, fragments and sources."""
 
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,9 +19,12 @@ from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Profile, Source
 from rackcheck.model.regex import regex
+from rackcheck.probe.registry import is_own
+from rackcheck.profile import profile_form
 from rackcheck.profile.compile import compile_profile, read_profile
 from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, read
 from rackcheck.profile.inheritance import layers
+from rackcheck.profile.kept_profiles import COMPILED, FileRead, Kept, Reread, kept
 from rackcheck.profile.layers import Layers, did_you_mean, entries, texts, word
 from rackcheck.profile.schema import sources as sources_schema
 from rackcheck.profile.schema_check import conform
@@ -113,8 +118,19 @@ def find(name: str, extra: Sequence[Path] = ()) -> ProfileFile:
 def load(
     name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
 ) -> Profile:
-    """Load a profile with its parents and fragments; raises UserError or BadFile."""
-    return load_laid(name, catalogue, values, extra)[0]
+    """Load a profile with its parents and fragments; raises UserError or BadFile.
+
+    A profile that was loaded before from the same files is read from the user's cache.
+    """
+    found = find(name, extra)
+    head = _file("", found.path)
+    place = _place(COMPILED, found, head, values or {}) if is_own(catalogue) else None
+    compiled = None if place is None else _kept(place, partial(_reread, found, head, extra))
+    if compiled is None:
+        compiled, _, read_files = _load(found, head, catalogue, values or {}, extra)
+        if place is not None:
+            _keep(place, compiled, read_files)
+    return replace(compiled, meant=_meant(found.name, extra)) if compiled.fragment else compiled
 
 
 def load_laid(
@@ -122,18 +138,55 @@ def load_laid(
 ) -> tuple[Profile, Layers]:
     """Load a profile, and return it with the layers it was merged from; raises UserError or BadFile."""
     found = find(name, extra)
-    files: dict[str, str] = {}
+    compiled, laid, _ = _load(found, _file("", found.path), catalogue, values or {}, extra)
+    return replace(compiled, meant=_meant(found.name, extra) if compiled.fragment else ""), laid
+
+
+def result(
+    use: str,
+    name: str,
+    values: Mapping[str, str],
+    extra: Sequence[Path],
+    catalogue: Callable[[], Catalogue],
+    make: Callable[[Profile, Layers], str],
+) -> str:
+    """Return the text that `make` makes of a profile and its layers, and of nothing else but the program.
+
+    A text that was made before from the same files for the same `use` is read from the user's cache; `catalogue` is
+    then not called. Raises UserError or BadFile as `load_laid` does, and what `make` raises.
+    """
+    found = find(name, extra)
+    head = _file("", found.path)
+    place = _place(use, found, head, values)
+    known = None if place is None else place.load(partial(_reread, found, head, extra))
+    if known is not None:
+        return known[0]
+    all_facts = catalogue()
+    compiled, laid, came = _load(found, head, all_facts, values, extra)
+    made = make(compiled, laid)
+    if place is not None and is_own(all_facts) and all(rule.called is None for rule in compiled.rules):
+        place.store(came, made)
+    return made
+
+
+def _load(
+    found: ProfileFile, head: FileRead, catalogue: Catalogue, values: Mapping[str, str], extra: Sequence[Path]
+) -> tuple[Profile, Layers, list[FileRead]]:
+    """Load a profile from its files, and return it with its layers and all files that were read.
+
+    `head` is its own file, which is read once: it may be a pipe.
+    """
+    came: list[FileRead] = []
     problems: list[Problem] = []
-    table = _read(found.path, files, problems)
+    table = _read(head, came, problems)
     if found.origin != "file" and word(table, "profile") != found.name:
         message = f"the file is {found.path.name}, but its profile is called {word(table, 'profile')}"
         raise BadFile([Problem(table.items["profile"].place, message)])
     refs = set(_refs(table))
 
     def below(wanted: str, place: SourcePlace) -> YamlMapping:
-        beside = found.path.parent / f"{wanted}.yaml"
         try:
-            read_now = _read(beside if beside.is_file() else find(wanted, extra).path, files, problems)
+            read_now = _read(_file(wanted, _below_path(wanted, found, extra)), came, problems)
         except UserError as error:
             raise error if isinstance(error, BadFile) else BadFile([Problem(place, str(error))]) from None
         refs.update(_refs(read_now))
@@ -144,14 +197,15 @@ def load_laid(
     except BadFile as error:  # all problems are reported at once
         raise BadFile([*problems, *error.problems]) from None
     known: dict[str, Source] = {}
-    for folder in dict.fromkeys((found.path.parent, *(f for _, f in folders(extra)))):
-        for source in _sources(folder / SOURCES):
-            known.setdefault(source.id, source)
-    compiled = compile_profile(laid, catalogue, known, values or {}, problems)
+    beside = _beside(found, extra)
+    for file in beside:
+        if file.wanted == SOURCES:
+            for source in _sources_found(file.text, file.shown, ours=file.ours):
+                known.setdefault(source.id, source)
+    compiled = compile_profile(laid, catalogue, known, values, problems)
     # Sources of rules that a child drops or changes are kept for its parent: each stored file must load by itself.
     cited = [known[ref] for ref in sorted(refs) if ref in known]
-    meant = _meant(found.name, extra) if compiled.fragment else ""
-    return replace(compiled, files={**files, SOURCES: _cited(cited)}, meant=meant), laid
+    return _with_files(compiled, came, _cited(cited)), laid, [*came, *beside]
 
 
 def _built_in(catalogue: Catalogue) -> YamlMapping | None:
@@ -206,9 +260,7 @@ def _refs(table: YamlMapping) -> Iterator[str]:
 
 
 def _cited(sources: Iterable[Source]) -> str:
-    """Return the text of a sources file that contains the sources which a profile cites."""
-    import json  # noqa: PLC0415  a JSON text is a YAML text
-
+    """Return the text of a sources file that contains the sources which a profile cites; a JSON text is a YAML text."""
     listed = {s.id: {name: getattr(s, name) for name in _SOURCE} for s in sources}
     return json.dumps({"rackcheck": 1, "sources": listed}, indent=1, ensure_ascii=False) + "\n"
 
@@ -218,17 +270,70 @@ def text_of(path: Path) -> str:
     return safe_read.text(path, SIZE)
 
 
-def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> YamlMapping:
-    text = text_of(path)
-    table, wrong = _parsed(text, _shown(path), ours=_ships(path) or _shipped(path.name) == text)
+def _read(file: FileRead, came: list[FileRead], problems: list[Problem]) -> YamlMapping:
+    came.append(file)
+    table, wrong = _parsed(file.text, file.shown, ours=file.ours)
     problems += wrong
     name = word(table, "profile")
     if f"{name}.yaml" == SOURCES:
         raise BadFile(
             [Problem(table.items["profile"].place, f"a profile must not be called {name}: {SOURCES} is for sources")]
         )
-    files[f"{name}.yaml"] = text
     return table
+
+
+def _file(wanted: str, path: Path) -> FileRead:
+    text = text_of(path)
+    return FileRead(wanted, _shown(path), _ships(path) or _shipped(path.name) == text, text)
+
+
+def _below_path(wanted: str, found: ProfileFile, extra: Sequence[Path]) -> Path:
+    """Return the file of a parent or fragment: the one beside the profile, else the one in the profile folders."""
+    beside = found.path.parent / f"{wanted}.yaml"
+    return beside if beside.is_file() else find(wanted, extra).path
+
+
+def _beside(found: ProfileFile, extra: Sequence[Path]) -> list[FileRead]:
+    """Read the files of sources that a profile may cite, the first folder counts, and the built-in rules."""
+    places = dict.fromkeys((found.path.parent, *(folder for _, folder in folders(extra))))
+    sources = [_source_file(folder / SOURCES) for folder in places]
+    built_in = shipped("profiles") / BUILT_IN
+    return [*(file for file in sources if file is not None), FileRead(BUILT_IN, BUILT_IN, True, text_of(built_in))]
+
+
+def _reread(found: ProfileFile, head: FileRead, extra: Sequence[Path], wanted: Sequence[str]) -> list[FileRead]:
+    """Read the files below a profile's own file again, in the order in which `_load` read them."""
+    names = [name for name in wanted if name not in {SOURCES, BUILT_IN}]
+    own = [_file(name, _below_path(name, found, extra)) if name else head for name in names]
+    return [*own, *_beside(found, extra)]
+
+
+def _place(use: str, found: ProfileFile, head: FileRead, values: Mapping[str, str]) -> Kept | None:
+    return kept(use, "" if found.origin == "file" else found.name, head, values)
+
+
+def _kept(place: Kept, reread: Reread) -> Profile | None:
+    """Return the profile that is kept at a place, with the texts of its files; None if there is none."""
+    known = place.load(reread)
+    if known is None:
+        return None
+    body, came = known
+    cited, _, compiled = body.partition("\n")
+    try:
+        profile = profile_form.loads(compiled)
+        return _with_files(profile, came, json.loads(cited))
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
+def _keep(place: Kept, compiled: Profile, came: Sequence[FileRead]) -> None:
+    with suppress(TypeError, ValueError):  # a rule in Python has no form
+        place.store(came, f"{json.dumps(compiled.files[SOURCES])}\n{profile_form.dumps(compiled)}")
+
+
+def _with_files(compiled: Profile, came: Iterable[FileRead], cited: str) -> Profile:
+    own = {f"{file.wanted or compiled.name}.yaml": file.text for file in came if file.wanted not in {SOURCES, BUILT_IN}}
+    return replace(compiled, files={**own, SOURCES: cited})
 
 
 @lru_cache(maxsize=256)
@@ -262,13 +367,13 @@ def _shown(path: Path) -> str:
         return path.name
 
 
-def _sources(path: Path) -> Iterator[Source]:
+def _source_file(path: Path) -> FileRead | None:
     try:
         if not path.is_file():
-            return
+            return None
     except OSError:  # this login cannot enter the folder: `closed` reports the folder
-        return
-    yield from _sources_found(text_of(path), _shown(path), ours=_ships(path))
+        return None
+    return FileRead(SOURCES, _shown(path), _ships(path), text_of(path))
 
 
 @lru_cache(maxsize=16)

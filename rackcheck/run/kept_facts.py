@@ -19,23 +19,23 @@ import stat
 import sys
 import tempfile
 import threading
-import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import rackcheck
 from rackcheck.base import safe_read, state
+from rackcheck.base.program import PROBES
+from rackcheck.base.program import digest as _code
 from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node
 from rackcheck.model.tree import Tree
 from rackcheck.probe.contract import Probe
+from rackcheck.probe.index import own_readers
 from rackcheck.probe.join import Join
 from rackcheck.probe.plan import Plan
 from rackcheck.run.event import Answered
@@ -53,8 +53,6 @@ PRUNE_EACH = 64
 FORMAT = b"rackcheck facts 2\n"
 OFF = "RACKCHECK_KEPT_FACTS"
 """With the value `0` of this environment variable, no facts are kept and none are read."""
-
-BUILT_IN = "rackcheck_probes"
 
 
 @dataclass
@@ -244,7 +242,7 @@ def _key(plan: Plan, node: Node, came: Sequence[Answered]) -> str | None:
     """Return the name of the file with a node's facts; None if the facts are not kept."""
     if not came:
         return None
-    own, code = _own_givers(), _code()
+    own, code = _own_givers() | own_readers(), _code()
     givers: tuple[Probe[Any] | Join, ...] = (*plan.probes, *plan.joins)
     if not code or not all(id(_reader(giver)) in own for giver in givers):
         return None
@@ -265,7 +263,7 @@ def _key(plan: Plan, node: Node, came: Sequence[Answered]) -> str | None:
 @cache
 def _own_givers() -> frozenset[int]:
     """Return the identities of the readers in rackcheck's own modules, which live as long as the process."""
-    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == BUILT_IN]
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == PROBES]
     held = (each for module in modules for each in vars(module).values())
     return frozenset(id(_reader(each)) for each in held if isinstance(each, Probe | Join))
 
@@ -273,30 +271,3 @@ def _own_givers() -> frozenset[int]:
 def _reader(giver: Probe[Any] | Join) -> object:
     """Return what makes the facts: a probe itself, and of a join, which is copied to be bound, its function."""
     return giver if isinstance(giver, Probe) else giver.function
-
-
-STARTED = time.time() - time.process_time() - 2
-"""A time shortly before this process began to load the program."""
-
-
-@cache
-def _code() -> str:
-    """Return a digest of the program: all files of its packages, Python, and the constants of NVML.
-
-    Return an empty text if the program is not in folders, cannot be read, or was changed after this process started:
-    the files are then not the code that runs.
-    """
-    digest = hashlib.blake2b(sys.version.encode(), digest_size=24)
-    try:
-        digest.update(version("nvidia-ml-py").encode())
-        for package in (rackcheck.__name__, BUILT_IN):
-            files = [path for place in sys.modules[package].__path__ for path in Path(place).rglob("*")]
-            sources = sorted(path for path in files if path.is_file() and path.parent.name != "__pycache__")
-            if not sources or any(path.stat().st_ctime > STARTED for path in sources):
-                return ""
-            for path in sources:
-                digest.update(f"{path}\0".encode())
-                digest.update(hashlib.blake2b(path.read_bytes()).digest())
-    except (OSError, KeyError, PackageNotFoundError):
-        return ""
-    return digest.hexdigest()

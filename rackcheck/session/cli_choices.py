@@ -18,9 +18,6 @@ from rackcheck.signoff import waivers
 PLANES = frozenset({Plane.OS, Plane.BMC})
 """The planes that are read by default."""
 
-LONGEST_WAIT = 86_400
-"""Maximum number of seconds between two readings, and maximum duration of a run in seconds."""
-
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

@@ -17,7 +17,7 @@ from rackcheck.run import store, stored_forms
 from rackcheck.run.event import RunStarted
 from rackcheck.run.job import Again, Job
 from rackcheck.run.kept_facts import kept_facts
-from rackcheck.session import cli_choices
+from rackcheck.session.limits import LONGEST_WAIT
 from rackcheck.session.registry_loading import known
 from rackcheck.signoff import waivers
 
@@ -45,8 +45,8 @@ def stored_job(
         phases = frozenset(map(Phase, stored_forms.words_of(head, "phases")))
         nodes = stored_nodes(stored)
         again = head.get("again")
-        if again is not None and (type(again) not in (int, float) or not 1 <= again <= cli_choices.LONGEST_WAIT):
-            raise TypeError(f"`again` is not a number of seconds from 1 to {cli_choices.LONGEST_WAIT}: {again!r:.80}")
+        if again is not None and (type(again) not in (int, float) or not 1 <= again <= LONGEST_WAIT):
+            raise TypeError(f"`again` is not a number of seconds from 1 to {LONGEST_WAIT}: {again!r:.80}")
         others = tuple(
             Seat(*(stored_forms.word(doc, word) for word in ("name", "role", "rack"))) for doc in head.get("others", ())
         )

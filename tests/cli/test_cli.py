@@ -295,8 +295,10 @@ def test_an_audit_leaves_nothing_on_the_machine(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     before = seen()
     rackcheck("audit", "-p", "linux-server", "-q", "-o", tmp_path / "run" / "it")
-    new = {path for path, _ in seen() - before if "sshd" not in path} - {str(tmp_path / "run")}
+    own = tmp_path / "home"  # rackcheck's own folder, in which a run would be stored without `-o`
+    new = {path for path, _ in seen() - before if "sshd" not in path} - {str(tmp_path / "run"), str(own)}
     assert new == set()
+    assert {path.name for path in own.glob("*")} <= {"cache"}
     left = subprocess.run(["pgrep", "-g", "0", "-f", "timeout -k 2"], capture_output=True, text=True, check=False)
     assert left.stdout == ""
 

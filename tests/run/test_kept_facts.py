@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mockup_server import WatchedRack as Rack
 
+from rackcheck.base import program
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
@@ -157,9 +158,9 @@ def test_a_changed_file_of_the_program_changes_the_digest_of_the_program(
     own = place / "deep" / "parser.py"
     own.write_text("one")
     monkeypatch.setattr("rackcheck.__path__", [str(place)])
-    assert kept_facts._code.__wrapped__() == "", "a file that is newer than this process"
-    monkeypatch.setattr(kept_facts, "STARTED", math.inf)
-    code = kept_facts._code.__wrapped__
+    assert program.digest.__wrapped__() == "", "a file that is newer than this process"
+    monkeypatch.setattr(program, "STARTED", math.inf)
+    code = program.digest.__wrapped__
     before = code()
     (place / "__pycache__").mkdir()
     (place / "__pycache__" / "parser.pyc").write_text("compiled")
@@ -464,7 +465,7 @@ def test_a_command_prints_the_same_bytes_from_kept_facts_and_none_are_kept_if_th
     run = rack_runs.folder() / "first"
     monkeypatch.setenv(kept_facts.OFF, "0")
     without = rackcheck("runs", "show", run, "--json").out
-    assert not (tmp_path / "cache").exists()
+    assert not (tmp_path / "cache" / "facts").exists()
     monkeypatch.delenv(kept_facts.OFF)
     assert rackcheck("runs", "show", run, "--json").out == without
     assert rackcheck("runs", "show", run, "--json").out == without

@@ -6,11 +6,32 @@ from importlib.util import find_spec
 from pathlib import Path
 from zlib import compress
 
+from rackcheck.base import program, state
+from rackcheck.base.sealed_file import SealedFiles
 from rackcheck.probe.tree_shaking import needed
 
 
 def payload() -> str:
-    """Return the text of the Python program that queries NVML; raises ImportError if pynvml is not installed."""
+    """Return the text of the Python program that queries NVML; raises ImportError if pynvml is not installed.
+
+    The text is kept in the user's cache by the digest of the program, of which the source of pynvml is a part.
+    """
+    code = program.digest()
+    files_ = SealedFiles(state.cache_folder("payloads"), b"rackcheck payload 1\n", MOST)
+    kept = files_.load(code) if code else None
+    if kept is not None:
+        return kept.decode()
+    text = _packed()
+    if code:
+        files_.store(code, text.encode())
+    return text
+
+
+MOST = 4
+"""Number of texts that are kept: one for each version of the program that the user has run lately."""
+
+
+def _packed() -> str:
     spec = find_spec("pynvml")
     if spec is None or spec.origin is None:
         raise ImportError("pynvml, of the package nvidia-ml-py, is not installed")
