@@ -72,7 +72,7 @@ class MemoryBudget:
 
     def grow(self, allowance: "Allowance", size: int) -> Unknown | None:
         """Wait until an allowance can grow by `size`; return the reason if it cannot."""
-        if allowance.granted + size > LARGE:
+        if allowance.granted + size > 2 * LARGE:
             from rackcheck.transport.allocator import return_large_blocks  # noqa: PLC0415  few runs need `ctypes`
 
             return_large_blocks()

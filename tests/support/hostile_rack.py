@@ -70,12 +70,13 @@ class PaddedBmc(Mockup):
 
 @dataclass(frozen=True)
 class Audited:
-    """The end of an audit in a child process: its exit code, its outputs, and the peak of its memory in MiB."""
+    """The end of an audit in a child process: its exit code, its outputs, the peak of its memory in MiB, and its CPU seconds."""
 
     status: int
     out: str
     err: str
     peak: int
+    cpu: float = 0.0
 
 
 @contextmanager
@@ -113,4 +114,6 @@ def audited(folder: Path, inventory: Path, *words: str) -> Audited:
         child = subprocess.Popen(command, stdout=stdout, stderr=stderr, env=env)
         _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    return Audited(child.returncode, out.read_text(), err.read_text(), usage.ru_maxrss >> 10)
+    return Audited(
+        child.returncode, out.read_text(), err.read_text(), usage.ru_maxrss >> 10, usage.ru_utime + usage.ru_stime
+    )
