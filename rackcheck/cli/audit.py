@@ -38,7 +38,7 @@ class AuditOptions:
     """Arguments and options of `rackcheck audit`; all times are in seconds.
 
     `seconds` limits one plane of one node, `deadline` limits the whole run, and `again` is the time between two
-    readings.
+    readings. `memory` limits the replies in flight, in bytes.
     """
 
     targets: tuple[str, ...]
@@ -55,6 +55,7 @@ class AuditOptions:
     seconds: float | None
     deadline: float | None
     again: float | None
+    memory: int
     strict: bool
     every: bool
     fragment: bool
@@ -84,6 +85,7 @@ class AuditOptions:
 @options.timeout_option
 @options.deadline_option
 @options.again_option
+@options.memory_option
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")
 @click.option(
@@ -130,7 +132,7 @@ def audit(given: AuditOptions) -> int:
         note(f"rackcheck: {given.profile} is a fragment and gives no verdict on a machine; {meant}")
     request = Request(
         given.profile, planes, given.values, given.folders, files, given.output, given.seconds,
-        given.deadline, given.again,
+        given.deadline, given.again, memory=given.memory,
     )  # fmt: skip
     return _fresh(given, request, joined)
 

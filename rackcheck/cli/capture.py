@@ -38,6 +38,25 @@ SALT = 32
 """Number of random bytes from which replacements of identities are derived; the bytes are never stored."""
 
 
+@dataclass(frozen=True, slots=True)
+class CaptureOptions:
+    """Arguments and options of `rackcheck capture`; `seconds` limits one plane of one node.
+
+    `memory` limits the replies in flight, in bytes.
+    """
+
+    targets: tuple[str, ...]
+    file: Path | None
+    rack: str | None
+    planes: str | None
+    output: Path | None
+    anonymise: bool
+    seconds: float | None
+    memory: int
+    quiet: bool
+    as_json: bool
+
+
 @click.command(epilog="Exit: 0 all planes answered, 2 usage error, 3 a plane did not answer, 130 interrupted.")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.inventory_option
@@ -46,12 +65,11 @@ SALT = 32
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the capture (default: ./capture-ID).")
 @click.option("--anonymise", is_flag=True, help="Replace names, addresses and serials by stand-ins of the same shape.")
 @options.timeout_option
+@options.memory_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
-def capture(
-    targets: tuple[str, ...], file: Path | None, rack: str | None, planes: str | None, output: Path | None,
-    anonymise: bool, seconds: float | None, quiet: bool, as_json: bool,
-) -> int:  # fmt: skip
+@options.collected(CaptureOptions)
+def capture(given: CaptureOptions) -> int:
     """Read all data of every plane, and write the answers to a folder; changes nothing on the nodes.
 
     The folder can be used as a bug report, a test case or a simulated rack. It never contains passwords or keys.
@@ -65,16 +83,17 @@ def capture(
     rackcheck sim up --machine ./kept              simulate it
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     known()
-    wanted = cli_choices.planes(planes)
-    nodes, origin = cli_choices.choose(targets, file, rack)
+    wanted = cli_choices.planes(given.planes)
+    nodes, origin = cli_choices.choose(given.targets, given.file, given.rack)
     asked = captures.everything()
-    asking = captures.asking(nodes, asked, wanted, named=planes is not None)
+    asking = captures.asking(nodes, asked, wanted, named=given.planes is not None)
     job = Job(
-        asked, nodes, planes=wanted, targets=origin, seconds=seconds, secrets=secrets_of(nodes, asked.planes & wanted)
-    )
-    target = output or Path(f"capture-{job.id}")
+        asked, nodes, planes=wanted, targets=origin, seconds=given.seconds, memory=given.memory,
+        secrets=secrets_of(nodes, asked.planes & wanted),
+    )  # fmt: skip
+    target = given.output or Path(f"capture-{job.id}")
     captured.free(target)
-    if not quiet:
+    if not given.quiet:
         reads = {Plane.OS: asked.questions, Plane.BMC: (*asked.links, *asked.whole_links)}
         count = sum(len(reads.get(plane, ())) for plane in asking)
         note(f"rackcheck {__version__}: {origin}, {several(count, 'read')}")
@@ -84,15 +103,15 @@ def capture(
         note(f"rackcheck: {fold(nothing)} not read: the inventory has no address for {named}")
     stop = threading.Event()
     with stopped_by_ctrl_c(stop), captured.writing(target) as scratch:
-        taking = _Taking(job, anonymise=anonymise)
-        plain = scratch / ("plain" if anonymise else "made")
-        with progress(len(nodes), quiet=quiet, judging=False) as watch:
+        taking = _Taking(job, anonymise=given.anonymise)
+        plain = scratch / ("plain" if given.anonymise else "made")
+        with progress(len(nodes), quiet=given.quiet, judging=False) as watch:
             doc = taking.ask(plain, watch, stop)
-        if anonymise:
+        if given.anonymise:
             doc = taking.anonymised(plain, scratch / "made")
-    if as_json:
+    if given.as_json:
         click.echo(machine.text(doc))
-    elif not quiet:
+    elif not given.quiet:
         _print_capture(target, doc)
     return 130 if taking.interrupted else 3 if taking.silent or nothing else 0
 

@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 from rackcheck.model.fact import Plane
 from rackcheck.session.limits import LONGEST_WAIT
 from rackcheck.session.output import note
+from rackcheck.transport.memory import DEFAULT, LEAST, MIB
 
 F = TypeVar("F", bound=Callable[..., object])
 OptionsT = TypeVar("OptionsT")
@@ -176,6 +177,18 @@ def deadline_option(command: F) -> F:
     """Add the option `--deadline SECONDS` to a command."""
     words = "Time limit for the whole run, in seconds; facts not collected by then are unknown (default: none)."
     return click.option("--deadline", type=Seconds(1, LONGEST_WAIT), help=words)(command)
+
+
+def memory_option(command: F) -> F:
+    """Add the option `--memory MIB` to a command; the command gets bytes."""
+    words = (
+        f"Memory for replies that are not judged yet, in MiB (default: {DEFAULT // MIB}, minimum: {LEAST // MIB}). "
+        "Without room, large replies wait."
+    )
+    return click.option(
+        "--memory", metavar="MIB", type=click.IntRange(LEAST // MIB, 1 << 20), default=DEFAULT // MIB, help=words,
+        callback=lambda _context, _option, value: value * MIB,
+    )(command)  # fmt: skip
 
 
 class Seconds(click.FloatRange):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TuiOptions:
-    """Arguments and options of `rackcheck tui`; `seconds` limits one plane of one node."""
+    """Arguments and options of `rackcheck tui`; `seconds` limits one plane, `memory` the replies in flight."""
 
     words: tuple[str, ...]
     profile: str | None
@@ -31,6 +31,7 @@ class TuiOptions:
     waiver_files: tuple[Path, ...]
     planes: str | None
     seconds: float | None
+    memory: int
     where: Where
     view: str
     against: str
@@ -47,6 +48,7 @@ class TuiOptions:
 @options.waivers_option
 @click.option("--planes", metavar="os,bmc", shell_complete=options.complete_planes, help="Read these planes only.")
 @options.timeout_option
+@options.memory_option
 @filters.where_option("Filter at the start: 'state:fail rack:r03'.")
 @click.option("--view", metavar="VIEW", default="groups", help="View at the start: groups, rack, odd, nodes, live.")
 @click.option(
@@ -94,7 +96,9 @@ def tui(given: TuiOptions) -> int:
         from rackcheck.session.run_session import RunSession  # noqa: PLC0415  loaded once there is a terminal
 
         files = cli_choices.waiver_files(given.waiver_files, found=True)
-        request = Request(profile, wanted, given.values, given.folders, files, seconds=given.seconds)
+        request = Request(
+            profile, wanted, given.values, given.folders, files, seconds=given.seconds, memory=given.memory
+        )
         made = prepare(lambda: cli_choices.chosen(given.words, given.file, given.rack), request)
         desks.append(RunSession(ready=made))
         return desks[0]

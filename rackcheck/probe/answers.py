@@ -2,7 +2,7 @@
 
 import bisect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -17,27 +17,86 @@ from rackcheck.probe.script import NOTHING, NodeQuestion, folder, kept, lanes
 
 @dataclass(frozen=True)
 class Split:
-    """The parsed output of a node's script; `whole` is whether the output is complete."""
+    """The parsed output of a node's script; `whole` is whether the output is complete.
+
+    `transient` is the memory in bytes, a part of that which was asked of `room`, that is free when the capture is
+    scrubbed and the output is dropped.
+    """
 
     capture: NodeCapture
     whole: bool
+    transient: int = 0
 
 
-def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown) -> Split:
-    """Parse a node's output; a question without a complete answer is unknown for the reason `why`."""
+Room = Callable[[int], Unknown | None]
+"""A function that waits until so many bytes of memory are free; it returns the reason if they are never free."""
+
+
+def _unlimited(_: int) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """One answer in a node's output: its status, and where its text and its errors begin and end, in bytes."""
+
+    status: int
+    out: tuple[int, int]
+    err: tuple[int, int] = (0, 0)
+
+    @property
+    def size(self) -> int:
+        return self.out[1] - self.out[0]
+
+
+def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown, room: Room = _unlimited) -> Split:
+    """Parse a node's output; a question without a complete answer is unknown for the reason `why`.
+
+    Each answer is decoded alone, because one character outside the BMP makes each character of a text four bytes. The
+    memory for the answers is asked of `room`; an answer without memory is unknown.
+    """
     asked = list(questions)
-    text = raw.decode("utf-8", "surrogateescape")
-    if f"\n{mark}!timeout\n" in text:
+    stamp = mark.encode()
+    if b"\n%b!timeout\n" % stamp in raw:
         missing = Unknown(Reason.TOOL_MISSING, "one of the commands timeout, head and tail is missing on this node")
         return Split(merge(_unanswered(q, missing) for q in asked), whole=True)
-    answers = dict(_frames(text, mark))
-    ended = dict(_ends(text, mark))
+    frames = dict(_frames(raw, stamp))
+    ended = dict(_ends(raw, stamp))
     lost = {i: _lost(asked, lane, ended[n]) for n, lane in enumerate(lanes(asked)) if n in ended for i in lane}
-    captures = [
-        _answered(question, answers[index]) if index in answers else _unanswered(question, lost.get(index, why))
-        for index, question in enumerate(asked)
-    ]
-    return Split(merge(captures), whole=f"\n{mark}>{len(asked)}\n" in text)
+    captures: list[NodeCapture] = []
+    transient = 0
+    for index, question in enumerate(asked):
+        if index not in frames:
+            captures.append(_unanswered(question, lost.get(index, why)))
+            continue
+        frame = frames[index]
+        held, copied = _weights(raw, frame)
+        full = room(held + copied)
+        if full is None:
+            transient += copied
+        captures.append(_answered(question, raw, frame) if full is None else _unanswered(question, full))
+    return Split(merge(captures), b"\n%b>%d\n" % (stamp, len(asked)) in raw, transient)
+
+
+FILE, ENTRY = 350, 120
+"""Bytes of memory for each file of an answer besides its text: for two objects and an entry, and for another entry."""
+
+
+def _weights(raw: bytes, frame: _Frame) -> tuple[int, int]:
+    """Return the maximum memory of a decoded answer, and that of the copy when it is split by file and scrubbed."""
+    piece = raw[slice(*frame.out)]
+    width = 1 if piece.isascii() else 4 if _ASTRAL.search(piece) else 2
+    files = 1 + piece.count(b"==> ")
+    text = width * len(piece) + 4 * (frame.err[1] - frame.err[0])
+    return text + FILE * files, text + ENTRY * files
+
+
+_ASTRAL = regex(rb"[\xf0-\xf4]")
+"""Matches in every text that contains a character outside the BMP."""
+
+
+def _text(raw: bytes, place: tuple[int, int]) -> str:
+    return raw[slice(*place)].decode("utf-8", "surrogateescape")
 
 
 def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Unknown:
@@ -53,30 +112,46 @@ def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Un
     return Unknown(Reason.NOT_COLLECTED, f"its shell ended with status {status}")
 
 
-_INDEX, _STATUS = regex(r"<([0-9]{1,6})\n"), regex(r":([0-9]{1,3})=")
+_INDEX, _STATUS = regex(rb"<([0-9]{1,6})\n"), regex(rb":([0-9]{1,3})=")
+_LANE = regex(rb"([0-9]{1,3})\.\n")
 CUT = 141
 """The status of an answer that was cut: the command was ended by SIGPIPE (141), or its own status is missing."""
 
 
-def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
-    """Yield the index and the answer of each question in one pass, since one search per mark takes quadratic time."""
-    pieces = text.split(mark)
-    for before, message, ended, after in zip(pieces, pieces[1:], pieces[2:], [*pieces[3:], ""], strict=False):
-        index, status = _INDEX.match(message), _STATUS.match(ended)
-        if index and before.endswith("\n"):
-            out = message[index.end() :]
-            if status and after.startswith("."):
-                yield int(index[1]), Output(int(status[1]), out, ended[status.end() :].rstrip("\n"))
-            elif ended.startswith(";") or (status and after.startswith(";")):
-                yield int(index[1]), Output(CUT, out, "")
+def _frames(raw: bytes, mark: bytes) -> Iterator[tuple[int, _Frame]]:
+    """Yield the index and the place of each answer in one pass, since one search per mark takes quadratic time."""
+    pieces = _pieces(raw, mark)
+    fourth = (len(raw), len(raw))
+    before, message, ended = next(pieces), next(pieces, None), next(pieces, None)
+    while message is not None and ended is not None:
+        after = next(pieces, None)
+        index = _INDEX.match(raw, *message)
+        if index and raw.endswith(b"\n", *before):
+            status = _STATUS.match(raw, *ended)
+            follows = after or fourth
+            out = index.end(), message[1]
+            if status and raw.startswith(b".", *follows):
+                yield int(index[1]), _Frame(int(status[1]), out, (status.end(), ended[1]))
+            elif raw.startswith(b";", *ended) or (status and raw.startswith(b";", *follows)):
+                yield int(index[1]), _Frame(CUT, out)
+        before, message, ended = message, ended, after
 
 
-def _ends(text: str, mark: str) -> Iterator[tuple[int, int]]:
+def _pieces(raw: bytes, separator: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the begin and the end of each piece between separators, as `bytes.split` does without any copy."""
+    at = 0
+    while (found := raw.find(separator, at)) >= 0:
+        yield at, found
+        at = found + len(separator)
+    yield at, len(raw)
+
+
+def _ends(raw: bytes, mark: bytes) -> Iterator[tuple[int, int]]:
     """Yield each lane (one of the shells that run commands in parallel) that has ended, with its exit status."""
-    pieces = text.split(f"\n{mark}~")
-    for before, message in pairwise(pieces):
-        lane = re.match(r"([0-9]{1,3})\.\n", message)
-        status = re.search(rf"{mark}@([0-9]{{1,3}})\Z", before)
+    last = re.compile(rb"%b@([0-9]{1,3})\Z" % mark)
+    for before, message in pairwise(_pieces(raw, b"\n%b~" % mark)):
+        lane = _LANE.match(raw, *message)
+        status = last.search(raw, max(before[0], before[1] - len(mark) - 4), before[1])
         if lane:
             yield int(lane[1]), int(status[1]) if status else CUT
 
@@ -87,15 +162,18 @@ def _unanswered(question: NodeQuestion, why: Unknown) -> NodeCapture:
     return NodeCapture(globs=dict.fromkeys(question.globs, why))
 
 
-def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
+def _answered(question: NodeQuestion, raw: bytes, frame: _Frame) -> NodeCapture:
     # The shell drops NUL bytes, so a cut answer may be shorter than the cap; an answer without its end mark was cut.
-    size = len(output.out.encode("utf-8", "surrogateescape"))
-    full = size >= question.cap or output.status == CUT
+    size = frame.size
+    full = size >= question.cap or frame.status == CUT
     large = Unknown(Reason.TOO_LARGE, f"more than {question.cap} bytes")
+    if isinstance(question, Shell) and full:
+        return NodeCapture(commands={named(question.command): large})
+    output = Output(frame.status, _text(raw, frame.out), _text(raw, frame.err).rstrip("\n"))
     if isinstance(question, Shell):
         if question.newest and size == question.cap - 1:
             output = replace(output, out=output.out.partition("\n")[2])  # the first line was cut
-        return NodeCapture(commands={named(question.command): large if full else output})
+        return NodeCapture(commands={named(question.command): output})
     if output.out.rstrip("\n") == NOTHING:
         return NodeCapture(globs=dict.fromkeys(question.globs))
     contents, doubled = _once(_contents(output.out, question))

@@ -17,8 +17,11 @@ from rackcheck.inventory import Node
 from rackcheck.model.fact import Plane, Reason, Unknown, clean
 from rackcheck.probe import answers, script
 from rackcheck.run.event import Answered, Event, Judged, NodeRequested, RunDone
+from rackcheck.run.in_flight import RepliesInFlight, Reply
 from rackcheck.run.job import Job, now
 from rackcheck.run.judging import Judging, tree_of
+from rackcheck.run.parked import ParkingFile
+from rackcheck.transport import wire
 from rackcheck.transport.wire import ShellLimits
 
 if TYPE_CHECKING:
@@ -52,11 +55,16 @@ def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
     are unknown.
     """
     yield job.started()
-    answers: queue.Queue[Event] = queue.Queue()
+    with ParkingFile() as parking:
+        yield from _audit(job, ask, stop, RepliesInFlight(job.memory, parking))
+
+
+def _audit(job: Job, ask: Collect, stop: threading.Event, replies: RepliesInFlight) -> Iterator[Event]:
+    answers: queue.Queue[NodeRequested | Reply] = queue.Queue()
     asked = {node.name: _wanted(node, job) for node in job.nodes}
-    workers = _start(job, ask, asked, answers, stop)
+    workers = _start(job, ask, asked, answers, stop, replies)
     nodes = {node.name: node for node in job.nodes}
-    came: dict[str, list[Answered]] = {name: [] for name in nodes}
+    came: dict[str, list[Reply]] = {name: [] for name in nodes}
     judging = Judging(job)
     open_nodes = set(nodes)
     for name in [n for n, wanted in asked.items() if not wanted]:
@@ -70,19 +78,27 @@ def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
             late = True
             stop.set()
         try:
-            event = answers.get(timeout=0.1)
+            reply = answers.get(timeout=0.1)
         except queue.Empty:
             continue
         # After a stop, requests return immediately: the run is interrupted even if these were the last answers.
         cut = cut or (stop.is_set() and not late)
+        if isinstance(reply, NodeRequested):
+            yield reply
+            continue
+        event = replies.whole(reply)
+        name = event.node
+        asked[name] = _left(asked[name], event)
+        if asked[name] and reply.parked is None and event.capture is not None:
+            reply = replies.waits(reply)
+            event = event if reply.parked is not None else reply.answered
         yield event
-        if isinstance(event, Answered):
-            came[event.node].append(event)
-            asked[event.node] -= {(event.plane, event.reading)}
-            if event.capture is None:  # a plane without an answer is not read again
-                asked[event.node] -= {(event.plane, AGAIN)}
-            if not asked[event.node]:
-                yield from _finish(job, nodes[event.node], came[event.node], open_nodes, judging)
+        if asked[name]:
+            came[name].append(reply)
+        else:
+            with replies.judged(came.pop(name), reply) as waited:
+                yield from _finish(job, nodes[name], [*waited, event], open_nodes, judging)
+        del event, reply  # a large reply must not be in memory while the next one is read
     interrupted = cut or (bool(open_nodes) and not late)
     over = (
         Unknown(Reason.TIMEOUT, f"the deadline of {job.deadline:g} s for this run has passed") if job.deadline else None
@@ -92,12 +108,19 @@ def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
         why = over if over is not None and late else Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
         extra = [Answered(name, plane, now(), why, reading=reading) for plane, reading in sorted(asked[name])]
         yield from extra
-        yield from _finish(job, nodes[name], [*came[name], *extra], open_nodes, judging)
+        with replies.judged(came[name]) as waited:
+            yield from _finish(job, nodes[name], [*waited, *extra], open_nodes, judging)
     yield from judging.close()
     until = time.monotonic() + (GOODBYE if interrupted else 0.0)
     for worker in workers:
         worker.join(max(0.0, until - time.monotonic()))
     yield RunDone(now(), _outcome(judging.judged, interrupted=interrupted), interrupted)
+
+
+def _left(asked: frozenset[PlaneQueue], event: Answered) -> frozenset[PlaneQueue]:
+    """Return the readings of a node that are still expected; a plane without an answer is not read again."""
+    gone = {(event.plane, event.reading)} | ({(event.plane, AGAIN)} if event.capture is None else set())
+    return asked - gone
 
 
 def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
@@ -118,8 +141,9 @@ def _start(
     job: Job,
     ask: Collect,
     asked: Mapping[str, frozenset[PlaneQueue]],
-    answers: "queue.Queue[Event]",
+    answers: "queue.Queue[NodeRequested | Reply]",
     stop: threading.Event,
+    replies: RepliesInFlight,
 ) -> list[threading.Thread]:
     # Second readings are queued after all first readings: they are due later, and their worker waits until then.
     todo: queue.PriorityQueue[tuple[float, int, Node, Plane, _Times | None]] = queue.PriorityQueue()
@@ -138,12 +162,17 @@ def _start(
                 return
             if stop.wait(max(0.0, due - time.monotonic())):
                 return
+            allowance = replies.admit(stop)
+            if allowance is None:
+                return
             answers.put(NodeRequested(node.name, plane))
-            answered, times = _read_plane(ask, node, plane, job, stop, before)
-            twice = before is None and answered.capture is not None and (plane, AGAIN) in wanted[node.name]
-            if twice and job.again is not None:
+            mine = replace(job, allowance=allowance)
+            answered, times = _read_plane(ask, node, plane, mine, stop, before)
+            reply = replies.arrived(answered, allowance)
+            read = reply.answered.capture is not None or reply.parked is not None
+            if before is None and read and job.again is not None and (plane, AGAIN) in wanted[node.name]:
                 todo.put((time.monotonic() + job.again.seconds, next(turns), node, plane, times))
-            answers.put(answered)
+            answers.put(reply)
 
     count = min(THREADS, todo.qsize())
     workers = [threading.Thread(target=work, daemon=True, name=f"ask-{i}") for i in range(count)]
@@ -192,15 +221,19 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: 
     if node.is_local:
         from rackcheck.transport import local  # noqa: PLC0415  only the transport in use is loaded
 
-        reply = local.run(text, limits)
+        reply = local.run(text, limits, job.allowance)
     else:
         from rackcheck.transport import ssh, ssh_config  # noqa: PLC0415
 
-        reply = ssh.run(ssh_config.resolve(node, job.secrets), text, limits)
+        reply = ssh.run(ssh_config.resolve(node, job.secrets), text, limits, job.allowance)
     if not reply.reached:
         return Answered(node.name, plane, now(), reply.cut)
-    split = answers.split(reply.raw, questions, mark, reply.cut)
-    return Answered(node.name, plane, now(), None if split.whole else reply.cut, split.capture.scrubbed())
+    raw, cut = reply.raw, reply.cut
+    job.allowance.until = math.inf  # the node has answered: only other replies are waited for
+    split = answers.split(raw, questions, mark, cut, job.allowance.add)
+    capture = split.capture.scrubbed()
+    job.allowance.give(split.transient + wire.COPIES * len(raw))
+    return Answered(node.name, plane, now(), None if split.whole else cut, capture)
 
 
 def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None") -> Answered:
@@ -217,8 +250,9 @@ def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None")
         limits = replace(limits, deadline=job.seconds)
     plan = job.plan
     capture, trouble = redfish.read(
-        bmc_of(node, job.secrets), plan.links, limits, whole=plan.whole_links, stop=stop, trace=trace
-    )
+        bmc_of(node, job.secrets), plan.links, limits, whole=plan.whole_links, stop=stop, trace=trace,
+        allowance=job.allowance,
+    )  # fmt: skip
     return Answered(node.name, Plane.BMC, now(), trouble, capture, note=left_open(capture.bodies))
 
 

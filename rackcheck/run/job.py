@@ -14,6 +14,7 @@ from rackcheck.probe.group import Seat
 from rackcheck.probe.plan import Plan
 from rackcheck.run.event import RunStarted
 from rackcheck.run.kept_facts import KeptFacts
+from rackcheck.transport.memory import DEFAULT, Allowance
 
 
 def now() -> str:
@@ -40,7 +41,8 @@ class Job:
     """The parameters of one run: its nodes, requests, profile, waivers and time limits.
 
     `expected` are all nodes of the inventory, also nodes that are not read; the quorum of a rule is a share of
-    `expected`. `kept` are the facts of replies of stored runs, for jobs that read such replies.
+    `expected`. `kept` are the facts of replies of stored runs, for jobs that read such replies. `memory` is the limit
+    for the replies in flight, in bytes; `allowance` is the part of it for the plane that is read.
     """
 
     plan: Plan
@@ -60,6 +62,8 @@ class Job:
     expected: tuple[Seat, ...] = ()
     again: Again | None = None
     kept: KeptFacts | None = field(default=None, repr=False, compare=False)
+    memory: int = DEFAULT
+    allowance: Allowance = field(default_factory=Allowance, repr=False, compare=False)
 
     @property
     def seats(self) -> tuple[Seat, ...]:

@@ -10,14 +10,16 @@ import json
 import os
 import re
 import shutil
+import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 
 from rackcheck.base import safe_read, state
 from rackcheck.base.user_error import UserError
@@ -62,7 +64,91 @@ def raw_bytes(capture: Capture) -> bytes:
 
 
 def _canonical(doc: Mapping[str, Any]) -> bytes:
-    return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
+    return _json(doc).encode()
+
+
+def _json(doc: object) -> str:
+    return _ENCODER.encode(doc)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+PIECE = 4 << 20
+"""Minimum number of characters that are encoded and compressed at a time, if a reply has so many; most have fewer."""
+
+
+def pieces(capture: Capture) -> Iterator[bytes]:
+    """Yield the stored form of a reply in pieces: one piece for most replies, several for a large one.
+
+    The JSON of a large reply may take six times the memory of the reply.
+    """
+    if isinstance(capture, BurnCapture):
+        yield raw_bytes(capture)
+        return
+    parts: list[str] = []
+    size = 0
+    for part in _parts(capture.to_json()):
+        parts.append(part)
+        size += len(part)
+        if size >= PIECE:
+            yield "".join(parts).encode()
+            parts, size = [], 0
+    yield "".join(parts).encode()
+
+
+def _parts(doc: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the canonical JSON of an object of objects in parts, each with as many entries as have about `PIECE`."""
+    yield "{"
+    for number, field in enumerate(sorted(doc)):
+        yield f"{',' if number else ''}{_json(field)}:{{"
+        comma = ""
+        for group in _groups(doc[field]):
+            yield f"{comma}{_json(group)[1:-1]}"
+            comma = ","
+        yield "}"
+    yield "}"
+
+
+def _groups(entries: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the entries in the order of their keys, in groups of about `PIECE` characters; a resource is a group."""
+    group: dict[str, Any] = {}
+    size = 0
+    for key in sorted(entries):
+        entry = group[key] = entries[key]
+        match entry:
+            case str():
+                size += len(entry)
+            case {"out": str(out), "err": str(err)}:
+                size += len(out) + len(err)
+            case {"body": _}:
+                size = PIECE
+        if size >= PIECE:
+            yield group
+            group, size = {}, 0
+    if group:
+        yield group
+
+
+class _Packed:
+    """A file in which a reply is compressed piece by piece, to the same bytes as by `gzip.compress`."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._crc, self._size = file, 0, 0
+        self._deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        self.digest = hashlib.sha256()
+        file.write(gzip.compress(b"", LEVEL, mtime=0)[:HEADER])
+
+    def write(self, data: bytes) -> None:
+        self.digest.update(data)
+        self._crc, self._size = zlib.crc32(data, self._crc), self._size + len(data)
+        self._file.write(self._deflate.compress(data))
+
+    def finish(self) -> None:
+        self._file.write(self._deflate.flush() + struct.pack("<LL", self._crc, self._size & 0xFFFFFFFF))
+
+
+HEADER = 10
+"""Number of bytes of a gzip header."""
 
 
 class RunWriter:
@@ -139,23 +225,51 @@ class RunWriter:
         return event
 
     def _keep(self, capture: Capture) -> str:
-        data = raw_bytes(capture)
+        """Write a reply to the folder `raw`, unless it is there; return the digest of its stored form."""
+        rest = pieces(capture)
+        data, more = next(rest), next(rest, None)
+        if more is not None:
+            return self._keep_large(chain((data, more), rest))
         digest = hashlib.sha256(data).hexdigest()
-        path = self.folder / "raw" / f"{digest}.json.gz"
+        path = self._raw(digest)
         if not path.exists():
-            fresh = path.with_suffix(".new")
-            try:
-                with fresh.open("wb") as file:
-                    file.write(gzip.compress(data, compresslevel=LEVEL, mtime=0))
-                    file.flush()
-                    os.fsync(file.fileno())  # a reply is on disk before a verdict that depends on it
-                fresh.replace(path)
-                _sync(path.parent)
-            except OSError:
-                with suppress(OSError):
-                    fresh.unlink()
-                raise
+            with self._created(path) as file:
+                file.write(gzip.compress(data, compresslevel=LEVEL, mtime=0))
         return digest
+
+    def _keep_large(self, data: Iterable[bytes]) -> str:
+        """Write a reply piece by piece; its digest, the name of the file, is known after the last piece."""
+        with self._created(self.folder / "raw" / "large.json.gz") as file:
+            packed = _Packed(file)
+            for piece in data:
+                packed.write(piece)
+            packed.finish()
+        digest = packed.digest.hexdigest()
+        (self.folder / "raw" / "large.json.gz").replace(self._raw(digest))
+        _sync(self.folder / "raw")
+        return digest
+
+    def _raw(self, digest: str) -> Path:
+        return self.folder / "raw" / f"{digest}.json.gz"
+
+    @contextmanager
+    def _created(self, path: Path) -> Iterator[IO[bytes]]:
+        """Create a file that has its name only when it is complete and on disk; after an error, nothing of it is left.
+
+        A reply is on disk before a verdict that depends on it.
+        """
+        fresh = path.with_suffix(".new")
+        try:
+            with fresh.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+            _sync(path.parent)
+        except OSError:
+            with suppress(OSError):
+                fresh.unlink()
+            raise
 
 
 def _sync(*paths: Path) -> None:

@@ -27,6 +27,7 @@ from rackcheck.session.registry_loading import known
 from rackcheck.session.secrets import secrets_of
 from rackcheck.signoff import waivers
 from rackcheck.signoff.waivers import File
+from rackcheck.transport.memory import DEFAULT
 
 CONFIG = frozenset({Phase.CONFIG})
 
@@ -84,7 +85,7 @@ class Request:
     """The parameters of an audit: its profile with site values, its waiver files, planes, phases and time limits.
 
     `seconds` limits the time for one plane of one node, `deadline` the time for the whole run. `again` is the time
-    between two readings.
+    between two readings. `memory` limits the replies in flight, in bytes.
     """
 
     profile: str
@@ -97,6 +98,7 @@ class Request:
     deadline: float | None = None
     again: float | None = None
     phases: frozenset[Phase] = CONFIG
+    memory: int = DEFAULT
 
 
 def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepared:
@@ -125,6 +127,7 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
         secrets=secrets_of(chosen.nodes, _secret_planes(wanted.planes & request.planes)),
         expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
         again=second,
+        memory=request.memory,
     )
     output = request.output
     folder = output or store.runs_folder() / job.id

@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.transport.memory import Allowance
 from rackcheck.transport.wire import LARGE, CommandStream, ShellLimits, ShellReply, drain, stamped
 
 
-def run(script: str, limits: ShellLimits) -> ShellReply:
-    """Run a script on this machine; the deadline and the size limit are the same as over SSH."""
+def run(script: str, limits: ShellLimits, allowance: Allowance | None = None) -> ShellReply:
+    """Run a script on this machine; the deadline and the size limits are the same as over SSH."""
+    allowance = allowance or Allowance()
+    allowance.until = time.monotonic() + limits.deadline
     try:
         process = subprocess.Popen(
             ["/bin/sh", "-s"],
@@ -40,12 +43,14 @@ def run(script: str, limits: ShellLimits) -> ShellReply:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(stamped(script).encode())
             process.stdin.close()
-        raw, stopped = drain(lambda size: os.read(out, size), limits.cap)
+        raw, stopped = drain(lambda size: os.read(out, size), limits.cap, allowance)
     finally:
         timer.cancel()
         _end(process)
         process.wait()
         process.stdout.close()
+    if isinstance(stopped, Unknown):
+        return ShellReply(raw, stopped)
     if stopped == LARGE:
         return ShellReply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
     if late.is_set():

@@ -3,6 +3,7 @@
 import logging
 import socket
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport import known_hosts
+from rackcheck.transport.memory import Allowance
 from rackcheck.transport.ssh_config import Target
 from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLimits, ShellReply, drain, stamped
 
@@ -56,9 +58,13 @@ class _Deadline:
         return timer
 
 
-def run(target: Target, script: str, limits: ShellLimits) -> ShellReply:
-    """Run a script on a node; a failure is returned as the reply's reason. Credentials are removed from the reply."""
-    return _hidden(target, lambda hiding: _run(target, limits, hiding, _Script(script)))
+def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance | None = None) -> ShellReply:
+    """Run a script on a node; a failure is returned as the reply's reason. Credentials are removed from the reply.
+
+    Without an allowance, the size limit is the only limit of the memory for the reply.
+    """
+    act = _Script(script, allowance or Allowance())
+    return _hidden(target, lambda hiding: _run(target, limits, hiding, act))
 
 
 def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
@@ -260,20 +266,24 @@ class _Script:
     """Sends a script to the node's shell, and reads the output of the script to the end."""
 
     text: str
+    allowance: Allowance
 
     def __call__(
         self, transport: "paramiko.Transport", limits: ShellLimits, deadline: _Deadline, hiding: Hiding
     ) -> ShellReply:
         channel = transport.open_session(timeout=limits.connect)
         channel.settimeout(limits.deadline)
+        self.allowance.until = time.monotonic() + limits.deadline
         channel.exec_command("sh -s")
         complaints = _Complaints(channel)
         try:
             channel.sendall(stamped(self.text).encode())
             channel.shutdown_write()
-            raw, stopped = drain(channel.recv, limits.cap)
+            raw, stopped = drain(channel.recv, limits.cap, self.allowance)
         except OSError as error:
             raw, stopped = b"", f"the connection broke: {error}"
+        if isinstance(stopped, Unknown):
+            return ShellReply(raw, stopped)
         if stopped == LARGE:
             return ShellReply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
         if deadline.passed:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from rackcheck.model.fact import Unknown
+from rackcheck.transport.memory import Allowance
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +69,34 @@ def stamped(script: str) -> str:
     return f"{ours}; export RACKCHECK_SENT RACKCHECK_CLOCK\n{script}"
 
 
-def drain(receive: Callable[[int], bytes], cap: int) -> tuple[bytes, str]:
-    """Read until the end, the size limit or a connection error; return the data, and the reason why reading stopped."""
-    chunks: list[bytes] = []
-    size = 0
-    while size <= cap:
+def drain(receive: Callable[[int], bytes], cap: int, allowance: Allowance) -> tuple[bytes, str | Unknown]:
+    """Read until the end, the size limit or a connection error; return the data, and the reason why reading stopped.
+
+    The data use `COPIES` times their size of the allowance; an Unknown is the reason why there was no memory for them.
+    """
+    data = bytearray()
+    stopped: str | Unknown = LARGE
+    while len(data) <= cap:
         try:
             chunk = receive(1 << 16)
         except OSError as error:
-            return b"".join(chunks), f"the connection broke: {error or type(error).__name__}"
+            stopped = f"the connection broke: {error or type(error).__name__}"
+            break
         if not chunk:
-            return b"".join(chunks), "the connection was cut"
-        chunks.append(chunk)
-        size += len(chunk)
-    return b"".join(chunks)[:cap], LARGE
+            stopped = "the connection was cut"
+            break
+        why = allowance.add(COPIES * len(chunk))
+        if why is not None:
+            stopped = why
+            break
+        data += chunk
+    if len(data) > cap:
+        allowance.give(COPIES * (len(data) - cap))
+        del data[cap:]
+    return bytes(data), stopped
 
+
+COPIES = 2
+"""Number of times that a node's output is in memory: while it is copied, or while credentials are removed from it."""
 
 LARGE = "the size cap was reached"

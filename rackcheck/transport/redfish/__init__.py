@@ -7,6 +7,7 @@ from rackcheck.model.capture import BmcCapture
 from rackcheck.model.documents import HANDSHAKE, LinkPattern
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.resource import ROOT, Body
+from rackcheck.transport.memory import Allowance
 from rackcheck.transport.redfish.target import INTERRUPTED, POLL, WIDEST, Bmc, Limits
 from rackcheck.transport.redfish.trace import Trace
 
@@ -15,20 +16,20 @@ __all__ = ["INTERRUPTED", "POLL", "WIDEST", "Bmc", "Limits", "read"]
 
 def read(
     bmc: Bmc, links: Sequence[LinkPattern], limits: Limits | None = None, *, whole: Sequence[LinkPattern] = (),
-    stop: threading.Event | None = None, trace: Trace | None = None,
+    stop: threading.Event | None = None, trace: Trace | None = None, allowance: Allowance | None = None,
 ) -> tuple[BmcCapture, Unknown | None]:  # fmt: skip
     """Fetch each resource that the links lead to; if the BMC returned nothing, also return the reason.
 
     The links in `whole` are followed only if the BMC returns whole collections with $expand. Failures of a BMC raise no
     exception. If `stop` is set, reading ends; the session is closed in any case. `trace` collects some headers and the
-    duration of each GET.
+    duration of each GET. `allowance` limits the memory for the reply.
     """
     from rackcheck.transport.redfish.session import Session  # noqa: PLC0415  the HTTP libraries take 0.2 s to import
     from rackcheck.transport.redfish.visit import BmcVisit  # noqa: PLC0415
 
     session: Session | None = None
     try:
-        session = Session(bmc, limits or Limits(), trace)
+        session = Session(bmc, limits or Limits(), trace, allowance)
     except OSError as error:
         trouble: Unknown | None = Unknown(Reason.UNREACHABLE, f"the CA file {bmc.ca}: {clean(str(error))}")
     else:

@@ -12,6 +12,7 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.regex import regex
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.model.secret_filter import Hiding
+from rackcheck.transport.memory import Allowance
 from rackcheck.transport.redfish.answer import (
     BUSY,
     MOVED,
@@ -92,18 +93,22 @@ class Session:
     `spared` is true if basic authentication is used because the BMC does not close sessions.
     """
 
-    def __init__(self, bmc: Bmc, limits: Limits, trace: Trace | None = None) -> None:
+    def __init__(
+        self, bmc: Bmc, limits: Limits, trace: Trace | None = None, allowance: Allowance | None = None
+    ) -> None:
         self.bmc, self.limits, self.trace = bmc, limits, trace
+        self.allowance = allowance or Allowance()
         # A BMC may repeat the login's credentials in an error message; they must not leave this layer.
         hiding = Hiding(bmc.password, user=bmc.user)
         self.wire = PinnedTls(
-            bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, width=limits.width, hiding=hiding
-        )
-        self.until = time.monotonic() + limits.deadline
+            bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, width=limits.width, hiding=hiding,
+            allowance=self.allowance,
+        )  # fmt: skip
+        self.until = self.allowance.until = time.monotonic() + limits.deadline
         self.over: Unknown | None = None
         self.halt = threading.Event()
         self.width = limits.width
-        self.load = VisitUsage(limits)
+        self.load = VisitUsage(limits, self.allowance)
         self.gets = self.dead = self.logins = 0
         self.welcome = self.spared = False
         self.place = SESSIONS
@@ -149,7 +154,8 @@ class Session:
             if isinstance(answer, Unknown):
                 return answer
             came = datetime.now(UTC).isoformat(timespec="milliseconds")
-            body = self.load.add(answer.read) or own(uri, body_of(answer, self.wire.hiding))
+            with self.load.parsing(answer.read) as why:
+                body = why or own(uri, body_of(answer, self.wire.hiding))
             return self._dated(uri, self._traced(uri, body, answer), came)
         except Exception as error:  # noqa: BLE001  no reply of a BMC may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
@@ -160,7 +166,8 @@ class Session:
             answer = self._asked(spelt, once=True)
             if isinstance(answer, Unknown):
                 return answer
-            return self.load.add(answer.read, trial=uri) or body_of(answer, self.wire.hiding)
+            with self.load.parsing(answer.read, trial=uri) as why:
+                return why or body_of(answer, self.wire.hiding)
         except Exception as error:  # noqa: BLE001  no reply of a BMC may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
@@ -202,6 +209,7 @@ class Session:
             timer.cancel()
         self.wire.cut()
         self.wire.pool.close()
+        self.wire.forget()
 
     def _give_back(self, place: str, key: str) -> int | None:
         """Delete one session, with retries on errors; return None if it is closed, or no longer exists.

@@ -27,6 +27,7 @@ from urllib3.connection import HTTPSConnection
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.regex import regex
 from rackcheck.model.secret_filter import Hiding
+from rackcheck.transport.memory import Allowance
 from rackcheck.transport.redfish.handshake import Handshake
 
 # urllib3 logs BMC replies and a session's token at levels that a user may enable, and warns on stderr.
@@ -37,6 +38,12 @@ logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
 logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 CHUNK = 1 << 16
+SMALL = 1 << 18
+"""Number of bytes of each body that are not counted; with up to four threads, they take little memory."""
+
+COPIES = 3
+"""Number of times that a body is in memory when it was received, because the HTTP libraries copy it."""
+
 LATE = "the answer was not complete in time"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 OURS = frozenset({"x-auth-token", "location"})
@@ -79,8 +86,11 @@ class PinnedTls(HTTPAdapter):
         cap: int,
         width: int = 2,
         hiding: Hiding | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
         super().__init__(max_retries=0)
+        self.allowance = allowance or Allowance()
+        self.received: dict[int, int] = {}
         self.hiding = hiding or Hiding()
         place = urlsplit(url)
         self.host, self.port = place.hostname or "", place.port or 443
@@ -141,16 +151,41 @@ class PinnedTls(HTTPAdapter):
         return self.build_response(request, kept)
 
     def _body(self, raw: urllib3.BaseHTTPResponse) -> bytes:
+        """Read a body; its memory is held until the next reply to the same thread, as its client keeps the last one."""
         message = raw.headers.get("Content-Length", "")
         body = bytearray()
+        self._hold(0)
         if not (message.isdecimal() and int(message[:19]) > self.cap):
             for chunk in raw.stream(CHUNK, decode_content=True):
                 body += chunk
                 if len(body) > self.cap:
                     break
+                self._hold(len(body))
             else:
                 return bytes(body)
         raise RequestFault(Reason.TOO_LARGE, f"more than {self.cap >> 10} KiB in one answer")
+
+    def _hold(self, size: int) -> None:
+        """Hold the memory for a body of this size, in place of the thread's last one; raises RequestFault without it.
+
+        The first `SMALL` bytes are not counted: they are part of each allowance.
+        """
+        thread = threading.get_ident()
+        more = COPIES * max(0, size - SMALL) - self.received.get(thread, 0)
+        if more > 0:
+            why = self.allowance.add(more)
+            if why is not None:
+                raise RequestFault(why.reason, why.detail)
+        elif size:
+            return
+        else:
+            self.allowance.give(-more)
+        self.received[thread] = self.received.get(thread, 0) + more
+
+    def forget(self) -> None:
+        """Return the memory of all bodies, when no thread uses its client any more."""
+        self.allowance.give(sum(self.received.values()))
+        self.received.clear()
 
     def tend(self) -> None:
         """Abort replies that take too long, even if data still arrives."""
