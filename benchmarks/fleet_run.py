@@ -24,8 +24,9 @@ from rackcheck.model.question import Read
 from rackcheck.model.resource import Body
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
+from rackcheck.run import store
 from rackcheck.run.engine import replay
-from rackcheck.run.event import Answered, RunDone
+from rackcheck.run.event import Answered, RunDone, RunStarted
 from rackcheck.run.job import Job
 from rackcheck.run.store import RunWriter
 from rackcheck.session.audit_setup import Prepared, head
@@ -114,16 +115,15 @@ def write(folder: Path, count: int, *, different: bool = False) -> None:
     job = Job(plan, nodes(count), profile, targets="all", time=TIME)
     made = Prepared(job, folder, SITE, (), (), {})
     with RunWriter(folder, head(made), profile.files) as writer:
-
-        def answers() -> Iterator[Answered]:
-            for number, node in enumerate(job.nodes):
-                for plane, capture in zip(
-                    (Plane.OS, Plane.BMC), captures(globs, node.name, number, different=different), strict=True
-                ):
-                    yield Answered(node.name, plane, TIME, None, capture)
-
-        for event in replay(job, answers(), RunDone(TIME, Outcome.PASS)):
-            writer.write(event)
+        writer.write(job.started())
+        for number, node in enumerate(job.nodes):
+            found = captures(globs, node.name, number, different=different)
+            for plane, capture in zip((Plane.OS, Plane.BMC), found, strict=True):
+                writer.write(Answered(node.name, plane, TIME, None, capture))
+        # The replies are read back, because those of all nodes do not fit into memory.
+        for event in replay(job, store.find(str(folder)).answers(), RunDone(TIME, Outcome.PASS)):
+            if not isinstance(event, RunStarted | Answered):
+                writer.write(event)
 
 
 def main() -> None:
