@@ -6,13 +6,14 @@ unknown value counts neither as returned nor as lacking, so that missing data ne
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.evaluate.consensus import FEWEST, needed
+from rackcheck.evaluate.input_numbers import OWN, Numbered, Reads, RuleReads
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown, clean
 from rackcheck.model.fold import fold
-from rackcheck.model.path import Path
+from rackcheck.model.path import EVERY, Path
 from rackcheck.model.profile import Rule
 from rackcheck.model.sibling_silence import Siblings, occupied, sort_of
 from rackcheck.model.tree import Tree
@@ -25,6 +26,9 @@ NAMED = 3
 
 MOST = 256
 """Maximum number of findings."""
+
+KNOWN = 64
+"""Maximum number of different sets of parts for which it is kept which of them return a fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class ExcusedFact:
     needed: bool = True
 
     def __str__(self) -> str:
-        return str(self.siblings.collection.item("*") + self.rest)
+        return str(self.siblings.collection.item(EVERY) + self.rest)
 
 
 def excused_facts(rules: Iterable[Rule]) -> tuple[ExcusedFact, ...]:
@@ -67,6 +71,66 @@ SiblingSort = tuple[str, ...]
 _Key = tuple[str, ExcusedFact, SiblingSort]
 
 
+@dataclass(frozen=True, slots=True)
+class SortAnswers:
+    """Whether the parts of one node return a fact, by sort of part; None for a part whose value is unknown.
+
+    `lost` is true if there may be more parts, or parts whose sort is unknown.
+    """
+
+    fact: ExcusedFact
+    lost: bool
+    sorts: Mapping[SiblingSort, frozenset[bool | None]]
+
+
+class ExcusedReader:
+    """Reads the facts of nodes that rules accept as absent; nodes with the same parts share what was read."""
+
+    def __init__(self, facts: Sequence[ExcusedFact], reads: Reads) -> None:
+        known: list[dict[tuple[int, ...], SortAnswers]] = [{} for _ in facts]
+        self._facts = [(e, reads.places(excused_reads(e)), mine) for e, mine in zip(facts, known, strict=True)]
+
+    def of(self, tree: Tree, numbered: Numbered) -> Iterator[SortAnswers]:
+        """Yield for each fact which parts of a node return it; `numbered` has the numbers of the parts of this tree."""
+        numbers = numbered.numbers
+        families: dict[Hashable, tuple[list[tuple[str, Path, SiblingSort | None]], bool]] = {}
+        for each, places, known in self._facts:
+            key = tuple(numbers[place] for place in places)
+            found = None if OWN in key else known.get(key)
+            if found is None:
+                if each.siblings not in families:
+                    families[each.siblings] = _items(each.siblings, tree)
+                found = _answers(each, *families[each.siblings], tree)
+                if OWN not in key:
+                    if len(known) >= KNOWN:
+                        known.clear()
+                    known[key] = found
+            yield found
+
+
+def excused_reads(each: ExcusedFact) -> RuleReads:
+    """Return what decides whether the parts of a node return a fact."""
+    facts = each.siblings.facts() | {each.siblings.collection.item(EVERY) + each.rest}
+    ways = frozenset(way for fact in facts for way in fact.collections) | {each.siblings.collection}
+    return RuleReads(facts | ways, ways, each.siblings.planes | {each.plane})
+
+
+def _answers(
+    each: ExcusedFact, items: Sequence[tuple[str, Path, SiblingSort | None]], hidden: bool, tree: Tree
+) -> SortAnswers:
+    sorts: dict[SiblingSort, frozenset[bool | None]] = {}
+    lost, rest = hidden, f".{each.rest}"
+    for text, item, sort in items:
+        leaf = tree.leaves.get(text + rest)
+        reading: Reading = leaf.reading if leaf is not None else tree.reading(item + each.rest, each.plane)
+        if sort is None:
+            lost = True
+        else:
+            answer = None if isinstance(reading, Unknown) else not isinstance(reading, Absent)
+            sorts[sort] = sorts.get(sort, frozenset()) | {answer}
+    return SortAnswers(each, lost, sorts)
+
+
 @dataclass
 class Silences:
     """Counts, by fact and sort of part, the nodes that return the fact; keeps the names of nodes that lack it."""
@@ -77,34 +141,20 @@ class Silences:
     both: Counter[_Key] = field(default_factory=Counter)  # nodes of `unseen` that `given` or `unsure` already counts
     silent: dict[_Key, list[str]] = field(default_factory=dict)
 
-    def take(self, role: str, node: str, facts: Sequence[ExcusedFact], tree: Tree) -> None:
+    def take(self, role: str, node: str, answers: Iterable["SortAnswers"]) -> None:
         """Add one node: count the facts that its parts return."""
-        families: dict[Hashable, tuple[list[tuple[str, Path, SiblingSort | None]], bool]] = {}
-        for each in facts:
-            if each.siblings not in families:
-                families[each.siblings] = _items(each.siblings, tree)
-            items, hidden = families[each.siblings]
-            rest = f".{each.rest}"
-            sorts: dict[SiblingSort, set[bool | None]] = {}
-            lost = hidden
-            for text, item, sort in items:
-                leaf = tree.leaves.get(text + rest)
-                reading: Reading = leaf.reading if leaf is not None else tree.reading(item + each.rest, each.plane)
-                if sort is None:
-                    lost = True
-                else:
-                    answer = None if isinstance(reading, Unknown) else not isinstance(reading, Absent)
-                    sorts.setdefault(sort, set()).add(answer)
+        for answer in answers:
+            each, lost = answer.fact, answer.lost
             if lost:
                 self.unseen[role, each] += 1
-            for sort, answers in sorts.items():
-                if True in answers:
+            for sort, given in answer.sorts.items():
+                if True in given:
                     self.given[role, each, sort] += 1
-                elif None in answers:
+                elif None in given:
                     self.unsure[role, each, sort] += 1
                 elif not lost:
                     self.silent.setdefault((role, each, sort), []).append(node)
-                if lost and answers != {False}:
+                if lost and given != {False}:
                     self.both[role, each, sort] += 1
 
     def reading(self, expected: Mapping[str, int]) -> Reading:

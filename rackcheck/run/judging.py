@@ -10,7 +10,7 @@ from dataclasses import replace
 from rackcheck.evaluate.consensus import Poll, large_enough, poll
 from rackcheck.evaluate.input_numbers import Reads, read_by
 from rackcheck.evaluate.narrowed import TreeNarrower, read_of
-from rackcheck.evaluate.silence import Silences, excused_facts
+from rackcheck.evaluate.silence import ExcusedReader, Silences, excused_facts, excused_reads
 from rackcheck.evaluate.verdict import Outcome, Verdict, applies, conclude, in_scope, judge, misfit
 from rackcheck.evaluate.verdict_cache import Memo
 from rackcheck.evaluate.waiver import Granted, granted
@@ -98,12 +98,13 @@ class _Role:
     def __init__(self, rules: Sequence[Rule], left: int, gatherings: Iterable[Aggregate]) -> None:
         self.rules, self.left = rules, left
         self.known = {rule.id: rule for rule in rules}
-        self.excused = excused_facts(rules)
+        excused = excused_facts(rules)
         self.alone = [rule for rule in rules if rule.across is None]
         self.across = [rule for rule in rules if rule.across is not None]
         votes = read_of(path for rule in self.across for path in rule.facts() | rule.kin())
         needs = {each.name: read_of(map(paths.parse, each.reads)) for each in gatherings if each.distil is None}
-        self.reads = Reads([*map(read_by, self.alone), votes, *needs.values()])
+        self.reads = Reads([*map(read_by, self.alone), votes, *needs.values(), *map(excused_reads, excused)])
+        self.excused = ExcusedReader(excused, self.reads)
         self.memo = Memo(self.alone, self.reads)
         self.votes = TreeNarrower(votes, self.reads)
         self.seats = {name: TreeNarrower(read, self.reads) for name, read in needs.items()}
@@ -170,7 +171,7 @@ class Judging:
         verdicts = role.memo.judge(tree, numbered, self._granted(role.alone, node.name))
         judged = self._verdict_event(node, role, verdicts, tree)
         if self._silences is not None:
-            self._silences.take(node.role, node.name, role.excused, tree)
+            self._silences.take(node.role, node.name, role.excused.of(tree, numbered))
         for name, held in role.seats.items():
             self._members[name][node.name] = held.of(tree, numbered)
         for each in self._gatherings:
