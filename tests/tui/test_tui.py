@@ -242,6 +242,13 @@ def test_an_empty_view_distinguishes_a_filter_from_a_run_without_verdicts() -> N
     assert view(context(unread), "groups").empty.startswith("nothing was judged")
     fine = desk({"n1": {}})
     assert view(context(fine), "groups").empty == "nothing is wrong; z shows what passes"
+    for judged, words in ((0, "no node is judged yet"), (1, "nothing is wrong on the 1 node judged so far")):
+        going = context(two := desk({"n1": {}, "n2": {}}))
+        kept = [
+            e for e in two.first if not isinstance(e, RunDone) and getattr(e, "node", "") not in ("n1", "n2")[judged:]
+        ]
+        going.board = board(two, kept)
+        assert view(going, "groups").empty == f"{words}; z shows what passes"
     bad = desk({"n1": {"tainted": "1\n"}})
     found = view(context(bad), "groups", "state:unknown")
     assert found.empty == "none of 1 groups matches; / changes the filter"

@@ -10,7 +10,7 @@ from rackcheck.views import locations
 from rackcheck.views.causes import Cause
 from rackcheck.views.finding_groups import FindingGroup, groups
 from rackcheck.views.locations import Whole
-from rackcheck.views.summary import Finding
+from rackcheck.views.summary import Finding, several
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.controllers.filtering import kept_nodes, rule_words
 from rackcheck_tui.controllers.view_history import ViewState
@@ -60,7 +60,8 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
 
 def _nothing(ctx: ViewContext) -> str:
     if ctx.board.running:
-        return "nothing is wrong so far"
+        judged = len(ctx.board.judged)
+        return f"nothing is wrong on the {several(judged, 'node')} judged so far" if judged else "no node is judged yet"
     return "nothing is wrong" if ctx.board.counts[Status.PASS] else "nothing was judged"
 
 
