@@ -24,58 +24,81 @@ RESERVE = 64 << 20
 
 @dataclass(frozen=True)
 class SealedFiles:
-    """The files of one kind in one folder; `head` names the kind and its version, `most` is the number that is kept."""
+    """The files of one kind in one folder; `head` names the kind and its version.
+
+    At most `most` files are kept, and at most `budget` bytes; those that were not used for longest are removed. Where
+    many files are written, only one in `each` writes looks for files to remove.
+    """
 
     folder: Path
     head: bytes
-    most: int
+    most: int = 1 << 20
+    budget: int = 1 << 40
+    each: int = 1
 
     def load(self, key: str) -> bytes | None:
         """Return the content that was stored under a key; None if there is none, or if it is damaged or not ours."""
         try:
             if not _mine(self.folder.lstat()):
                 return None
-            opened = os.open(self._path(key), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            opened = os.open(self.path(key), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             with os.fdopen(opened, "rb") as file:
                 about = os.fstat(opened)
                 if not (stat.S_ISREG(about.st_mode) and _mine(about)) or about.st_size > LARGEST:
                     return None
                 data = file.read(LARGEST)
+                begin = len(self.head) + SEAL
+                content = data[begin:]
+                if data[:begin] != self.head + seal(key, content):
+                    return None
+                with suppress(OSError):  # a file that cannot be changed can still be read
+                    os.utime(opened)
         except OSError:
             return None
-        begin = len(self.head) + SEAL
-        content = data[begin:]
-        return content if data[:begin] == self.head + _seal(key, content) else None
+        return content
 
-    def store(self, key: str, content: bytes) -> None:
-        """Store a content; a full disk or a read-only home costs later commands time, and nothing else."""
+    def has(self, key: str) -> bool:
+        """Whether there is a file for a key, which may be damaged."""
+        return self.path(key).exists()
+
+    def store(self, key: str, content: bytes) -> bool:
+        """Store a content, and return whether it was stored; a full disk or a read-only home costs only time later."""
         with suppress(OSError):
             if len(content) >= LARGEST or not _has_room(self.folder, len(content)):
-                return
+                return False
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not _mine(self.folder.lstat()):
-                return
+                return False
             with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as fresh:
                 try:
-                    fresh.write(self.head + _seal(key, content) + content)
+                    fresh.write(self.head + seal(key, content) + content)
                     fresh.close()
-                    Path(fresh.name).replace(self._path(key))
+                    Path(fresh.name).replace(self.path(key))
                 except OSError:
                     Path(fresh.name).unlink(missing_ok=True)
                     raise
-            self._prune()
+            if int(self.path(key).name[:8], 16) % self.each == 0:
+                self._prune()
+            return True
+        return False
 
-    def _path(self, key: str) -> Path:
+    def path(self, key: str) -> Path:
+        """Return the name of the file for a key."""
         return self.folder / hashlib.blake2b(key.encode(), digest_size=20).hexdigest()
 
     def _prune(self) -> None:
-        """Remove the oldest files, so that `most` are left."""
+        """Remove files if there are too many or too large ones, until nine tenths of the budget are left."""
         found = []
         for path in self.folder.iterdir():
             with suppress(OSError):  # another process may remove it
-                found.append((path.stat().st_mtime, path))
-        for _, path in sorted(found)[: -self.most]:
-            path.unlink(missing_ok=True)
+                about = path.stat()
+                found.append((about.st_mtime_ns, about.st_size, path))
+        found.sort(reverse=True)
+        size, full = 0, sum(each for _, each, _ in found) > self.budget
+        for number, (_, each, path) in enumerate(found):
+            size += each
+            if number >= self.most or (full and size > self.budget * 9 // 10):
+                path.unlink(missing_ok=True)
 
 
 def _has_room(folder: Path, size: int) -> bool:
@@ -89,5 +112,6 @@ def _mine(about: os.stat_result) -> bool:
     return about.st_uid == os.geteuid() and not about.st_mode & 0o022
 
 
-def _seal(key: str, content: bytes) -> bytes:
+def seal(key: str, content: bytes) -> bytes:
+    """Return a digest of a key and a content, so that neither can be changed without the other."""
     return hashlib.blake2b(key.encode() + b"\0" + content, digest_size=SEAL).digest()

@@ -14,24 +14,20 @@ those of a node on which a probe failed, because the reason may be temporary.
 import hashlib
 import json
 import os
-import re
-import stat
 import sys
-import tempfile
 import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rackcheck.base import safe_read, state
+from rackcheck.base import state
 from rackcheck.base.program import PROBES
 from rackcheck.base.program import digest as _code
-from rackcheck.base.user_error import UserError
+from rackcheck.base.sealed_file import SealedFiles
 from rackcheck.inventory import Node
 from rackcheck.model.tree import Tree
 from rackcheck.probe.contract import Probe
@@ -48,7 +44,7 @@ BASES = 8
 """Maximum number of nodes whose facts are in memory because those of others are stored as differences from them."""
 
 PRUNE_EACH = 64
-"""The size of all files is checked after the first file that a process writes, and then after so many files."""
+"""The size of all files is checked after one write in so many."""
 
 FORMAT = b"rackcheck facts 2\n"
 OFF = "RACKCHECK_KEPT_FACTS"
@@ -61,7 +57,6 @@ class KeptFacts:
 
     folder: Path
     budget: int = BUDGET
-    _written: int = field(default=0, init=False)
     _bases: OrderedDict[str, Tree] = field(default_factory=OrderedDict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -74,7 +69,7 @@ class KeptFacts:
         key = None if bare else _key(plan, node, came)
         if key is None:
             return read()
-        found = self._read(key) if self._mine() else None
+        found = self._read(key)
         if found is None:
             found = read()
             self._write(key, found)
@@ -83,15 +78,17 @@ class KeptFacts:
     def add(self, plan: Plan, node: Node, came: Sequence[Answered], tree: Tree) -> None:
         """Keep the facts that were parsed from these replies, which have been stored, unless they are kept already."""
         key = _key(plan, node, sorted(came, key=lambda answer: answer.plane))
-        if key is not None and not self._path(key).exists():
+        if key is not None and not self.files.has(key):
             self._write(key, tree)
 
-    def _path(self, key: str) -> Path:
-        return self.folder / key[:2] / key
+    @property
+    def files(self) -> SealedFiles:
+        """The files with the facts of one node each."""
+        return SealedFiles(self.folder, FORMAT, budget=self.budget, each=PRUNE_EACH)
 
     def _read(self, key: str) -> Tree | None:
         """Return the facts in a file; None if the file or that of its base is missing or damaged."""
-        doc = _loaded(self._path(key), key)
+        doc = self._loaded(key)
         if doc is None:
             with self._lock:
                 self._bases.pop(key, None)  # it is not on disk, so nothing may be stored as a difference from it
@@ -114,8 +111,8 @@ class KeptFacts:
             known = self._bases.get(key)
             if known is not None:
                 self._bases.move_to_end(key)
-        if known is None and re.fullmatch(r"[0-9a-f]{48}", key):
-            doc = _loaded(self._path(key), key)
+        if known is None:
+            doc = self._loaded(key)
             if doc is not None and not doc["base"]:
                 known = restored(doc, None)
                 self._remember(key, known)
@@ -137,13 +134,14 @@ class KeptFacts:
                 return key, base, change
         return "", None, None
 
-    def _mine(self) -> bool:
-        """Whether the folder exists, and only this user can write it."""
+    def _loaded(self, key: str) -> Mapping[str, Any] | None:
+        """Return the content of a file; None if there is no such file, or if it is damaged."""
+        packed = self.files.load(key)
         try:
-            about = self.folder.lstat()
-        except OSError:
-            return False
-        return stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid() and not about.st_mode & 0o022
+            doc = None if packed is None else json.loads(zlib.decompressobj().decompress(packed, LARGEST))
+        except (zlib.error, ValueError, RecursionError):
+            return None
+        return doc if isinstance(doc, dict) else None
 
     def _write(self, key: str, tree: Tree) -> None:
         """Write a file; a full disk or a read-only home costs later commands time, and nothing else.
@@ -155,34 +153,8 @@ class KeptFacts:
         name, base, change = self._near(tree)
         doc = {"base": name, **form(tree, base, change)}
         packed = zlib.compress(json.dumps(doc, separators=(",", ":")).encode(), 1)
-        path = self._path(key)
-        with suppress(OSError):
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not self._mine():
-                return
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            _replace(path, FORMAT + _seal(key, packed) + packed)
-            if not name:
-                self._remember(key, tree)
-            if self._written % PRUNE_EACH == 0:
-                self._prune()
-            self._written += 1
-
-    def _prune(self) -> None:
-        """Remove the files that were not used for longest, until nine tenths of the budget are left."""
-        files = []
-        for entry in self.folder.glob("??/*"):
-            with suppress(OSError):  # another process may remove it
-                about = entry.stat()
-                files.append((about.st_mtime, about.st_size, entry))
-        size = sum(each for _, each, _ in files)
-        if size <= self.budget:
-            return
-        for _, each, entry in sorted(files):
-            if size <= self.budget * 9 // 10:
-                break
-            entry.unlink(missing_ok=True)
-            size -= each
+        if self.files.store(key, packed) and not name:
+            self._remember(key, tree)
 
 
 def kept_facts() -> KeptFacts | None:
@@ -195,44 +167,8 @@ def _kept_in(folder: Path) -> KeptFacts:
     return KeptFacts(folder)
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file under another name, which no other process or thread has, and then give it its name."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as fresh:
-        try:
-            fresh.write(data)
-            fresh.close()
-            Path(fresh.name).replace(path)
-        except OSError:
-            Path(fresh.name).unlink(missing_ok=True)
-            raise
-
-
-def _loaded(path: Path, key: str) -> Mapping[str, Any] | None:
-    """Return the content of a file; None if there is no such file, or if it is damaged."""
-    try:
-        with safe_read.opened(path) as file:
-            data = file.read(LARGEST + 1)
-        packed = data[len(FORMAT) + SEAL :]
-        if len(data) > LARGEST or data[: len(FORMAT) + SEAL] != FORMAT + _seal(key, packed):
-            return None
-        doc = json.loads(zlib.decompressobj().decompress(packed, LARGEST))
-    except (OSError, UserError, zlib.error, ValueError, RecursionError):
-        return None
-    with suppress(OSError):  # a file that cannot be changed can still be read
-        os.utime(path)
-    return doc if isinstance(doc, dict) else None
-
-
 LARGEST = 256 << 20
-"""Maximum size of a file, and of its content, in bytes."""
-
-SEAL = 32
-"""Size of the digest at the beginning of a file, in bytes."""
-
-
-def _seal(key: str, packed: bytes) -> bytes:
-    """Return a digest of a file's name and content, so that neither can be changed without the other."""
-    return hashlib.blake2b(key.encode() + packed, digest_size=SEAL).digest()
+"""Maximum size of the content of a file, in bytes."""
 
 
 # ---- what the facts depend on

@@ -26,6 +26,7 @@ from rackcheck.probe.derived import Derivation
 from rackcheck.probe.index import Declared
 from rackcheck.probe.registry import Registry, registry
 from rackcheck.profile import library
+from rackcheck.session.registry_loading import known
 
 
 @pytest.fixture
@@ -34,7 +35,13 @@ def imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     monkeypatch.setenv(index.OFF, "0")
     registry.cache_clear()
     yield registry()
+    forgotten()
+
+
+def forgotten() -> None:
+    """Load the registry anew at its next use; what commands use must be the same object."""
     registry.cache_clear()
+    known.cache_clear()
 
 
 @pytest.fixture
@@ -48,7 +55,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (file,) = (tmp_path / "cache" / "probes").iterdir()
     registry.cache_clear()
     yield file
-    registry.cache_clear()
+    forgotten()
     monkeypatch.undo()
     program.digest.cache_clear()
 
@@ -186,7 +193,7 @@ def test_the_index_of_another_program_is_not_used(home: Path, monkeypatch: pytes
     monkeypatch.setattr(program, "digest", lambda: "another")
     assert index.load() is None
     own = SealedFiles(home.parent, b"rackcheck probes 1\n", 4)
-    shutil.copyfile(home, own._path("another"))
+    shutil.copyfile(home, own.path("another"))
     assert index.load() is None, "a copied file has the seal of another key"
 
 
@@ -241,7 +248,7 @@ def test_old_indexes_give_way_to_new_ones(tmp_path: Path) -> None:
     files = SealedFiles(tmp_path / "kept", b"kind\n", 3)
     for number in range(5):
         files.store(str(number), b"content")
-        os.utime(files._path(str(number)), (number, number))
+        os.utime(files.path(str(number)), (number, number))
     assert [files.load(str(number)) for number in range(5)] == [None, None, b"content", b"content", b"content"]
 
 

@@ -19,6 +19,7 @@ from rackcheck.probe import registry as registries
 from rackcheck.probe.registry import registry
 from rackcheck.profile import kept_profiles, library, profile_form
 from rackcheck.profile.document import BadFile
+from rackcheck.session.registry_loading import known
 
 SHIPPED = sorted(library.profiles())
 
@@ -30,6 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(program, "STARTED", float("inf"))
     monkeypatch.chdir(tmp_path)
     program.digest.cache_clear()
+    known.cache_clear()  # a test before this one may have loaded the registry anew
     yield tmp_path
     monkeypatch.undo()
     program.digest.cache_clear()

@@ -119,7 +119,8 @@ def test_a_reading_is_a_value_absent_or_unknown_with_its_reason(reading: Reading
 
 def test_a_fact_on_the_wire_has_plane_class_source_time_and_unit() -> None:
     kind = Kind(Type.QUANTITY, "Memory", unit="GiB", cls=Class.IDENTITY)
-    tree = Tree({"memory.total": Leaf(2048.0, kind, Plane.OS, "/proc/meminfo")})
+    leaf = Leaf(2048.0, kind, Plane.OS, "/proc/meminfo")
+    tree = Tree({"memory.total": leaf}, times={Plane.OS: "2026-01-01T00:00:00Z"})
     assert facts_json(tree) == {
         "memory.total": {
             "value": 2048.0, "unit": "GiB", "plane": "os", "class": "identity", "source": "/proc/meminfo",

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import stat
 import zlib
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from mockup_server import WatchedRack as Rack
 
 from rackcheck.base import program
+from rackcheck.base.sealed_file import SEAL, seal
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
@@ -212,7 +214,9 @@ def test_facts_of_a_node_on_which_a_probe_or_a_join_failed_are_not_kept(
     assert files(tmp_path) == []
 
 
-def test_the_files_that_were_not_used_for_longest_give_way(run: tuple[Job, Replies], tmp_path: Path) -> None:
+def test_the_files_that_were_not_used_for_longest_give_way(
+    run: tuple[Job, Replies], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trees(run, KeptFacts(tmp_path))
     sizes = {path: path.stat().st_size for path in files(tmp_path)}
     for age, path in enumerate(sizes):
@@ -220,6 +224,7 @@ def test_the_files_that_were_not_used_for_longest_give_way(run: tuple[Job, Repli
     newest = next(iter(sizes))
     job, came = run
     node = job.nodes[0]
+    monkeypatch.setattr(kept_facts, "PRUNE_EACH", 1)
     held = KeptFacts(tmp_path, budget=sum(sizes.values()) // 2)
     answers = [replace(answer, digest=64 * "1") for answer in came[node.name]]
     held.tree(job.plan, node, answers, lambda: one("new"))
@@ -257,23 +262,37 @@ def test_a_file_with_a_valid_digest_and_another_content_is_not_used(
 ) -> None:
     kept = KeptFacts(tmp_path)
     expected = trees(run, kept)
+    keys = keys_of(run, kept)
     for packed in (zlib.compress(content), content):
         for path in files(tmp_path):
-            path.write_bytes(kept_facts.FORMAT + kept_facts._seal(path.name, packed) + packed)
+            path.write_bytes(kept_facts.FORMAT + seal(keys[path], packed) + packed)
         assert trees(run, kept) == expected
 
 
+def keys_of(run: tuple[Job, Replies], kept: KeptFacts) -> dict[Path, str]:
+    """The keys of the files that have the facts of a run, by file."""
+    job, came = run
+    answers = {node: sorted(came[node.name], key=lambda answer: answer.plane) for node in job.nodes}
+    keys = [kept_facts._key(job.plan, node, held) for node, held in answers.items()]
+    return {kept.files.path(key): key for key in keys if key is not None}
+
+
+def content_of(path: Path) -> dict[str, object]:
+    found = json.loads(zlib.decompress(path.read_bytes()[len(kept_facts.FORMAT) + SEAL :]))
+    assert isinstance(found, dict)
+    return found
+
+
 def base_of(path: Path) -> str:
-    doc = kept_facts._loaded(path, path.name)
-    assert doc is not None
-    return str(doc["base"])
+    return str(content_of(path)["base"])
 
 
 def test_the_facts_of_similar_nodes_are_stored_as_differences_from_one_of_them(
     run: tuple[Job, Replies], tmp_path: Path
 ) -> None:
     expected = trees(run, KeptFacts(tmp_path))
-    bases = {path.name: base_of(path) for path in files(tmp_path)}
+    keys = keys_of(run, KeptFacts(tmp_path))
+    bases = {keys[path]: base_of(path) for path in files(tmp_path)}
     assert 0 < sum(map(bool, bases.values())) < len(bases)
     assert {base for base in bases.values() if base} <= {name for name, base in bases.items() if not base}
     for kept in (KeptFacts(tmp_path), KeptFacts(tmp_path)):
@@ -287,7 +306,7 @@ def test_a_difference_from_a_base_that_is_missing_or_another_is_not_used(
 ) -> None:
     expected = trees(run, KeptFacts(tmp_path))
     near = next(path for path in files(tmp_path) if base_of(path))
-    base = next(path for path in files(tmp_path) if path.name == base_of(near))
+    base = KeptFacts(tmp_path).files.path(base_of(near))
     match harm:
         case "missing":
             base.unlink()
@@ -296,10 +315,8 @@ def test_a_difference_from_a_base_that_is_missing_or_another_is_not_used(
         case "another":
             base.write_bytes(near.read_bytes())
         case _:
-            doc = kept_facts._loaded(base, base.name)
-            assert doc is not None
-            packed = zlib.compress(json.dumps({**doc, "base": near.name}).encode())
-            base.write_bytes(kept_facts.FORMAT + kept_facts._seal(base.name, packed) + packed)
+            packed = zlib.compress(json.dumps({**content_of(base), "base": 48 * "a"}).encode())
+            base.write_bytes(kept_facts.FORMAT + seal(base_of(near), packed) + packed)
     kept = KeptFacts(tmp_path)
     assert len(parsed(run, kept)) >= 2, "the node and its base"
     assert trees(run, kept) == expected
@@ -344,7 +361,7 @@ def test_two_processes_that_write_and_prune_at_once_leave_whole_files(run: tuple
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
-    assert all(len(path.name) == 48 for path in files(tmp_path)), "no unfinished file is left"
+    assert all(re.fullmatch(r"[0-9a-f]{40}", path.name) for path in files(tmp_path)), "no unfinished file is left"
 
 
 @pytest.mark.parametrize("more", [(), ("--again", "1")])
