@@ -32,7 +32,10 @@ class Output:
 
 
 class _Later:
-    """A capture whose fields may be read when they are first used."""
+    """A capture whose fields may be read when they are first used.
+
+    No field may have a plain default value, which Python would find in the class in place of the value that is read.
+    """
 
     @classmethod
     def later(cls, read: Callable[[], Any]) -> Self:
@@ -167,7 +170,7 @@ class BmcCapture(_Later):
 class BurnCapture(_Later):
     """The records of a burn-in on one node, including readings of the node's BMC, timed by the same clock."""
 
-    records: tuple[Mapping[str, Any], ...] = ()
+    records: tuple[Mapping[str, Any], ...] = field(default_factory=tuple)
 
     @property
     def burn(self) -> Burn:
