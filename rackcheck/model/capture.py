@@ -38,18 +38,29 @@ class _Later:
     """
 
     @classmethod
-    def later(cls, read: Callable[[], Any]) -> Self:
-        """Return a capture with the fields of the one that `read` returns when a field is first used."""
+    def later(cls, read: Callable[[], Any], check: Callable[[], object] = lambda: None) -> Self:
+        """Return a capture with the fields of the one that `read` returns when a field is first used.
+
+        `check` raises an exception if `read` would not find what was stored; it takes less time.
+        """
         made = object.__new__(cls)
-        made.__dict__["_read"] = read
+        made.__dict__.update(_read=read, _check=check)
         return made
 
+    def check(self) -> None:
+        """Make sure that what was stored is still there; raises what the function that checks it raises."""
+        check = self.__dict__.get("_check")
+        if check is not None:
+            check()
+
     def load(self) -> None:
-        """Read the fields if they were not read yet; raises what the function that reads them raises."""
+        """Read the fields, or make sure that what was stored is still there; raises what the functions for it raise."""
         read = self.__dict__.get("_read")
-        if read is not None:
-            self.__dict__.update(read().__dict__)
-            self.__dict__.pop("_read", None)  # another thread may have read them, too
+        if read is None:
+            self.check()
+            return
+        self.__dict__.update(read().__dict__)
+        self.__dict__.pop("_read", None)  # another thread may have read them, too
 
     def __getattr__(self, name: str) -> Any:
         if "_read" in self.__dict__ and not name.startswith("_"):

@@ -36,6 +36,7 @@ from rackcheck.probe.join import Join
 from rackcheck.probe.plan import Plan
 from rackcheck.run.event import Answered
 from rackcheck.run.kept_form import Difference, difference, form, reason_form, restored
+from rackcheck.run.kept_replies import checked
 
 BUDGET = 1 << 30
 """Maximum size of all files in bytes; the facts of a node with eight GPUs take about 200 KB."""
@@ -73,6 +74,8 @@ class KeptFacts:
         if found is None:
             found = read()
             self._write(key, found)
+        else:
+            checked(came)
         return found
 
     def add(self, plan: Plan, node: Node, came: Sequence[Answered], tree: Tree) -> None:

@@ -41,7 +41,7 @@ class KeptReplies:
         self._lock = threading.Lock()
 
     def capture(self, digest: str, plane: Plane, size: int, parse: Callable[[], Capture]) -> Capture:
-        """Return the reply with this digest; `parse` makes it from the file, whose digest the caller has compared."""
+        """Return the reply with this digest; `parse` makes it from the file, and compares the file with the digest."""
         key = digest, plane
         with self._lock:
             if (kept := self._replies.get(key)) is not None:
@@ -70,6 +70,7 @@ class KeptReplies:
         with self._lock:
             kept = reply.trees.get(key)
         if kept is not None:
+            checked(came)
             return kept[1]
         tree = read()
         with self._lock:
@@ -96,6 +97,13 @@ class KeptReplies:
                     return None
                 kept.append(reply)
         return kept[0] if kept else None
+
+
+def checked(came: Sequence[Answered]) -> None:
+    """Compare the stored replies with their digests; raises UserError if a file is missing or was changed."""
+    for answer in came:
+        if answer.capture is not None:
+            answer.capture.check()
 
 
 PLANS = 2

@@ -39,6 +39,9 @@ FORMAT = 1
 LEVEL = 3
 """Level of compression of raw replies: level 6 takes twice the time, and saves a fifth of the size."""
 
+COMPRESSED = 16
+"""About how many times larger a raw reply is than its file."""
+
 NONE: Mapping[str, str] = {}
 
 LARGEST = 256 << 20
@@ -389,12 +392,21 @@ class Stored:
         return found
 
     def _held(self, digest: str, plane: Plane) -> Capture:
-        """Compare the file of a raw reply with its digest; its content is parsed when it is used, maybe never."""
+        """Return a raw reply that is compared with its digest and parsed when it is used.
+
+        A node whose facts are kept is only compared (`check`), and before its facts are used.
+        """
         _held_digest(digest)
         path = self.folder / "raw" / f"{digest}.json.gz"
-        size = len(_whole(path, digest))
-        later = partial(CAPTURES[plane].later, partial(_parsed, path, digest, plane))
-        return kept_replies.capture(digest, plane, size, later)
+        try:
+            size = path.stat().st_size * COMPRESSED
+        except OSError as error:
+            raise UserError(f"cannot read the raw answer {path}: {error}") from None
+        later = CAPTURES[plane].later(partial(_parsed, path, digest, plane), partial(_whole, path, digest))
+        found = kept_replies.capture(digest, plane, size, lambda: later)
+        if found is not later:  # it was read before, perhaps from a copy of the run
+            _whole(path, digest)
+        return found
 
 
 _BEGIN = regex(rb'\{"event":"([a-z ]{1,40})",')

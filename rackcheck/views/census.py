@@ -22,6 +22,9 @@ KEPT = frozenset(Class) - VOLATILE
 PLACES = ("rack", "row", "role", "slot")
 """The fields of a node's location by which nodes are counted."""
 
+LIKES = 4
+"""Maximum number of nodes with which others are compared: one for each kind of machine."""
+
 ABSENT = Absent()
 """The value that represents every absent value; details are ignored."""
 
@@ -63,6 +66,48 @@ class _Fact:
                 self.who[value] = held ^ bit
 
 
+class _Like:
+    """A node to which others are similar: their facts that are the same objects are counted together, later."""
+
+    def __init__(self, leaves: Mapping[str, Leaf], planes: frozenset[Plane] | None) -> None:
+        self.planes = planes
+        self._leaves = leaves
+        self._nodes = 0
+        self._others: dict[str, int] = {}
+
+    def differing(self, leaves: Mapping[str, Leaf]) -> list[tuple[str, Leaf]] | None:
+        """Return the facts of a node that are not the same objects; None if they are more than half of its facts."""
+        own = self._leaves
+        changed = [(text, leaf) for text, leaf in leaves.items() if own.get(text) is not leaf]
+        return changed if 2 * len(changed) <= len(leaves) else None
+
+    def add(self, changed: Iterable[tuple[str, Leaf]], leaves: Mapping[str, Leaf], bit: int) -> None:
+        """Note a node; `changed` are its facts that differ, which are counted apart."""
+        self._nodes |= bit
+        for text, _ in changed:
+            self._others[text] = self._others.get(text, 0) | bit
+        for text in self._leaves.keys() - leaves.keys():
+            self._others[text] = self._others.get(text, 0) | bit
+
+    def noted(self) -> Iterator[tuple[str, Reading, int]]:
+        """Yield each fact with its value and the nodes that were noted since the last time and have the same fact."""
+        if not self._nodes:
+            return
+        nodes, others = self._nodes, self._others
+        self._nodes, self._others = 0, {}
+        for text, leaf in self._leaves.items():
+            if leaf.kind.cls in KEPT and (self.planes is None or leaf.plane in self.planes):
+                held = nodes & ~others.get(text, 0)
+                if held:
+                    yield text, _counted_value(leaf), held
+
+
+def _counted_value(leaf: Leaf) -> Reading:
+    """Return the value by which nodes with a fact are counted."""
+    spelt = type(leaf.reading) in _SPELT or leaf.kind.type is Type.SETTING
+    return _value(leaf.reading, leaf.kind) if spelt else leaf.reading
+
+
 class Census:
     """Counts nodes by location and by the values of facts of the classes in `KEPT`.
 
@@ -73,7 +118,8 @@ class Census:
         self._number: dict[str, int] = {}
         self._names: list[str] = []
         self._roles: dict[str, int] = {}
-        self._facts: dict[str, _Fact] = {}
+        self._counted: dict[str, _Fact] = {}
+        self._likes: list[_Like] = []
         self._places: dict[str, dict[str, int]] = {place: {} for place in PLACES}
         self._steady: set[str] = set()
         self._listings: dict[str, list[tuple[frozenset[str], int]]] = {}
@@ -97,22 +143,42 @@ class Census:
                 there = self._places[place]
                 there[word] = there.get(word, 0) | 1 << number
         self._roles[role] = self._roles.get(role, 0) | 1 << number
-        facts, bit = self._facts, 1 << number
-        for text, leaf in tree.leaves.items():
+        facts, bit = self._counted, 1 << number
+        for text, leaf in self._unlike(tree.leaves, planes, bit):
             if leaf.kind.cls in KEPT and (planes is None or leaf.plane in planes):
                 fact = facts.get(text)
                 if fact is None:
                     fact = self._met(text, leaf.kind, leaf.plane)
-                value = leaf.reading
-                if type(value) in _SPELT or leaf.kind.type is Type.SETTING:
-                    value = _value(value, leaf.kind)
+                value = _counted_value(leaf)
                 held = fact.who.get(value)
                 fact.who[value] = ~number if held is None else _mask(held) | bit
+
+    def _unlike(
+        self, leaves: Mapping[str, Leaf], planes: frozenset[Plane] | None, bit: int
+    ) -> Iterable[tuple[str, Leaf]]:
+        """Return the facts of a node that must be counted now: those that differ from the facts of a similar node."""
+        for like in self._likes:
+            changed = like.differing(leaves) if like.planes == planes else None
+            if changed is not None:
+                like.add(changed, leaves, bit)
+                return changed
+        if len(self._likes) < LIKES:
+            self._likes.append(_Like(leaves, planes))
+        return leaves.items()
+
+    @property
+    def _facts(self) -> Mapping[str, _Fact]:
+        """The facts by path; nodes that were only noted as similar to another node are counted first."""
+        for like in self._likes:
+            for text, value, held in like.noted():
+                who = self._counted[text].who
+                who[value] = _mask(who.get(value, 0)) | held
+        return self._counted
 
     def _met(self, text: str, kind: Kind, plane: Plane) -> _Fact:
         if kind.type is not Type.COLLECTION:
             self._steady.update(_pattern(collection) for collection, _ in paths.parse(text).items)
-        return self._facts.setdefault(text, _Fact(kind, plane))
+        return self._counted.setdefault(text, _Fact(kind, plane))
 
     def _forget(self, number: int, planes: frozenset[Plane] | None, tree: Tree) -> None:
         """Remove a node's values on the planes in `planes`; if `planes` is None, on all planes.

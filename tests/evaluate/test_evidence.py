@@ -11,8 +11,9 @@ import pytest
 from command import rackcheck
 from evidence import NODES, Edit, judged, of, rack, recorded, rewritten, taken, verdict
 
+from rackcheck.evaluate.input_numbers import Reads
 from rackcheck.evaluate.law import Outcome, conclude
-from rackcheck.evaluate.silence import Silences, excused_facts
+from rackcheck.evaluate.silence import ExcusedReader, Silences, excused_facts, excused_reads
 from rackcheck.evaluate.verdict import Status, Verdict, over
 from rackcheck.model.capture import NodeCapture
 from rackcheck.model.evidence import Evidence
@@ -383,9 +384,10 @@ def test_a_node_all_of_whose_parts_are_silent_is_named_by_what_most_nodes_return
     hidden = tree({"gpu": Unknown(Reason.TIMEOUT)})
 
     def values(*trees: Tree, expected: int) -> Reading:
-        counted = Silences()
+        counted, reads = Silences(), Reads([excused_reads(one)])
+        reader = ExcusedReader([one], reads)
         for number, each in enumerate(trees, start=1):
-            counted.take("compute", f"n{number}", [one], each)
+            counted.take("compute", f"n{number}", reader.of(each, reads.of(each)))
         return counted.reading({"compute": expected})
 
     (sentence,) = known(values(full, full, full, silent, expected=4))

@@ -1,11 +1,15 @@
 """The census: which nodes have which value is counted exactly, in any order; unknown values never count as alike."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from censuses import DENIED, GONE, VALUES, Facts, census, many, tree
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.fold import fold
+from rackcheck.model.tree import Leaf, Tree
 from rackcheck.views.census import Census
 from rackcheck.views.items import folded
 
@@ -102,3 +106,38 @@ def test_paths_that_differ_in_one_key_are_one() -> None:
     assert folded(paths) == ("gpu/[0-1].vbios", "nic/mlx5_0.port/1.rate", 'pcie/"0000:17:00.[0-1]".x')
     assert folded(["a.b"]) == ("a.b",)
     assert fold(["0", "1"]) == "[0-1]"
+
+
+SHARED: Mapping[str, Mapping[Reading, Leaf]] = {path: {value: tree({path: value}).leaves[path] for value in ("a", "b", DENIED, GONE, *others)} for path, others in {
+    "bios.nps": ("NPS4",), "firmware.bios": ("1.0",), "node.serial": ("S1", "S2"), "gpu/0.vbios": (), "gpu/1.vbios": (),
+    "sysctl.vm.swappiness": ("60", "060"), "log.xid/79.count": (3,),
+}.items()}  # fmt: skip
+"""Facts that are one object on all nodes that have them."""
+
+TAKEN = st.tuples(
+    st.integers(0, 6),
+    st.fixed_dictionaries({}, optional={path: st.sampled_from(list(some)) for path, some in SHARED.items()}),
+    st.sampled_from([None, frozenset({Plane.OS}), frozenset({Plane.BMC})]),
+    st.booleans(),
+)
+
+
+@given(st.lists(TAKEN, max_size=40))
+def test_facts_that_are_one_object_on_many_nodes_are_counted_as_if_each_node_had_its_own(
+    taken: list[tuple[int, dict[str, Reading], frozenset[Plane] | None, bool]],
+) -> None:
+    shared, own = Census(), Census()
+    for number, facts, planes, asked in taken:
+        for found, leaves in (
+            (shared, {path: SHARED[path][value] for path, value in facts.items()}),
+            (own, {path: replace(SHARED[path][value]) for path, value in facts.items()}),
+        ):
+            found.take(f"n{number}", "compute", Tree(leaves), {}, planes)
+        if asked:
+            assert counted(shared) == counted(own)
+    assert counted(shared) == counted(own)
+
+
+def counted(found: Census) -> object:
+    paths = list(found.facts())
+    return [(path, list(found.values(path).items()), found.deviants(path, "compute")) for path in paths]
