@@ -35,11 +35,20 @@ class _Later:
     """A capture whose fields may be read when they are first used."""
 
     @classmethod
-    def later(cls, read: Callable[[], Any]) -> Self:
-        """Return a capture with the fields of the one that `read` returns when a field is first used."""
+    def later(cls, read: Callable[[], Any], file: str = "") -> Self:
+        """Return a capture with the fields of the one that `read` returns when a field is first used.
+
+        `file` is the path of the file that `read` reads.
+        """
         made = object.__new__(cls)
         made.__dict__["_read"] = read
+        made.__dict__["_file"] = file
         return made
+
+    @property
+    def file(self) -> str:
+        """The path of the file of a stored reply; empty for a capture that was not read from one, also for a copy."""
+        return str(self.__dict__.get("_file", ""))
 
     def load(self) -> None:
         """Read the fields if they were not read yet; raises what the function that reads them raises."""

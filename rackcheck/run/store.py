@@ -393,7 +393,7 @@ class Stored:
         _held_digest(digest)
         path = self.folder / "raw" / f"{digest}.json.gz"
         size = len(_whole(path, digest))
-        later = partial(CAPTURES[plane].later, partial(_parsed, path, digest, plane))
+        later = partial(CAPTURES[plane].later, partial(reply, path, digest, plane), str(path))
         return kept_replies.capture(digest, plane, size, later)
 
 
@@ -414,8 +414,11 @@ def _whole(path: Path, digest: str) -> bytes:
     return data
 
 
-def _parsed(path: Path, digest: str, plane: Plane) -> Capture:
-    """Parse a raw reply, from the file, since the replies of a rack are more than the memory should hold."""
+def reply(path: Path, digest: str, plane: Plane) -> Capture:
+    """Parse a raw reply, from the file, since the replies of a rack are more than the memory should hold.
+
+    Raises UserError if the file does not match the digest, or if its content is damaged.
+    """
     try:
         return stored_forms.capture(json.loads(_whole(path, digest)), plane)
     except _DAMAGED as error:
