@@ -7,7 +7,7 @@ so the facts are the same for any number of workers.
 import os
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,8 +46,12 @@ _Key = tuple[str, int]
 """A node, and the number of the reading."""
 
 
-def trees(job: Job, came: dict[str, list[Answered]]) -> Iterator[tuple[Node, Tree]]:
+def trees(
+    job: Job, came: dict[str, list[Answered]], start: Callable[[int], ReadingPool] = ReadingPool
+) -> Iterator[tuple[Node, Tree]]:
     """Yield each node of a job with its facts; `came` has the answers of each node, and is emptied.
+
+    `start` makes a pool of a number of workers.
 
     Raises UserError if a stored reply is damaged, or if the number of workers is invalid.
     """
@@ -57,7 +61,7 @@ def trees(job: Job, came: dict[str, list[Answered]]) -> Iterator[tuple[Node, Tre
         for node in job.nodes:
             yield node, tree_of(job, node, came.pop(node.name))
         return
-    with ReadingPool(count) as pool:
+    with start(count) as pool:
         ahead = _Ahead(pool, tasks, job.nodes, came, AHEAD * count)
         for node in job.nodes:
             ahead.fill()

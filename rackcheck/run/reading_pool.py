@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -69,9 +69,9 @@ class _Task:
 class Worker:
     """One worker process."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Sequence[str]) -> None:
         self._process = subprocess.Popen(  # noqa: S603  this program, without a shell
-            command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
             env=environment(), start_new_session=True,
         )  # fmt: skip
         assert self._process.stdin is not None
@@ -174,10 +174,13 @@ def environment() -> dict[str, str]:
 
 
 class ReadingPool:
-    """A number of workers, which start when there are tasks for them; `close` ends them all."""
+    """A number of workers, which start when there are tasks for them; `close` ends them all.
 
-    def __init__(self, count: int, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
+    `seconds` is the maximum time for a task, `words` the command of a worker if it is another one than `command`.
+    """
+
+    def __init__(self, count: int, seconds: float = SECONDS, words: Sequence[str] = ()) -> None:
+        self._seconds, self._words = seconds, words or command()
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._workers: list[Worker] = []
@@ -254,7 +257,7 @@ class ReadingPool:
                 if self._closed or self._unfit:
                     return None
                 try:
-                    worker = Worker()
+                    worker = Worker(self._words)
                 except OSError:
                     self._unfit = True
                     return None
