@@ -22,8 +22,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from rackcheck.base import program
-from rackcheck.run.reading_worker import FAILED, HEAD, SECONDS
-from rackcheck.run.worker_forms import ReceivedFacts, Returned, packed, unpacked
+from rackcheck.run.reading_worker import FAILED, HEAD, PLAN, SECONDS
+from rackcheck.run.worker_forms import NONE, ReceivedFacts, Returned, packed, unpacked
 
 START = 60.0
 """Maximum seconds until a new worker is ready; on an idle machine it takes less than one."""
@@ -90,7 +90,7 @@ class Worker:
 
         Raises Ended.
         """
-        _, data = self._receive(time.monotonic() + START)
+        _, _, data = self._receive(time.monotonic() + START)
         return bool(unpacked(data)["program"] == program.digest() != "")
 
     def read(self, plan: Mapping[str, Any], doc: Mapping[str, Any], seconds: float) -> Result:
@@ -99,24 +99,24 @@ class Worker:
         if place is None:
             place = len(self._plans)
             self._plans.append(plan)
-            self._send(-1, packed(plan))
+            self._send(PLAN, packed(plan))
         self._send(place, packed(doc))
-        base, data = self._receive(time.monotonic() + seconds)
-        return Here.READ_HERE if base == FAILED else self._received.returned(base, data)
+        base, own, data = self._receive(time.monotonic() + seconds)
+        return Here.READ_HERE if base == FAILED else self._received.returned(base, own, data)
 
     def _send(self, number: int, data: bytes) -> None:
-        rest = memoryview(HEAD.pack(len(data), number) + data)
+        rest = memoryview(HEAD.pack(len(data), number, NONE) + data)
         try:
             while rest:
                 rest = rest[os.write(self._in, rest) :]
         except OSError:
             raise Ended(self._how()) from None
 
-    def _receive(self, until: float) -> tuple[int, bytes]:
-        size, number = HEAD.unpack(self._exactly(HEAD.size, until))
+    def _receive(self, until: float) -> tuple[int, int, bytes]:
+        size, base, own = HEAD.unpack(self._exactly(HEAD.size, until))
         if size > LARGEST:
             raise Ended(f"a result of {size} bytes")
-        return number, self._exactly(size, until)
+        return base, own, self._exactly(size, until)
 
     def _exactly(self, size: int, until: float) -> bytes:
         parts = []

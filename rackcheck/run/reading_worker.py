@@ -17,10 +17,17 @@ from rackcheck.model.fact import clean
 from rackcheck.probe.registry import only_own, registry
 from rackcheck.run import store
 from rackcheck.run.reading import missing_planes, parsed_without
-from rackcheck.run.worker_forms import SentFacts, answers_of, packed, plan_of, unpacked
+from rackcheck.run.worker_forms import NONE, SentFacts, answers_of, packed, plan_of, unpacked
 
-HEAD = struct.Struct(">Qi")
-"""Before each message: its size in bytes, and a number; in a result, that of its base, or FAILED."""
+HEAD = struct.Struct(">Qii")
+"""Before each message: its size in bytes, and two numbers.
+
+In a task, the first number is that of its plan, or PLAN if the message is the next plan. In a result, the first number is
+that of its base, or FAILED, and the second that of the tree itself if it is in full.
+"""
+
+PLAN = -1
+"""In place of the number of a plan: the message is a plan."""
 
 FAILED = -2
 """In place of the number of a base: the replies could not be read here."""
@@ -38,23 +45,22 @@ def main() -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     threading.Thread(target=_end_with, args=(source,), daemon=True).start()
     known = registry()
-    _send(out, 0, packed({"program": program.digest() if only_own() and not known.broken else ""}))
+    _send(out, NONE, NONE, packed({"program": program.digest() if only_own() and not known.broken else ""}))
     plans: list[Any] = []
     sent = SentFacts()
     for number, doc in _messages(source):
-        if number < 0:
+        if number == PLAN:
             plans.append(plan_of(doc, known.probes, known.joins))
             continue
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             answers = answers_of(doc, store.reply)
             tree = parsed_without(missing_planes(host=doc["host"], bmc=doc["bmc"]), plans[number], answers)
-            base, message = sent.message(tree)
-            data = packed(message)
+            base, own, data = sent.message(tree)
         except Exception as error:  # noqa: BLE001  the replies are read again by the process that reports errors
-            _send(out, FAILED, packed(clean(repr(error))))
+            _send(out, FAILED, NONE, packed(clean(repr(error))))
         else:
-            _send(out, base, data)
+            _send(out, base, own, data)
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
@@ -68,7 +74,7 @@ def _end_with(source: int) -> None:
 
 def _messages(source: int) -> Iterator[tuple[int, Any]]:
     while True:
-        size, number = HEAD.unpack(_exactly(source, HEAD.size))
+        size, number, _ = HEAD.unpack(_exactly(source, HEAD.size))
         yield number, unpacked(_exactly(source, size))
 
 
@@ -83,7 +89,7 @@ def _exactly(source: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _send(out: int, number: int, data: bytes) -> None:
-    rest = memoryview(HEAD.pack(len(data), number) + data)
+def _send(out: int, first: int, second: int, data: bytes) -> None:
+    rest = memoryview(HEAD.pack(len(data), first, second) + data)
     while rest:
         rest = rest[os.write(out, rest) :]

@@ -100,8 +100,11 @@ class SentFacts:
     _bases: OrderedDict[int, Tree] = field(default_factory=OrderedDict)
     _count: int = 0
 
-    def message(self, tree: Tree) -> tuple[int, dict[str, Any]]:
-        """Return the number of the base of a tree, NONE for a tree in full, and its JSON form."""
+    def message(self, tree: Tree) -> tuple[int, int, bytes]:
+        """Return the number of the base of a tree, NONE for a tree in full; its own number in this case; and its JSON.
+
+        Raises ValueError if the tree has no JSON form; it then has no number.
+        """
         more = {"failed": list(tree.failed)}
         for number, base in reversed(self._bases.items()):
             change = difference(base, tree)
@@ -110,12 +113,15 @@ class SentFacts:
                 emptied = set(found["emptied"])
                 order = [name for name in base.items if name not in emptied]
                 order += [name for name in found["items"] if name not in base.items]
-                return number, found | more | {"order": [*tree.items] if order != [*tree.items] else []}
-        self._bases[self._count] = tree
+                other = {"order": [*tree.items] if order != [*tree.items] else []}
+                return number, NONE, packed(found | more | other)
+        data = packed(form(tree, None, None) | more | {"order": []})
+        own = self._count
         self._count += 1
+        self._bases[own] = tree
         while len(self._bases) > BASES:
             self._bases.popitem(last=False)
-        return NONE, form(tree, None, None) | more | {"order": []}
+        return NONE, own, data
 
 
 @dataclass
@@ -159,14 +165,12 @@ class ReceivedFacts:
     """The other side: the messages of one worker that others of the same worker are differences from, by number."""
 
     _bases: OrderedDict[int, Returned] = field(default_factory=OrderedDict)
-    _count: int = 0
 
-    def returned(self, base: int, data: bytes) -> Returned:
+    def returned(self, base: int, own: int, data: bytes) -> Returned:
         """Return the facts in a message; raises KeyError if the worker does not hold that base."""
         if base != NONE:
             return Returned(data, self._bases[base])
-        found = self._bases[self._count] = Returned(data, None)
-        self._count += 1
+        found = self._bases[own] = Returned(data, None)
         while len(self._bases) > BASES:
             self._bases.popitem(last=False)
         return found

@@ -330,11 +330,15 @@ def test_a_worker_that_is_killed_costs_no_fact(after: int, fleet: Path, monkeypa
 HELLO = f"""
 import os, signal, struct, sys, time
 def say(number, text):
-    os.write(1, struct.pack(">Qi", len(text), number) + text)
+    os.write(1, struct.pack(">Qii", len(text), number, 7) + text)
 say(0, b'{{"program": "{program.digest()}"}}')
 os.read(0, 1)
 """
 """A worker that becomes ready, and waits for its first task."""
+
+
+WAIT = "\nwhile os.read(0, 65536): pass"
+"""The worker goes on until its pipe is closed."""
 
 
 def pool(code: str, count: int, seconds: float = 60.0) -> ReadingPool:
@@ -347,8 +351,8 @@ def pool(code: str, count: int, seconds: float = 60.0) -> ReadingPool:
         ("os.kill(os.getpid(), signal.SIGKILL)", 60.0, "killed by SIGKILL"),
         ("sys.exit(3)", 60.0, "exit code 3"),
         ("time.sleep(3600)", 0.1, "no result in time"),
-        ("say(0, b'{}')", 60.0, "a damaged result"),
-        ("os.write(1, b'\\xff' * 12)", 60.0, "a result of 18446744073709551615 bytes"),
+        ("say(0, b'{}')" + WAIT, 60.0, "a damaged result"),
+        ("os.write(1, b'\\xff' * 16)" + WAIT, 60.0, "a result of 18446744073709551615 bytes"),
         ("os.write(1, b'cut')", 60.0, "exit code 0"),
     ],
 )
