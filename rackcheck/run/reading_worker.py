@@ -22,8 +22,8 @@ from rackcheck.run.worker_forms import NONE, SentFacts, answers_of, packed, plan
 HEAD = struct.Struct(">Qii")
 """Before each message: its size in bytes, and two numbers.
 
-In a task, the first number is that of its plan, or PLAN if the message is the next plan. In a result, the first number is
-that of its base, or FAILED, and the second that of the tree itself if it is in full.
+In a task, the first number is that of its plan, or PLAN if the message is the next plan. In a result, the first is that
+of its base, or FAILED, and the second that of the tree itself if it is in full.
 """
 
 PLAN = -1

@@ -1,6 +1,7 @@
 """What a worker returns is the tree that it read: the values, their types and their order."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from rackcheck.run.kept_form import difference
 from rackcheck.run.worker_forms import BASES, NONE, ReceivedFacts, SentFacts, packed, unpacked
 
 KIND = Kind(Type.TEXT, "help")
-ODD: tuple[Reading, ...] = (
+ODD: tuple[Any, ...] = (
     True, 1, 1.0, 0.0, -0.0, math.inf, 10**29, "", "\ud800", "\ud800\udc00", "\U00010000", "\0", "é", (), ("a", "\ud800"),
     (1, True, 1.0), Absent(), Absent("no"), Unknown(Reason.DENIED), Unknown(Reason.TIMEOUT, "\udc00"),
 )  # fmt: skip
@@ -40,7 +41,7 @@ def same(one: Tree, other: Tree) -> None:
 
 def test_odd_facts_come_back_as_they_are_in_full_and_as_differences() -> None:
     sent, received = SentFacts(), ReceivedFacts()
-    trees = [tree("a", *ODD), tree("b", *reversed(ODD)), tree("c"), tree("a", *ODD), tree("d", *ODD[5:], *ODD[:5])]
+    trees = [tree("a", *ODD), tree("b", *ODD[::-1]), tree("c"), tree("a", *ODD), tree("d", *ODD[5:], *ODD[:5])]
     full = 0
     for each in trees:
         message = sent.message(each)
@@ -56,7 +57,7 @@ def test_results_can_be_used_in_any_order_and_after_their_base_gave_way() -> Non
     trees = [*near, *far]
     results = [received.returned(*sent.message(each)) for each in trees]
     others: list[Tree] = []
-    for result, each in reversed([*zip(results, trees, strict=True)]):
+    for result, each in [*zip(results, trees, strict=True)][::-1]:
         same(result.tree(others), each)
     assert len(others) == BASES
 
@@ -72,7 +73,7 @@ def test_a_tree_without_a_form_takes_no_number() -> None:
 
 def test_items_in_another_order_than_those_of_the_base_keep_their_order() -> None:
     one = tree("a")
-    other = Tree.listed(one.leaves, one.silent, dict(reversed(one.items.items())), one.times)
+    other = Tree.listed(one.leaves, one.silent, {name: one.items[name] for name in [*one.items][::-1]}, one.times)
     assert difference(one, other) is not None
     sent, received = SentFacts(), ReceivedFacts()
     for each in (one, other):
