@@ -38,13 +38,14 @@ class _Later:
     """
 
     @classmethod
-    def later(cls, read: Callable[[], Any], check: Callable[[], object] = lambda: None) -> Self:
+    def later(cls, read: Callable[[], Any], check: Callable[[], object] = lambda: None, file: str = "") -> Self:
         """Return a capture with the fields of the one that `read` returns when a field is first used.
 
-        `check` raises an exception if `read` would not find what was stored; it takes less time.
+        `check` raises an exception if `read` would not find what was stored; it takes less time. `file` is the path of
+        the file that `read` reads.
         """
         made = object.__new__(cls)
-        made.__dict__.update(_read=read, _check=check)
+        made.__dict__.update(_read=read, _check=check, _file=file)
         return made
 
     def check(self) -> None:
@@ -52,6 +53,11 @@ class _Later:
         check = self.__dict__.get("_check")
         if check is not None:
             check()
+
+    @property
+    def file(self) -> str:
+        """The path of the file of a stored reply; empty for a capture that was not read from one, also for a copy."""
+        return str(self.__dict__.get("_file", ""))
 
     def load(self) -> None:
         """Read the fields, or make sure that what was stored is still there; raises what the functions for it raise."""

@@ -20,6 +20,7 @@ from rackcheck.run.event import Answered, Event, Judged, NodeRequested, RunDone
 from rackcheck.run.in_flight import RepliesInFlight, Reply
 from rackcheck.run.job import Job, now
 from rackcheck.run.judging import Judging, tree_of
+from rackcheck.run.look_ahead import trees
 from rackcheck.run.parked import ParkingFile
 from rackcheck.transport import wire
 from rackcheck.transport.wire import ShellLimits
@@ -280,8 +281,8 @@ def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iter
         came[answer.node].append(answer)
         yield answer
     judging = Judging(job)
-    for node in job.nodes:
-        yield from _finish(job, node, came.pop(node.name), set(), judging)
+    for node, tree in trees(job, came):
+        yield from judging.take(node, tree)
     yield from judging.close()
     time, interrupted = (ended.time, ended.interrupted) if ended is not None else (job.time, True)
     yield RunDone(time, _outcome(judging.judged, interrupted=interrupted), interrupted)

@@ -4,7 +4,7 @@ Contacts no node.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rackcheck.evaluate.consensus import Poll, large_enough, poll
@@ -20,76 +20,61 @@ from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.fit import Match, ProfileFit, fit, kind
 from rackcheck.model.profile import FIRST, Phase, Profile, Rule, Scope
 from rackcheck.model.sibling_silence import ENTRY, FACT
-from rackcheck.model.tree import Collected, Later, Leaf, Tree
+from rackcheck.model.tree import Later, Leaf, Tree
 from rackcheck.parse.burnin.label import labelled
-from rackcheck.probe.collect import collected
 from rackcheck.probe.compare import compared
 from rackcheck.probe.group import FLEET, Aggregate, Distilled, NodeGroup, gathered, groups, is_group
 from rackcheck.probe.plan import Plan
-from rackcheck.run.derived_facts import derived_facts
 from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged
-from rackcheck.run.job import Again, Job
+from rackcheck.run.job import Job
 from rackcheck.run.kept_facts import KeptFacts
 from rackcheck.run.kept_replies import kept_replies
+from rackcheck.run.reading import parsed
+
+Parse = Callable[[Plan, Node, Sequence[Answered]], Tree]
+"""A function that returns the facts in the replies of a node to one plan, which are sorted by plane."""
 
 
-def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
+def tree_of(job: Job, node: Node, came: Iterable[Answered], parse: Parse = parsed) -> Tree:
     """Parse the replies of a node, and return its facts; for a plane without facts, the reason is returned.
 
-    Facts derived from a plane that the job does not read are left out.
+    Facts derived from a plane that the job does not read are left out. `parse` is called for replies whose facts are
+    kept neither in memory nor on disk.
     """
     answers = tuple(came)
-    first = _tree(job.asked, node, (answer for answer in answers if answer.reading == 1), job.kept)
-    return first if job.again is None else replace(first, later=_later(job.again, node, first, answers, job.kept))
+    plan, mine = readings(job, answers)[0]
+    first = _tree(plan, node, mine, job.kept, parse)
+    return first if job.again is None else replace(first, later=_later(job, node, first, answers, parse))
 
 
-def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered], kept: KeptFacts | None) -> Later:
+def readings(job: Job, came: Sequence[Answered]) -> list[tuple[Plan, list[Answered]]]:
+    """Return the plan of each reading, and the replies to it, sorted by plane."""
+    found = [(job.asked, [answer for answer in came if answer.reading == 1])]
+    if job.again is not None:
+        found.append((job.again.plan, [*{answer.plane: answer for answer in came if answer.reading > 1}.values()]))
+    return [(plan, sorted(mine, key=lambda answer: answer.plane)) for plan, mine in found]
+
+
+def _later(job: Job, node: Node, first: Tree, answers: Sequence[Answered], parse: Parse) -> Later:
     """Return the facts of the second reading; if a plane was not read again, its facts are unknown."""
-    second = {answer.plane: answer for answer in answers if answer.reading > 1}
-    once = {answer.plane for answer in answers} - second.keys()
-    apart = {plane: answer.apart for plane, answer in second.items() if answer.apart is not None}
-    tree = _tree(again.plan, node, second.values(), kept)
+    plan, second = readings(job, answers)[1]
+    once = {answer.plane for answer in answers} - {answer.plane for answer in second}
+    apart = {answer.plane: answer.apart for answer in second if answer.apart is not None}
+    tree = _tree(plan, node, second, job.kept, parse)
     missing = {plane: Unknown(Reason.NOT_COLLECTED, "the fact was read only once") for plane in once}
     return Later(replace(tree, silent={**missing, **tree.silent, **first.silent}), apart)
 
 
-def _tree(plan: Plan, node: Node, came: Iterable[Answered], kept: KeptFacts | None) -> Tree:
+def _tree(plan: Plan, node: Node, answers: Sequence[Answered], kept: KeptFacts | None, parse: Parse) -> Tree:
     """Return the facts that this process keeps, or else those kept on disk, or else those parsed from the replies."""
-    answers = sorted(came, key=lambda a: a.plane)
-
-    def parsed() -> Tree:
-        return _read(plan, node, answers)
 
     def read() -> Tree:
         lasting = kept is not None and kept_replies.read_from_store(answers)
-        return kept.tree(plan, node, answers, parsed) if kept is not None and lasting else parsed()
+        if kept is None or not lasting:
+            return parse(plan, node, answers)
+        return kept.tree(plan, node, answers, lambda: parse(plan, node, answers))
 
     return kept_replies.tree(plan, node, answers, read)
-
-
-def _read(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
-    """Parse the replies of a node, which are sorted by plane."""
-    failures: list[str] = []
-    facts = Collected()
-    silent: dict[Plane, Unknown] = {}
-    times: dict[Plane, str] = {}
-    if not node.host:
-        silent[Plane.OS] = silent[Plane.BURNIN] = Unknown(Reason.NOT_COLLECTED, "no host in inventory")
-    if node.bmc is None:
-        silent[Plane.BMC] = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
-    for answer in came:
-        # The capture of a BMC that refused contains only the refusal; a node's truncated answer contains what arrived.
-        if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
-            silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
-        else:
-            answer.capture.load()  # a damaged reply is an error of the run, not of a probe
-            facts.add(collected(plan.probes, answer.capture, plan.wanted, failures))
-            times[answer.plane] = answer.time
-    times[Plane.DERIVED] = max(times.values(), default="")
-    read = Tree.listed(facts.leaves, silent, facts.items, times)
-    if plan.joins:
-        read = read.with_more(derived_facts(plan.joins).of(read, failures))
-    return replace(read, failed=tuple(failures)) if failures else read
 
 
 class _Role:

@@ -78,6 +78,11 @@ class KeptFacts:
             checked(came)
         return found
 
+    def has(self, plan: Plan, node: Node, came: Sequence[Answered]) -> bool:
+        """Whether there is a file with the facts in these replies, which may turn out to be damaged."""
+        key = _key(plan, node, came)
+        return key is not None and self._path(key).exists()
+
     def add(self, plan: Plan, node: Node, came: Sequence[Answered], tree: Tree) -> None:
         """Keep the facts that were parsed from these replies, which have been stored, unless they are kept already."""
         key = _key(plan, node, sorted(came, key=lambda answer: answer.plane))

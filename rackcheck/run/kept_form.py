@@ -115,6 +115,13 @@ def restored(doc: Mapping[str, Any], base: Tree | None) -> Tree:
     return Tree.listed(leaves, silent, items, {Plane(plane): str(time) for plane, time in doc["times"].items()})
 
 
+def sharing(base: Tree, tree: Tree) -> Tree:
+    """Return a tree with the objects of a base for those facts that are the same in both."""
+    known = base.leaves
+    leaves = {path: known[path] if _same(known.get(path), leaf) else leaf for path, leaf in tree.leaves.items()}
+    return Tree.listed(leaves, tree.silent, tree.items, tree.times, tree.failed)
+
+
 def _ordered(leaves: Mapping[str, Leaf], places: Sequence[int]) -> dict[str, Leaf]:
     """Return leaves of which the last have been moved to these positions, which are in ascending order."""
     order = list(leaves)

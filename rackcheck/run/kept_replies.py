@@ -73,11 +73,19 @@ class KeptReplies:
             checked(came)
             return kept[1]
         tree = read()
+        if tree.failed:  # the reason may be temporary
+            return tree
         with self._lock:
             reply.trees[key] = plan, tree  # the plan keeps its probes alive, whose identities are in the key
             while len(reply.trees) > PLANS:
                 del reply.trees[next(iter(reply.trees))]
         return tree
+
+    def has(self, plan: Plan, node: Node, came: Sequence[Answered]) -> bool:
+        """Whether the facts in these replies are kept."""
+        with self._lock:
+            reply = self._first(came)
+            return reply is not None and _key(plan, node, came) in reply.trees
 
     def read_from_store(self, came: Sequence[Answered]) -> bool:
         """Whether each reply is the very object that was read for its digest: a changed copy has the same digest."""

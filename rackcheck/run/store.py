@@ -402,7 +402,7 @@ class Stored:
             size = path.stat().st_size * COMPRESSED
         except OSError as error:
             raise UserError(f"cannot read the raw answer {path}: {error}") from None
-        later = CAPTURES[plane].later(partial(_parsed, path, digest, plane), partial(_whole, path, digest))
+        later = CAPTURES[plane].later(partial(reply, path, digest, plane), partial(_whole, path, digest), str(path))
         found = kept_replies.capture(digest, plane, size, lambda: later)
         if found is not later:  # it was read before, perhaps from a copy of the run
             _whole(path, digest)
@@ -426,8 +426,11 @@ def _whole(path: Path, digest: str) -> bytes:
     return data
 
 
-def _parsed(path: Path, digest: str, plane: Plane) -> Capture:
-    """Parse a raw reply, from the file, since the replies of a rack are more than the memory should hold."""
+def reply(path: Path, digest: str, plane: Plane) -> Capture:
+    """Parse a raw reply, from the file, since the replies of a rack are more than the memory should hold.
+
+    Raises UserError if the file does not match the digest, or if its content is damaged.
+    """
     try:
         return stored_forms.capture(json.loads(_whole(path, digest)), plane)
     except _DAMAGED as error:

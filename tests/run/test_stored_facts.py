@@ -20,9 +20,7 @@ READINGS: st.SearchStrategy[Reading] = st.one_of(
     st.builds(Unknown, st.sampled_from(Reason), st.sampled_from(["", "denied"])),
 )
 KINDS = [Kind(Type.INTEGER, unit, cls=cls) for unit in ("", "W") for cls in (Class.CONFIG, Class.VERSION)]
-LEAVES = st.builds(
-    Leaf, READINGS, st.sampled_from(KINDS), st.sampled_from([Plane.OS, Plane.BMC]), st.text(max_size=3)
-)
+LEAVES = st.builds(Leaf, READINGS, st.sampled_from(KINDS), st.sampled_from([Plane.OS, Plane.BMC]), st.text(max_size=3))
 TREES = st.dictionaries(st.sampled_from([f"fan/{n}.speed" for n in range(12)]), LEAVES, max_size=12).map(Tree)
 
 
