@@ -81,7 +81,7 @@ class KeptFacts:
     def has(self, plan: Plan, node: Node, came: Sequence[Answered]) -> bool:
         """Whether there is a file with the facts in these replies, which may turn out to be damaged."""
         key = _key(plan, node, came)
-        return key is not None and self._path(key).exists()
+        return key is not None and self.files.has(key)
 
     def add(self, plan: Plan, node: Node, came: Sequence[Answered], tree: Tree) -> None:
         """Keep the facts that were parsed from these replies, which have been stored, unless they are kept already."""
