@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import secrets
 import subprocess
@@ -30,6 +31,9 @@ ROOT = Path(__file__).parents[1]
 BROUGHT = ROOT / "dist" / "gpu-check"
 """Location of a shipped pynvml.py."""
 sys.path[:0] = [str(ROOT), str(ROOT / "probes"), str(ROOT / "benchmarks"), str(BROUGHT)]
+
+os.environ["RACKCHECK_PROBE_INDEX"] = "0"
+# Nothing of rackcheck is kept on the machine that is checked, which may have the standard library alone.
 
 import gpu_burn  # noqa: E402  the path to it is made above
 

@@ -3,16 +3,22 @@
 import os
 from pathlib import Path
 
-import platformdirs
-
 
 def folder(name: str) -> Path:
     """Return the folder of one kind of state, below the system's state directory or below RACKCHECK_HOME."""
     home = os.environ.get("RACKCHECK_HOME")
-    return (Path(home) if home else platformdirs.user_state_path("rackcheck")) / name
+    if home:
+        return Path(home) / name
+    import platformdirs  # noqa: PLC0415  benchmarks run where only the standard library is installed
+
+    return platformdirs.user_state_path("rackcheck") / name
 
 
 def cache_folder(name: str) -> Path:
     """Return the folder of one kind of files that can be made again, below the user's cache or below RACKCHECK_HOME."""
     home = os.environ.get("RACKCHECK_HOME")
-    return (Path(home) / "cache" if home else platformdirs.user_cache_path("rackcheck")) / name
+    if home:
+        return Path(home) / "cache" / name
+    import platformdirs  # noqa: PLC0415
+
+    return platformdirs.user_cache_path("rackcheck") / name

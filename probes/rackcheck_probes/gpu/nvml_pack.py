@@ -1,5 +1,6 @@
 """The NVML program in packed form: rackcheck's queries, and the part of pynvml that the queries need."""
 
+import os
 from base64 import b85encode
 from importlib.resources import files
 from importlib.util import find_spec
@@ -8,22 +9,25 @@ from zlib import compress
 
 from rackcheck.base import program, state
 from rackcheck.base.sealed_file import SealedFiles
+from rackcheck.probe import index
 from rackcheck.probe.tree_shaking import needed
 
 
 def payload() -> str:
     """Return the text of the Python program that queries NVML; raises ImportError if pynvml is not installed.
 
-    The text is kept in the user's cache by the digest of the program, of which the source of pynvml is a part.
+    The text is kept in the user's cache by the digest of the program, of which the source of pynvml is a part, unless
+    nothing that probes declare is kept.
     """
-    code = program.digest()
+    code = "" if os.environ.get(index.OFF) == "0" else program.digest()
+    if not code:
+        return _packed()
     files_ = SealedFiles(state.cache_folder("payloads"), b"rackcheck payload 1\n", MOST)
-    kept = files_.load(code) if code else None
+    kept = files_.load(code)
     if kept is not None:
         return kept.decode()
     text = _packed()
-    if code:
-        files_.store(code, text.encode())
+    files_.store(code, text.encode())
     return text
 
 
