@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import depth
 import pytest
 import rack_runs
 from command import rackcheck
@@ -33,7 +34,8 @@ from rackcheck.run.reading_pool import ReadingPool
 from rackcheck.session.stored import stored_job
 
 Replies = dict[str, list[Answered]]
-COUNTS = (1, 2, 5)
+COUNTS = depth.first(1, (2, 1, 5))
+"""Numbers of workers: two in a usual run."""
 NODES = 6
 
 
@@ -46,7 +48,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module", params=["rack", "fleet"])
+@pytest.fixture(scope="module", params=depth.first(1, ("fleet", "rack")))
 def run(request: pytest.FixtureRequest) -> tuple[Job, Replies]:
     """The job of a stored run, and the replies of each node."""
     folder = rack_runs.folder() / "first" if request.param == "rack" else request.getfixturevalue("fleet")
@@ -310,7 +312,7 @@ def test_a_damaged_reply_is_the_same_error_after_the_same_nodes(
 # ---- workers that end
 
 
-@pytest.mark.parametrize("after", [1, 2, 4])
+@pytest.mark.parametrize("after", depth.first(1, (2, 1, 4)))
 def test_a_worker_that_is_killed_costs_no_fact(after: int, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = replies(fleet)
     expected, _ = read(run, 0, monkeypatch)
@@ -347,14 +349,17 @@ def pool(code: str, count: int, seconds: float = 60.0) -> ReadingPool:
 
 @pytest.mark.parametrize(
     ("end", "seconds", "why"),
-    [
-        ("os.kill(os.getpid(), signal.SIGKILL)", 60.0, "killed by SIGKILL"),
-        ("sys.exit(3)", 60.0, "exit code 3"),
-        ("time.sleep(3600)", 0.1, "no result in time"),
-        ("say(0, b'{}')" + WAIT, 60.0, "a damaged result"),
-        ("os.write(1, b'\\xff' * 16)" + WAIT, 60.0, "a result of 18446744073709551615 bytes"),
-        ("os.write(1, b'cut')", 60.0, "exit code 0"),
-    ],
+    depth.first(
+        3,
+        [
+            ("os.kill(os.getpid(), signal.SIGKILL)", 60.0, "killed by SIGKILL"),
+            ("sys.exit(3)", 60.0, "exit code 3"),
+            ("time.sleep(3600)", 0.1, "no result in time"),
+            ("say(0, b'{}')" + WAIT, 60.0, "a damaged result"),
+            ("os.write(1, b'\\xff' * 16)" + WAIT, 60.0, "a result of 18446744073709551615 bytes"),
+            ("os.write(1, b'cut')", 60.0, "exit code 0"),
+        ],
+    ),
 )
 def test_replies_that_end_two_workers_are_unknown_and_are_not_kept(
     end: str, seconds: float, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -428,8 +433,11 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("ready", [False, True])
+@pytest.mark.parametrize(
+    ("sent", "ready"),
+    depth.first(2, ((signal.SIGKILL, True), (signal.SIGINT, False), (signal.SIGKILL, False), (signal.SIGINT, True),
+              (signal.SIGTERM, False), (signal.SIGTERM, True))),
+)  # fmt: skip
 def test_no_worker_outlives_the_process_that_judges(
     sent: signal.Signals, ready: bool, fleet: Path, tmp_path: Path
 ) -> None:
