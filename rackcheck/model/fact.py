@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from math import copysign
 
 
 class Plane(StrEnum):
@@ -77,6 +78,18 @@ class Unknown:
 
 
 Reading = Value | Absent | Unknown
+
+
+def same_reading(one: Reading, other: Reading) -> bool:
+    """Whether two readings are the same in every form; in Python, True == 1 == 1.0, and 0.0 == -0.0."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or one != other:
+        return False
+    if isinstance(one, float) and isinstance(other, float):
+        return one != 0 or copysign(1, one) == copysign(1, other)
+    both = zip(one, other, strict=True) if isinstance(one, tuple) and isinstance(other, tuple) else ()
+    return all(type(mine) is type(theirs) for mine, theirs in both)
 
 
 @dataclass(frozen=True, slots=True)

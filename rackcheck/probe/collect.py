@@ -8,7 +8,7 @@ from rackcheck.model import unit
 from rackcheck.model.capture import PLANES, BmcCapture, BurnCapture, Capture, NodeCapture, Output, named
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.documents import Missing
-from rackcheck.model.fact import Absent, Class, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.model.fact import Absent, Class, Facts, Reading, Reason, Unknown, Unreadable, Value, clean, same_reading
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.question import Ask, Load, Read, Redfish, Shell
 from rackcheck.model.refusal import refusal
@@ -146,8 +146,9 @@ class _Reading:
                 raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
             reading, source = (value.reading, value.source) if isinstance(value, Sourced) else (value, self.source)
             before = last.get(text)
-            if before is not None and before[0].source == source and _equal(before[0].reading, reading):
-                # Most facts of a node are equal to those of the node before, and have been checked there.
+            if before is not None and before[0].source == source and same_reading(before[0].reading, reading):
+                # Most facts of a node are equal to those of the node before, and have been checked there: what was not
+                # valid is unknown, and an equal reading remains valid.
                 now[text] = before
                 leaves[text] = before[0]
                 self._list(before[1])
@@ -235,24 +236,6 @@ class _Reading:
         if collection not in self._order:
             self._order[collection] = tuple(sorted(self.items.get(collection, ()), key=natural))
         return self._order[collection]
-
-
-def _equal(before: Reading, reading: Reading) -> bool:
-    """Whether two readings are the same; in Python, True == 1 == 1.0, and 0.0 == -0.0.
-
-    `before` was checked against its kind: what was not valid is unknown there, and an equal reading remains valid.
-    """
-    if before is reading:
-        return True
-    if type(before) is not type(reading) or before != reading:
-        return False
-    if isinstance(reading, float):
-        return reading != 0 or math.copysign(1, reading) == math.copysign(1, before)  # type: ignore[arg-type]
-    return not isinstance(reading, tuple) or all(map(_same_type, reading, before))  # type: ignore[arg-type]
-
-
-def _same_type(one: object, other: object) -> bool:
-    return type(one) is type(other)
 
 
 def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:

@@ -7,12 +7,11 @@ differ in few facts. Facts that are equal to those of the base are the same obje
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from math import copysign
 from operator import eq
 from typing import Any
 
 from rackcheck.model.catalogue import Kind, Type
-from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown, same_reading
 from rackcheck.model.tree import Leaf, Tree
 
 
@@ -45,19 +44,12 @@ def difference(base: Tree, tree: Tree) -> Difference | None:
 
 
 def _same(one: Leaf | None, other: Leaf) -> bool:
-    """Whether two facts are the same to every reader; in Python, True == 1 == 1.0, and 0.0 == -0.0."""
+    """Whether two facts are the same to every reader."""
     if one is other:
         return True
-    if one is None or one.reading != other.reading or one.source != other.source or one.plane is not other.plane:
+    if one is None or one.source != other.source or one.plane is not other.plane:
         return False
-    return (one.kind is other.kind or one.kind == other.kind) and _exact(one.reading) == _exact(other.reading)
-
-
-def _exact(reading: Reading) -> Hashable:
-    """Return what `==` does not compare: the type of a reading, and the sign of a zero."""
-    if isinstance(reading, tuple):
-        return tuple(map(type, reading))
-    return type(reading), copysign(1, reading) if isinstance(reading, float) else 0
+    return (one.kind is other.kind or one.kind == other.kind) and same_reading(one.reading, other.reading)
 
 
 def form(tree: Tree, base: Tree | None, change: Difference | None) -> dict[str, Any]:

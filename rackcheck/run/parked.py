@@ -5,18 +5,19 @@ All replies of a run share one file without a name: it vanishes with the process
 
 import gzip
 import io
+import json
 import os
-import pickle
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from rackcheck.model.capture import BmcCapture, Capture, NodeCapture
+from rackcheck.model.capture import CAPTURES, PLANES, Capture
+from rackcheck.model.fact import Plane
 
 LEVEL = 1
 """The level of compression: replies are read back soon."""
@@ -66,7 +67,7 @@ class ParkingFile:
             try:
                 with gzip.GzipFile(fileobj=region, mode="wb", compresslevel=LEVEL, mtime=0) as file:
                     for part in _parts(capture):
-                        pickle.dump(part, file, protocol=5)
+                        file.write(json.dumps(part, separators=(",", ":")).encode() + b"\n")
             except OSError:
                 os.ftruncate(region.file, self._end)
                 raise
@@ -113,43 +114,34 @@ def _place() -> str | None:
     return None if os.environ.get("TMPDIR") or not os.access("/var/tmp", os.W_OK) else "/var/tmp"  # noqa: S108
 
 
-def _parts(capture: Capture) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the kind of a reply, and then its entries one by one, each with the name of its field and its key."""
-    yield "", "", type(capture)
-    match capture:
-        case NodeCapture(commands, globs, files, refused):
-            fields: Mapping[str, Mapping[str, Any]] = {
-                "commands": commands, "globs": globs, "files": files, "refused": refused
-            }  # fmt: skip
-        case BmcCapture(bodies, times):
-            fields = {"bodies": bodies, "times": times}
-        case _:
-            fields = {}
-            yield "records", "", capture.records
-    for name, entries in fields.items():
-        for key, value in entries.items():
-            yield name, key, value
-
-
-def _capture(parts: Iterator[tuple[str, Any, Any]]) -> Capture:
-    _, _, kind = next(parts)
-    fields: dict[str, Any] = {}
-    for name, key, value in parts:
-        if name == "records":
-            fields[name] = value
+def _parts(capture: Capture) -> Iterator[tuple[str, str, Any]]:
+    """Yield the plane of a reply, and then its entries one by one, each with the name of its field and its key."""
+    yield "", "", PLANES[type(capture)].value
+    for name, entries in capture.to_json().items():
+        if isinstance(entries, list):
+            yield name, "", entries
         else:
-            fields.setdefault(name, {})[key] = value
-    made: Capture = kind(**fields)
-    return made
+            for key, value in entries.items():
+                yield name, key, value
 
 
-def _loaded(file: gzip.GzipFile) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the entries of a reply; the digest has shown that this process wrote the bytes."""
-    while True:
-        try:
-            yield pickle.load(file)  # noqa: S301  only bytes that this process has written
-        except EOFError:
-            return
+def _capture(parts: Iterator[tuple[str, str, Any]]) -> Capture:
+    _, _, plane = next(parts)
+    kind = CAPTURES[Plane(plane)]
+    doc: dict[str, Any] = {name: {} for name in kind().to_json()}
+    for name, key, value in parts:
+        if isinstance(value, list):
+            doc[name] = value
+        else:
+            doc[name][key] = value
+    return kind.from_json(doc)
+
+
+def _loaded(file: gzip.GzipFile) -> Iterator[tuple[str, str, Any]]:
+    """Yield the entries of a reply, one for each line."""
+    for line in file:
+        name, key, value = json.loads(line)
+        yield name, key, value
 
 
 class _Region(io.RawIOBase):

@@ -7,6 +7,7 @@ stored: whoever shows them reads the raw replies again. The reader of these even
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rackcheck.model.fact import same_reading
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.group import is_group
 from rackcheck.run.event import fact_json
@@ -39,9 +40,9 @@ def _facts(leaves: Mapping[str, Leaf], paths: Iterable[str]) -> dict[str, Any]:
 
 
 def _same(before: Leaf | None, now: Leaf) -> bool:
-    """Whether two facts have the same stored form; in Python, True == 1 == 1.0, but their stored forms differ."""
+    """Whether two facts have the same stored form, which has no source."""
     if before is now:
         return True
-    if before is None or before.reading != now.reading or type(before.reading) is not type(now.reading):
+    if before is None or before.plane is not now.plane or not same_reading(before.reading, now.reading):
         return False
-    return (before.kind is now.kind or before.kind == now.kind) and before.plane is now.plane
+    return before.kind is now.kind or before.kind == now.kind
