@@ -74,21 +74,21 @@ def others(docs: Documents) -> tuple[frozenset[str], Unknown | None]:
 
     Systems are asked for only if the chassis link to several systems, or if there are several blades.
     """
-    certain, doubtful, doubt = _apart(docs)
-    return certain | doubtful, doubt
+    apart = _apart(docs)
+    return apart.certain | apart.doubtful, apart.doubt
 
 
 def foreign(docs: Documents) -> frozenset[str]:
     """Return the URIs of the chassis that certainly are another machine's; see `others`."""
-    return _apart(docs)[0]
+    return _apart(docs).certain
 
 
-def _apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unknown | None]:
-    """Return the chassis that are certainly not of this node, those in doubt, and the reason of the doubt."""
+def _apart(docs: Documents) -> "_Apart":
+    """Return the chassis that are not of this node; cached, since many probes leave them out."""
     known = docs.kept.get(_apart)
     if not isinstance(known, _Apart):
-        known = docs.kept[_apart] = _Apart(*_found_apart(docs))
-    return known.certain, known.doubtful, known.doubt
+        known = docs.kept[_apart] = _found_apart(docs)
+    return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _Apart:
     doubt: Unknown | None
 
 
-def _found_apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unknown | None]:
+def _found_apart(docs: Documents) -> _Apart:
     listed, _ = members(docs, "Chassis")
     places = {spelt(each.uri): each for each in listed if each.unread is None}
     linked = {uri: links(each, "ComputerSystems") for uri, each in places.items()}
@@ -112,7 +112,7 @@ def _found_apart(docs: Documents) -> tuple[frozenset[str], frozenset[str], Unkno
         why = f"whether {uri} is of this node is unknown: another chassis has a manager, and it has none and no system"
         doubt = Unknown(Reason.NOT_COLLECTED, why)
     doubtful |= tree.with_inner(apart, linked)
-    return (
+    return _Apart(
         frozenset(places[uri].uri for uri in certain),
         frozenset(places[uri].uri for uri in doubtful - certain),
         doubt,
