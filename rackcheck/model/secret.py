@@ -23,7 +23,11 @@ _SECRET = regex(rf"(?:{_HOLDS}|salt|passwordhash)\d*\Z")
 _NEAR = regex(r"pass(?:word|wd|phrase)|secret|token|salt\d*\Z|privatekey|communit(?:y|ies)|ipmikey|v3key")
 _CODE = regex(r"(?:pass(?:word|wd|phrase|code)|pwd)\d*\Z")
 _KEY = regex(r"(?<!public)(?<!pub)keys?\d*\Z")
+_ANY = regex(r"pass|pwd|secret|token|credential|authorization|cookie|communit|psk|chap|key|salt")
+"""Matches in every name in which one of the four patterns above matches: most names need no other search."""
+
 _SUFFIX = regex(r"_[0-9A-F]{4}\Z")
+_SIGNS = regex(r"[^a-z0-9]+")
 _HARMLESS = frozenset(
     {
         *("enabled", "disabled", "enable", "disable", "yes", "no", "true", "false", "on", "off", "none", "auto"),
@@ -138,6 +142,8 @@ LONGEST = 200
 def _meaning(name: str) -> _Meaning:
     """Return what a name means; cached, because all nodes of a rack return the same names."""
     spelt = _spelt(name)
+    if not _ANY.search(spelt):
+        return _NOTHING
     found = _Meaning(*(pattern.search(spelt) is not None for pattern in (_CODE, _SECRET, _KEY, _NEAR)))
     return found if any(found) else _NOTHING
 
@@ -177,7 +183,7 @@ def _pair(match: re.Match[str]) -> str:
 
 def _spelt(name: str) -> str:
     """Normalise a name for comparison; a hex suffix, as Supermicro adds to names, is ignored."""
-    return re.sub(r"[^a-z0-9]", "", _SUFFIX.sub("", name[:LONGEST]).casefold())
+    return _SIGNS.sub("", _SUFFIX.sub("", name[:LONGEST]).casefold())
 
 
 def _plain(text: str) -> str:

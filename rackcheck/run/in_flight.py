@@ -16,11 +16,15 @@ WAITING = 8
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply of a plane; a reply on disk has a place there, and no capture in its event `answered`."""
+    """The reply of a plane; a reply on disk has a place there, and no capture in its event `answered`.
+
+    `size` is the memory that a reply on disk takes when it is read back, in bytes.
+    """
 
     answered: Answered
     allowance: Allowance
     parked: Parked | None = None
+    size: int = 0
 
 
 class RepliesInFlight:
@@ -58,6 +62,7 @@ class RepliesInFlight:
         """Return the event `answered` of a reply, with its capture; a reply on disk is read."""
         if reply.parked is None:
             return reply.answered
+        self.budget.keep_free(reply.size)
         try:
             return replace(reply.answered, capture=self._parking.read(reply.parked))
         except OSError as error:
@@ -70,14 +75,15 @@ class RepliesInFlight:
         The last reply is not in the list: the caller has its event.
         """
         waited = list(waited)
+        all_of_node = [*waited, last] if last is not None else waited
         try:
+            self.budget.keep_free(sum(reply.size for reply in all_of_node))
             yield [self.whole(reply) for reply in waited]
         finally:
             for reply in waited:
                 self._waiting -= reply.allowance.used
+            for reply in all_of_node:
                 self._remove(reply)
-            if last is not None:
-                self._remove(last)
 
     def _remove(self, reply: Reply) -> None:
         reply.allowance.close()
@@ -86,13 +92,14 @@ class RepliesInFlight:
 
     def _park(self, answered: Answered, allowance: Allowance) -> Reply:
         assert answered.capture is not None
+        size = allowance.used
         try:
             parked = self._parking.park(answered.capture)
         except OSError as error:
             return Reply(_lost(answered, error), allowance)
         finally:
             allowance.close()
-        return Reply(replace(answered, capture=None), allowance, parked)
+        return Reply(replace(answered, capture=None), allowance, parked, size)
 
 
 def _lost(answered: Answered, error: OSError) -> Answered:

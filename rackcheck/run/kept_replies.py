@@ -1,8 +1,9 @@
 """Keeps the newest replies that were read from stored runs, with the facts read from them.
 
 One command may evaluate a run several times: `accept add` judges it alone and then with the other runs, and a screen
-judges it again after each waiver. Most of that time is for parsing the same replies. A reply is kept by the
-digest of its content. `store` first compares the file with this digest, so a kept reply never hides a changed file.
+judges it again after each waiver. Most of that time is for parsing the same replies. A reply is kept by its
+digest and its file: `check` of the reply compares this file with the digest, so a kept reply never hides a changed file,
+and a damaged copy of a run damages no other copy.
 """
 
 import threading
@@ -31,31 +32,33 @@ class _Reply:
     trees: dict[Hashable, tuple[Plan, Tree]] = field(default_factory=dict)
 
 
+_ReplyKey = tuple[str, Plane, str]
+"""The digest, the plane and the file of a reply."""
+
+
 class KeptReplies:
-    """Replies by digest and plane, the least recently used first; safe for use by several threads."""
+    """The replies of stored runs, the least recently used first; safe for use by several threads."""
 
     def __init__(self, budget: int = BUDGET) -> None:
         self._budget, self._size = budget, 0
-        self._replies: OrderedDict[tuple[str, Plane], _Reply] = OrderedDict()
-        self._alive: WeakValueDictionary[tuple[str, Plane], Capture] = WeakValueDictionary()
+        self._replies: OrderedDict[_ReplyKey, _Reply] = OrderedDict()
+        self._alive: WeakValueDictionary[_ReplyKey, Capture] = WeakValueDictionary()
         self._lock = threading.Lock()
 
-    def capture(self, digest: str, plane: Plane, size: int, parse: Callable[[], Capture]) -> Capture:
-        """Return the reply with this digest; `parse` makes it from the file, and compares the file with the digest."""
-        key = digest, plane
+    def capture(self, digest: str, plane: Plane, size: int, later: Capture) -> Capture:
+        """Return the reply with this digest that was read from the same file, or else `later`, and keep it."""
+        key = digest, plane, later.file
         with self._lock:
             if (kept := self._replies.get(key)) is not None:
                 self._replies.move_to_end(key)
                 return kept.capture
-        capture = parse()
-        with self._lock:
-            self._alive[key] = capture
-            if size <= self._budget and key not in self._replies:
-                self._replies[key] = _Reply(capture, size)
+            self._alive[key] = later
+            if size <= self._budget:
+                self._replies[key] = _Reply(later, size)
                 self._size += size
             while self._size > self._budget:
                 self._size -= self._replies.popitem(last=False)[1].size
-        return capture
+            return later
 
     def tree(self, plan: Plan, node: Node, came: Sequence[Answered], read: Callable[[], Tree]) -> Tree:
         """Return the facts of a node: kept facts, if there are any for all of its replies, else the result of `read`.
@@ -91,7 +94,7 @@ class KeptReplies:
         """Whether each reply is the very object that was read for its digest: a changed copy has the same digest."""
         with self._lock:
             return all(
-                answer.capture is None or self._alive.get((answer.digest, answer.plane)) is answer.capture
+                answer.capture is None or self._alive.get(_reply_key(answer, answer.capture)) is answer.capture
                 for answer in came
             )
 
@@ -100,11 +103,15 @@ class KeptReplies:
         kept: list[_Reply] = []
         for answer in came:
             if answer.capture is not None:
-                reply = self._replies.get((answer.digest, answer.plane))
+                reply = self._replies.get(_reply_key(answer, answer.capture))
                 if reply is None or reply.capture is not answer.capture:
                     return None
                 kept.append(reply)
         return kept[0] if kept else None
+
+
+def _reply_key(answer: Answered, capture: Capture) -> _ReplyKey:
+    return answer.digest, answer.plane, capture.file
 
 
 def checked(came: Sequence[Answered]) -> None:

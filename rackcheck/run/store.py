@@ -403,9 +403,9 @@ class Stored:
         except OSError as error:
             raise UserError(f"cannot read the raw answer {path}: {error}") from None
         later = CAPTURES[plane].later(partial(reply, path, digest, plane), partial(_whole, path, digest), str(path))
-        found = kept_replies.capture(digest, plane, size, lambda: later)
-        if found is not later:  # it was read before, perhaps from a copy of the run
-            _whole(path, digest)
+        found = kept_replies.capture(digest, plane, size, later)
+        if found is not later:  # it may be parsed already, before the file was changed
+            found.check()
         return found
 
 

@@ -41,6 +41,9 @@ STEP = MIB
 POLL = 0.2
 """Seconds between two checks of a waiting reply for an interrupt."""
 
+PATIENCE = 10.0
+"""Maximum seconds that the judging of a node waits until replies that are being read have released memory."""
+
 
 class MemoryBudget:
     """The memory of a run's replies, in bytes; safe for use by several threads.
@@ -53,6 +56,7 @@ class MemoryBudget:
         self.held = self.most = 0
         self._shared = 0
         self._pool = self.size - LARGEST
+        self._growing = 0
         self._changed = threading.Condition()
         self._reserved_by: Allowance | None = None
 
@@ -67,8 +71,26 @@ class MemoryBudget:
                     return None
                 self._changed.wait(POLL)
             allowance = Allowance(self, stop)
+            self._growing += 1
             self._take(allowance, ORDINARY)
             return allowance
+
+    def keep_free(self, size: int) -> None:
+        """Keep `size` bytes for replies that are read back from disk, now and until the end of the run.
+
+        Waits for them, at most `PATIENCE` seconds: the replies that are being read must first be complete.
+        """
+        end = time.monotonic() + PATIENCE
+        with self._changed:
+            self._pool = min(self._pool, max(self.size - LARGEST - size, 2 * ORDINARY))
+            while self.held + size > self.size and self._growing and time.monotonic() < end:
+                self._changed.wait(POLL)
+
+    def complete(self) -> None:
+        """Count one reply less as being read."""
+        with self._changed:
+            self._growing -= 1
+            self._changed.notify_all()
 
     def grow(self, allowance: "Allowance", size: int) -> Unknown | None:
         """Wait until an allowance can grow by `size`; return the reason if it cannot."""
@@ -156,6 +178,8 @@ class Allowance:
         """Return the memory that is granted and not used, when the reply is complete."""
         with self._lock:
             self._release(self.granted - self.used)
+        if self.budget is not None:
+            self.budget.complete()
 
     def close(self) -> None:
         """Return all memory, when the reply is no longer held."""

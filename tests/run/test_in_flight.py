@@ -2,11 +2,12 @@
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import depth
 import pytest
-from hostile_rack import audited, hostile
+from hostile_rack import Audited, audited, hostile
 
 from rackcheck.model.capture import BmcCapture, BurnCapture, Capture, NodeCapture, Output
 from rackcheck.model.fact import Plane, Reason, Unknown
@@ -14,9 +15,7 @@ from rackcheck.run.event import Answered
 from rackcheck.run.in_flight import RepliesInFlight
 from rackcheck.run.parked import ParkingFile
 from rackcheck.run.store import pieces, raw_bytes
-from rackcheck.transport.memory import DEFAULT, LARGE, Allowance, MemoryBudget
-
-NODES = 32 if depth.DEEP else 6
+from rackcheck.transport.memory import DEFAULT, LARGE, LARGEST, LEAST, PATIENCE, Allowance, MemoryBudget
 
 CAPTURES: dict[str, Capture] = {
     "an operating system": NodeCapture(
@@ -81,12 +80,44 @@ def used(size: int) -> Allowance:
     return allowance
 
 
-@pytest.mark.parametrize(
-    ("bmc", "login"), depth.first(1, [("signs", "bytes"), ("signs", ""), ("", "signs"), ("objects", "letters")])
-)
-def test_hostile_nodes_take_less_than_1_gib(bmc: str, login: str, tmp_path: Path) -> None:
-    with hostile(tmp_path, NODES, bmc=bmc, login=login) as inventory:
-        done = audited(tmp_path, inventory, "-p", "h100-dgx", "-o", str(tmp_path / "run"))
+@pytest.mark.skipif(not depth.DEEP, reason=depth.REASON)
+@pytest.mark.parametrize(("bmc", "login"), [("signs", "bytes"), ("signs", ""), ("", "signs"), ("objects", "letters")])
+def test_32_hostile_nodes_take_less_than_1_gib(bmc: str, login: str, tmp_path: Path) -> None:
+    done = audit_of_hostile_nodes(tmp_path, 32, bmc, login)
+    assert done.peak < 1024
+
+
+def test_a_smaller_budget_takes_less_memory(tmp_path: Path) -> None:
+    """Without a budget, these five nodes take about 780 MiB."""
+    done = audit_of_hostile_nodes(tmp_path, 5, "signs", "", "--memory", "256")
+    assert done.peak < 640
+
+
+def audit_of_hostile_nodes(folder: Path, nodes: int, bmc: str, login: str, *words: str) -> Audited:
+    with hostile(folder, nodes, bmc=bmc, login=login) as inventory:
+        done = audited(folder, inventory, "-p", "h100-dgx", "-o", str(folder / "run"), *words)
     assert "Verdict: PASS" not in done.out
     assert done.status in {1, 3}, done.err
-    assert done.peak < 1024
+    return done
+
+
+def test_judging_waits_for_replies_that_are_being_read_and_for_no_others() -> None:
+    budget = MemoryBudget(LEAST)
+    growing, settled = (budget.admit(threading.Event()) for _ in range(2))
+    assert growing is not None
+    assert settled is not None
+    assert settled.add(LARGE) is None
+    settled.settle()
+    threading.Timer(0.3, growing.settle).start()
+    assert growing.add(LEAST - LARGEST) is None
+    began = time.monotonic()
+    budget.keep_free(LARGEST)
+    assert growing.granted == growing.used, "the reply was complete before judging began"
+    assert time.monotonic() - began < PATIENCE, "the complete reply is not waited for: its node is judged later"
+    assert budget.admit(stopped()) is None, "the memory for judging is kept free"
+
+
+def stopped() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event
