@@ -2,8 +2,8 @@
 
 One command may evaluate a run several times: `accept add` judges it alone and then with the other runs, and a screen
 judges it again after each waiver. Most of that time is for parsing the same replies. A reply is kept by its
-digest and its file: `check` of the reply compares this file with the digest, so a kept reply never hides a changed file,
-and a damaged copy of a run damages no other copy.
+digest and its file. The method `check` of the reply compares this file with the digest, so a kept reply never hides a
+changed file, and a damaged copy of a run damages no other copy.
 """
 
 import threading
