@@ -17,10 +17,9 @@ from rackcheck.inventory import Node
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 from rackcheck.profile import library, reviewed
-from rackcheck.report.build import machine_serial
 from rackcheck.report.merge_runs import reworked
 from rackcheck.report.report_model import Rework
-from rackcheck.report.run_data import CollectedRun, canonical
+from rackcheck.report.run_data import CollectedRun, canonical, machine_serial
 from rackcheck.run import store
 from rackcheck.run.job import now
 from rackcheck.session import cli_choices, subject

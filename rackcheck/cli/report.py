@@ -103,7 +103,7 @@ def report(given: ReportOptions) -> int:
         cover.load(given.brand_file) if given.brand_file is not None else None,
     )
     readings = []
-    for run in found.evaluate():
+    for run in found.evaluate(fingerprints=True):
         readings.append(run)
         say(f"read {run.started.run}: {several(len(run.started.nodes), 'node')}")
     full = build(readings, ordered)

@@ -216,7 +216,7 @@ class Reads:
         patterns = self._patterns
         if len(patterns) > NAMES:
             patterns.clear()
-        for text, keys in tree._items.items():  # noqa: SLF001
+        for text, keys in tree.items.items():
             pattern = patterns.get(text)
             if pattern is None:
                 pattern = patterns[text] = str(paths.parse(text).pattern)

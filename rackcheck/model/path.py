@@ -70,7 +70,7 @@ class Path:
     def __add__(self, other: "Path") -> "Path":
         if not self.segments or not other.segments:
             return self if self.segments else other
-        return parse(f"{self.text}.{other.text}")  # one path for all nodes: nothing is computed again
+        return _joined(self.text, other.text)  # one path for all nodes: nothing is computed again
 
     @_Kept
     def starred(self) -> bool:
@@ -134,6 +134,11 @@ def parse(text: str) -> Path:
         at = match.end()
         if not match["end"]:
             return Path(tuple(segments))
+
+
+@lru_cache(maxsize=65536)
+def _joined(first: str, second: str) -> Path:
+    return Path((*parse(first).segments, *parse(second).segments))
 
 
 def _segment(match: re.Match[str], text: str) -> Segment:

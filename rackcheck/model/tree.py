@@ -93,10 +93,7 @@ class Tree:
     failed: tuple[str, ...] = ()
     kept: dict[Hashable, object] = field(init=False, repr=False, compare=False, default_factory=dict)
     """A cache for results computed from several facts of the tree."""
-    _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        list_items(self.leaves, self._items)
+    _items: dict[str, dict[str, None]] | None = field(init=False, repr=False, compare=False, default=None)
 
     @classmethod
     def listed(
@@ -111,15 +108,19 @@ class Tree:
 
         `items` has the keys by collection; trees may share them, so they must not be changed later.
         """
-        whole = cls({}, silent, times=times, failed=failed)
-        object.__setattr__(whole, "leaves", leaves)
-        whole._items.update(items)
+        whole = cls(leaves, silent, times=times, failed=failed)
+        object.__setattr__(whole, "_items", {**items})
         return whole
 
     @property
     def items(self) -> Mapping[str, dict[str, None]]:
-        """The keys of all items, by the path of their collection."""
-        return self._items
+        """The keys of all items, by the path of their collection; found when they are first used."""
+        found = self._items
+        if found is None:
+            found = {}
+            list_items(self.leaves, found)
+            object.__setattr__(self, "_items", found)
+        return found
 
     def time(self, leaf: Leaf) -> str:
         """Return the time at which a leaf of this tree was read; an empty text if it is not known."""
@@ -127,10 +128,10 @@ class Tree:
 
     def with_more(self, more: Mapping[str, Leaf]) -> "Tree":
         """Return a copy of the tree with more leaves, or others at known paths; only these are searched for items."""
-        whole = Tree({}, self.silent, self.later, self.times, self.failed)
-        object.__setattr__(whole, "leaves", {**self.leaves, **more})
-        whole._items.update({collection: dict(keys) for collection, keys in self._items.items()})
-        list_items(more, whole._items)
+        whole = Tree({**self.leaves, **more}, self.silent, self.later, self.times, self.failed)
+        items = {collection: dict(keys) for collection, keys in self.items.items()}
+        list_items(more, items)
+        object.__setattr__(whole, "_items", items)
         return whole
 
     def __iter__(self) -> Iterator[str]:
@@ -143,7 +144,7 @@ class Tree:
 
     def keys(self, collection: str) -> Iterable[str]:
         """The keys of a collection's items, also of unlisted items that have a leaf; the order is undefined."""
-        return self._items.get(collection, {})
+        return self.items.get(collection, {})
 
     def leaf(self, path: Path) -> Leaf | None:
         """The leaf at a path; None if no probe returned a leaf there."""
@@ -172,7 +173,7 @@ class Tree:
                 continue
             bare = Path((*path.segments[: depth - 1], paths.Segment(segment.word)))
             listing = self.leaf(bare)
-            if listing is None or segment.key in self._items.get(str(bare), {}):
+            if listing is None or segment.key in self.items.get(str(bare), {}):
                 continue
             if isinstance(listing.reading, Unknown):
                 return listing.reading
@@ -205,5 +206,5 @@ class Tree:
 
     def _items_of(self, collection: Path, plane: Plane) -> ItemSelection:
         reading = self.reading(collection, plane)
-        keys = sorted(self._items.get(str(collection), {}), key=natural)
+        keys = sorted(self.items.get(str(collection), {}), key=natural)
         return ItemSelection(tuple(collection.item(k) for k in keys), reading if isinstance(reading, Unknown) else None)

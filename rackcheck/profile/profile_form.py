@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from rackcheck.base.codec import PLAIN, Form, Shared, maybe, only, record, several, table, unordered, words
@@ -80,8 +81,12 @@ def dumps(profile: Profile) -> str:
     return json.dumps(doc, separators=(",", ":"), ensure_ascii=False)
 
 
-def loads(text: str | bytes) -> Profile:
-    """Return the profile without the texts of its files; raises ValueError, or another error of lookup or type."""
+@lru_cache(maxsize=4)
+def loads(text: str) -> Profile:
+    """Return the profile without the texts of its files; raises ValueError, or another error of lookup or type.
+
+    Cached, because each run of an acceptance has the profile of the acceptance.
+    """
     kinds, siblings = Shared(KIND), Shared(SIBLINGS)
     kinds.rows, siblings.rows, written = only(json.loads(text), "kinds", "siblings", "profile")
     found = _profile(kinds.form, siblings.form).read(written)

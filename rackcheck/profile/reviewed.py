@@ -9,7 +9,8 @@ from rackcheck.profile.document import BadFile, Scalar, YamlMapping, read
 
 KEY, BY = "reviewed", "reviewed-by"
 
-_ODD = regex(r"^\s*[\"{?]", re.MULTILINE)
+_HAS_KEY = regex(rf"^\s*'?{KEY}'?\s*:", re.MULTILINE)
+_ODD = regex(r"^\s*[\"{?&!]", re.MULTILINE)
 """Matches a line whose YAML key may be written in a form that a text search does not find, for example with escapes."""
 
 
@@ -24,7 +25,9 @@ def unreviewed(files: Mapping[str, str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _waits(name: str, text: str) -> bool:
-    if KEY not in text and not _ODD.search(text):
+    if KEY not in text and "\\" not in text:  # only an escape can hide the key
+        return False
+    if not _HAS_KEY.search(text) and not _ODD.search(text):
         return False
     try:
         table = read(text, name)

@@ -10,7 +10,6 @@ from rackcheck.evaluate.waiver import Standing, Waiver, WaiverState, standings
 from rackcheck.model.fact import Class, Plane
 from rackcheck.model.profile import Profile
 from rackcheck.model.text import natural
-from rackcheck.model.tree import Tree
 from rackcheck.probe.group import FLEET, Seat
 from rackcheck.profile.compare import differences
 from rackcheck.report.burn_fold import fold
@@ -35,7 +34,7 @@ from rackcheck.report.report_model import (
     RuleChange,
 )
 from rackcheck.report.rule_text import wants
-from rackcheck.report.run_data import CollectedRun, Print, canonical
+from rackcheck.report.run_data import CollectedRun, Print, canonical, fact_text, machine_serial
 from rackcheck.run.event import Judged
 from rackcheck.signoff.bom import Bom as Ordered
 from rackcheck.views.locations import RACK, NodeLocation
@@ -73,7 +72,8 @@ class ReportJob:
 
 
 def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
-    """Build the document from readings, which must be sorted from the oldest to the newest."""
+    """Build the document from readings with fingerprints, which must be sorted from the oldest to the newest."""
+    assert all(run.prints is not None for run in readings)
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
     seats = tuple(Seat(name, place.role, place.rack) for name, place in order.places.items()) if order.planes else ()
@@ -200,7 +200,7 @@ def _rows(settled: Settled, order: ReportJob) -> Iterator[NodeRow]:
             continue
         vector = _vector(node, order.profile)
         tree = settled.trees[name]
-        identity = (_text(tree, "node.vendor"), _text(tree, "node.product"), machine_serial(tree))
+        identity = (fact_text(tree, "node.vendor"), fact_text(tree, "node.product"), machine_serial(tree))
         run = settled.latest[name]
         yield NodeRow(
             name, node.role, node.outcome, vector, *where, *identity, run, node.note, node.not_in_scope,
@@ -228,18 +228,6 @@ def _vector(judged: Judged, profile: Profile) -> str:
     """Return the verdicts of a node or a group as one letter per rule, in the profile's order of rules."""
     letters = {verdict.rule: LETTERS[verdict.status] for verdict in judged.verdicts}
     return "".join(letters.get(rule.id, OUT) for rule in profile.rules)
-
-
-def machine_serial(tree: Tree) -> str:
-    """Return the machine's serial: the fact `node.serial`, or else the first known `bmc.system/*.serial`."""
-    line = _text(tree, "node.serial")
-    systems = (path for path in tree if path.startswith("bmc.system/") and path.endswith(".serial"))
-    return line or next((text for path in systems if (text := _text(tree, path))), "")
-
-
-def _text(tree: Tree, path: str) -> str:
-    leaf = tree.leaves.get(path)
-    return leaf.reading if leaf is not None and isinstance(leaf.reading, str) else ""
 
 
 def _found(finding: Finding) -> FindingEntry:

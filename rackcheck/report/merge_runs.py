@@ -168,7 +168,7 @@ def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Cla
     return {
         key: printed
         for plane, run in _newest(mine).items()
-        for key, printed in run.prints[node].items()
+        for key, printed in (run.prints or {}).get(node, {}).items()
         if key[0] is plane
     }
 

@@ -6,9 +6,8 @@ all stable facts are kept, so that a thousand nodes fit into memory.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
 
 from rackcheck.model.capture import BurnCapture
 from rackcheck.model.catalogue import Type
@@ -20,8 +19,6 @@ from rackcheck.report import burn_read
 from rackcheck.report.burn_read import Burnt
 from rackcheck.report.report_model import RawReply
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
-
-T = TypeVar("T")
 
 KEPT = frozenset({Class.IDENTITY, Class.VERSION})
 
@@ -40,14 +37,14 @@ class CollectedRun:
     """The data of one run for a document.
 
     `trees` contains each node's identity facts, versions and item names. `prints` contains fingerprints by node, then
-    by plane and class. `burns` contains burn-ins by node.
+    by plane and class, or is None, if the document has none. `burns` contains burn-ins by node.
     """
 
     started: RunStarted
     done: RunDone
     judged: Mapping[str, Judged]
     trees: Mapping[str, Tree] = field(repr=False)
-    prints: Mapping[str, Mapping[tuple[Plane, Class], Print]] = field(repr=False)
+    prints: Mapping[str, Mapping[tuple[Plane, Class], Print]] | None = field(repr=False)
     answers: tuple[RawReply, ...] = field(repr=False)
     kind: str = "audit"
     operator: str = ""
@@ -55,13 +52,16 @@ class CollectedRun:
     burns: Mapping[str, Burnt] = field(default_factory=dict, repr=False)
 
 
-def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "") -> CollectedRun:
-    """Build the data of a run from all its events."""
+def gather(
+    events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "", fingerprints: bool = True
+) -> CollectedRun:
+    """Build the data of a run from all its events; fingerprints take time, and only a report has them."""
     started: RunStarted | None = None
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
     trees: dict[str, Tree] = {}
-    prints: dict[str, Mapping[tuple[Plane, Class], Print]] = {}
+    prints: dict[str, Mapping[tuple[Plane, Class], Print]] | None = {} if fingerprints else None
+    printer = _Fingerprints()
     answers: list[RawReply] = []
     burns: dict[str, Burnt] = {}
     run = ""
@@ -76,8 +76,9 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
                     leaves = collect(registry().probes, capture)
                     burns[node] = burn_read.read(node, capture.burn, leaves, len(started.nodes))
             case FactsRead(node, tree):
-                trees[node] = _once(tree, _names)
-                prints[node] = _once(tree, _prints)
+                trees[node] = _names(tree)
+                if prints is not None:
+                    prints[node] = printer.of(tree)
             case Judged():
                 judged[event.node] = event
                 if event.node in burns:
@@ -88,33 +89,70 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
     return CollectedRun(started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns)
 
 
-def _once(tree: Tree, compute: Callable[[Tree], T]) -> T:
-    """Return the result of `compute` for a tree, and store it in the tree, so that it is computed only once."""
-    if compute not in tree.kept:
-        tree.kept[compute] = compute(tree)
-    return cast("T", tree.kept[compute])
-
-
 def _names(tree: Tree) -> Tree:
     kept = {p: leaf for p, leaf in tree.leaves.items() if leaf.kind.cls in KEPT or leaf.kind.type is Type.COLLECTION}
     return Tree(kept, tree.silent, times=tree.times)
 
 
-def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
-    gathered: dict[tuple[Plane, Class], dict[str, object]] = {}
-    unknown: dict[tuple[Plane, Class], int] = {}
-    for path, leaf in tree.leaves.items():
-        if leaf.kind.cls not in VOLATILE:
-            key = (leaf.plane, leaf.kind.cls)
-            gathered.setdefault(key, {})[path] = _stable_value(leaf)
-            unknown[key] = unknown.get(key, 0) + isinstance(leaf.reading, Unknown)
-    for plane, why in tree.silent.items():  # a silent plane differs from one that was not requested
-        gathered.setdefault((plane, Class.CONFIG), {})[""] = {"unknown": why.reason.value}
-        unknown[plane, Class.CONFIG] = unknown.get((plane, Class.CONFIG), 0) + 1
-    return {
-        key: Print(hashlib.sha256(canonical(facts)).hexdigest(), len(facts), unknown[key])
-        for key, facts in gathered.items()
-    }
+LEAVES = 200_000
+"""Maximum number of leaves whose JSON is kept; a node has about 14,000, and nodes share most of them."""
+
+
+class _Fingerprints:
+    """Makes the fingerprints of nodes; the JSON of a leaf that several nodes share is made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, int], tuple[Leaf, str]] = {}
+
+    def of(self, tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
+        """Return the fingerprints of a node's facts by plane and class, without counters and other volatile facts."""
+        gathered: dict[tuple[Plane, Class], dict[str, str]] = {}
+        unknown: dict[tuple[Plane, Class], int] = {}
+        for path, leaf in tree.leaves.items():
+            if leaf.kind.cls not in VOLATILE:
+                key = (leaf.plane, leaf.kind.cls)
+                gathered.setdefault(key, {})[path] = self._json(path, leaf)
+                unknown[key] = unknown.get(key, 0) + isinstance(leaf.reading, Unknown)
+        for plane, why in tree.silent.items():  # a silent plane differs from one that was not requested
+            key = (plane, Class.CONFIG)
+            gathered.setdefault(key, {})[""] = _entry("", {"unknown": why.reason.value})
+            unknown[key] = unknown.get(key, 0) + 1
+        return {
+            key: Print(hashlib.sha256(_object(facts)).hexdigest(), len(facts), unknown[key])
+            for key, facts in gathered.items()
+        }
+
+    def _json(self, path: str, leaf: Leaf) -> str:
+        made = self._made.get((path, id(leaf)))
+        if made is None:
+            if len(self._made) >= LEAVES:
+                self._made.clear()
+            # The leaf is kept with its JSON, so that no other leaf gets its id.
+            made = self._made[path, id(leaf)] = (leaf, _entry(path, _stable_value(leaf)))
+        return made[1]
+
+
+def _entry(path: str, doc: object) -> str:
+    """Return an entry of an object as canonical JSON."""
+    return _canonical({path: doc})[1:-1]
+
+
+def _object(entries: Mapping[str, str]) -> bytes:
+    """Return an object as canonical JSON, from the JSON of its entries by their keys."""
+    return f"{{{','.join(entries[key] for key in sorted(entries))}}}".encode()
+
+
+def machine_serial(tree: Tree) -> str:
+    """Return the machine's serial: the fact `node.serial`, or else the first known `bmc.system/*.serial`."""
+    line = fact_text(tree, "node.serial")
+    systems = (path for path in tree if path.startswith("bmc.system/") and path.endswith(".serial"))
+    return line or next((text for path in systems if (text := fact_text(tree, path))), "")
+
+
+def fact_text(tree: Tree, path: str) -> str:
+    """Return a fact of a node that is a text; empty if it is unknown or missing."""
+    leaf = tree.leaves.get(path)
+    return leaf.reading if leaf is not None and isinstance(leaf.reading, str) else ""
 
 
 def _stable_value(leaf: Leaf) -> object:
@@ -126,4 +164,7 @@ def _stable_value(leaf: Leaf) -> object:
 
 def canonical(doc: object) -> bytes:
     """Serialize a document as canonical JSON: sorted keys, no blanks, ASCII only."""
-    return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
+    return _canonical(doc).encode()
+
+
+_canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode

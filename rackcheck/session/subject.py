@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rackcheck import __version__
 from rackcheck.base.user_error import UserError
@@ -18,9 +19,7 @@ from rackcheck.model.profile import FIRST, Profile
 from rackcheck.probe.group import Seat
 from rackcheck.profile import library
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.report.build import ReportJob
 from rackcheck.report.merge_runs import settle
-from rackcheck.report.report_model import Brand
 from rackcheck.report.run_data import CollectedRun, gather
 from rackcheck.run import store, stored_forms
 from rackcheck.run.engine import replay
@@ -36,6 +35,10 @@ from rackcheck.signoff.waivers import File
 from rackcheck.signoff.waivers import own as waivers_of
 from rackcheck.views.locations import NodeLocation
 from rackcheck.views.summary import Summary, findings, notes, several, summarize, waiver_notes
+
+if TYPE_CHECKING:
+    from rackcheck.report.build import ReportJob
+    from rackcheck.report.report_model import Brand
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,20 @@ class RunSubject:
     acceptance: Acceptance | None = None
     planes: frozenset[Plane] | None = None
 
-    def evaluate(self) -> Iterator[CollectedRun]:
-        """Evaluate every run again, one after the other."""
+    def evaluate(self, *, fingerprints: bool = False) -> Iterator[CollectedRun]:
+        """Evaluate every run again, one after the other; a report needs the fingerprints of facts."""
         notes = {member.run: member.note for member in self.acceptance.runs} if self.acceptance is not None else {}
         for stored, job, kind in self.jobs:
             source = stored.head.get("operator")
             events = replay(job, stored.answers(), stored.done())
             by = source if isinstance(source, str) else ""
-            yield gather(events, kind=kind, operator=by, note=notes.get(job.id, ""))
+            yield gather(events, kind=kind, operator=by, note=notes.get(job.id, ""), fingerprints=fingerprints)
 
-    def order(self, bill: Bom | None = None, brand: Brand | None = None) -> ReportJob:
+    def order(self, bill: Bom | None = None, brand: "Brand | None" = None) -> "ReportJob":
         """Return all inputs of a report except the evaluated runs."""
+        from rackcheck.report.build import ReportJob  # noqa: PLC0415  other commands start faster without it
+        from rackcheck.report.report_model import Brand  # noqa: PLC0415  as above
+
         return ReportJob(
             self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
             tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
@@ -130,7 +136,7 @@ def judged_by(found: Acceptance, stored: store.Stored) -> CollectedRun:
     """Evaluate a run with the profile of an acceptance; raises UserError if the run cannot be evaluated."""
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
-    return gather(replay(job, stored.answers(), stored.done()))
+    return gather(replay(job, stored.answers(), stored.done()), fingerprints=False)
 
 
 def _accepted(found: Acceptance, files: Sequence[File] | None) -> RunSubject:
