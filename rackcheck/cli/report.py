@@ -124,14 +124,13 @@ def _progress() -> Callable[[str], None]:
 def _single(
     dossier: Dossier, form: str, output: Path | None, template: Path | None, name: str, say: Callable[[str], None]
 ) -> int:
-    text = record.text(dossier)
-    digest = record.digest(text)
     if form == "csv":
         return _tables(dossier, output, name, say)
+    digest = "" if form == "json" else record.digest_of(dossier)
     content: str | bytes
     match form:
         case "json":
-            content = text
+            content = record.text(dossier)
         case "junit":
             content = junit.text(dossier, digest)
         case "markdown":

@@ -58,7 +58,7 @@ class _Counts:
 def text(dossier: Dossier, digest: str = "") -> str:
     """Return the dossier as JUnit XML; `digest` is the digest of the record, and is computed if it is empty."""
     found = {(finding.rule, node): finding for finding in dossier.findings for node in finding.nodes}
-    return "".join(_lines(dossier, found, digest or record.digest(record.text(dossier))))
+    return "".join(_lines(dossier, found, digest or record.digest_of(dossier)))
 
 
 def _lines(dossier: Dossier, found: Mapping[tuple[str, str], FindingEntry], digest: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, get_args, get_origin
@@ -25,8 +25,30 @@ LARGEST = 256 << 20
 
 def text(dossier: Dossier) -> str:
     """Return the record as text; the last character is a newline."""
-    written = json.dumps({"rackcheck": FORMAT, "report": _plain(dossier)}, indent=1, ensure_ascii=False)
-    return "".join((line if line.isprintable() else _escaped(line)) + "\n" for line in written.split("\n"))
+    return "".join(pieces(dossier))
+
+
+def pieces(dossier: Dossier) -> Iterator[str]:
+    """Yield the record's text in pieces: the record of a thousand nodes is larger than its dossier."""
+    yield f'{{\n "rackcheck": {FORMAT},\n "report": {{'
+    comma = ""
+    for field in fields(dossier):
+        value = getattr(dossier, field.name)
+        yield f'{comma}\n  "{field.name}": '
+        if value and isinstance(value, tuple):
+            yield from _array(value, 2)
+        else:
+            yield _json(value, 2)
+        comma = ","
+    yield "\n }\n}\n"
+
+
+def digest_of(dossier: Dossier) -> str:
+    """Return the digest of the record's text, without the text."""
+    found = hashlib.sha256()
+    for piece in pieces(dossier):
+        found.update(piece.encode())
+    return found.hexdigest()
 
 
 def digest(text: str) -> str:
@@ -52,24 +74,52 @@ def read(text: str) -> Dossier:
     return found
 
 
-def _escaped(line: str) -> str:
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of the model in JSON form."""
+def _json(value: Any, depth: int) -> str:
+    """Return a value of the model as JSON, indented by one more blank for each level below `depth`."""
     match value:
         case Enum():
-            return value.value
-        case str() | int() | None:  # a bool is an int
-            return value
+            return _json(value.value, depth)
+        case str():
+            return _quoted(value)
+        case bool() | int() | None:
+            return json.dumps(value)
         case bytes():
-            return base64.b64encode(value).decode()
+            return _quoted(base64.b64encode(value).decode())
         case tuple():
-            return [_plain(item) for item in value]
+            return "".join(_array(value, depth))
         case Mapping():
-            return {_plain(key): _plain(value[key]) for key in _ordered(value)}
-    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+            entries = [(_key(key), value[key]) for key in _ordered(value)]
+        case _:
+            entries = [(f'"{field.name}"', getattr(value, field.name)) for field in fields(value)]
+    if not entries:
+        return "{}"
+    start = f"\n{' ' * (depth + 1)}"
+    inner = ",".join(f"{start}{key}: {_json(each, depth + 1)}" for key, each in entries)
+    return f"{{{inner}\n{' ' * depth}}}"
+
+
+def _array(value: tuple[Any, ...], depth: int) -> Iterator[str]:
+    if not value:
+        yield "[]"
+        return
+    comma = "["
+    for each in value:
+        yield f"{comma}\n{' ' * (depth + 1)}{_json(each, depth + 1)}"
+        comma = ","
+    yield f"\n{' ' * depth}]"
+
+
+def _key(key: Any) -> str:
+    return _quoted(key.value if isinstance(key, Enum) else key)
+
+
+_QUOTE = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _quoted(text: str) -> str:
+    """Return a text as JSON, with an escape for each character that a terminal would not print."""
+    quoted = _QUOTE(str(text))
+    return quoted if quoted.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in quoted)
 
 
 def _ordered(mapping: Mapping[Any, Any]) -> Iterable[Any]:
