@@ -19,6 +19,9 @@ from rackcheck.transport.redfish.answer import parsed
 FOLDER = Path(__file__).parent / "machines"
 """The folder of the machines that are shipped with rackcheck."""
 
+HOSTS = 254
+"""Number of nodes whose IPv4 addresses differ in the last octet only."""
+
 
 @dataclass(frozen=True)
 class SimMachine:
@@ -71,15 +74,31 @@ def load(folder: Path, node: str, number: int) -> SimMachine:
     Raises BadFile if a file of the folder is invalid, UserError if a file cannot be read or the folder has no data.
     """
     kind = _template(folder.resolve())
+    net, host = divmod(number - 1, HOSTS)
     names = {
         "node": node,
         "n": str(number),
-        "n3": f"{number:03}",
-        "x4": f"{number:04x}",
+        "n3": _three(number),
+        "net": str(net),
+        "host": str(host + 1),
+        "x4": f"{net:02x}{host + 1:02x}",
         "octets": f"{number // 100 % 100:02}:{number % 100:02}",
     }
-    host = NodeCapture(commands=kind.commands.of(names), files=kind.files.of(names), refused=kind.refused.of(names))
-    return SimMachine(host, BmcCapture(kind.bodies.of(names)))
+    system = NodeCapture(commands=kind.commands.of(names), files=kind.files.of(names), refused=kind.refused.of(names))
+    return SimMachine(system, BmcCapture(kind.bodies.of(names)))
+
+
+def _three(number: int) -> str:
+    """Return three hexadecimal digits for a node, as MAC addresses and GUIDs need: the number itself up to 999.
+
+    Larger numbers have the other triples, those with a letter, up to 4,095.
+    """
+    return f"{number:03}" if number < FIRST_LETTERED else _LETTERED.get(number, f"{number:04}")
+
+
+FIRST_LETTERED = 1000
+_TRIPLES = (triple for triple in map("{:03x}".format, range(0x1000)) if not triple.isdecimal())
+_LETTERED = dict(enumerate(_TRIPLES, start=FIRST_LETTERED))
 
 
 @lru_cache(maxsize=32)

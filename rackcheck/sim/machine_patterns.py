@@ -3,8 +3,8 @@
 A dictionary key with a bracket such as `[0-223]`, `[00-15]` or `[1b,43,52]` is expanded to one key for each member. A
 key with several brackets is expanded to one key for each combination of their members. The placeholder `@{1}` is
 replaced by the member of the first bracket. A bracket may have columns, such as `[0-2|1b,43,52]`: the key contains the
-member of the first column, and `@{1.2}` is replaced by the member of the second column. The placeholders `@{node}`,
-`@{n}`, `@{n3}`, `@{x4}` and `@{octets}` are replaced later, for each node.
+member of the first column, and `@{1.2}` is replaced by the member of the second column. The
+placeholders of a node, such as `@{n}`, are replaced later.
 """
 
 import re
@@ -19,7 +19,7 @@ Stood = tuple[tuple[str, ...], ...]
 
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _PLACE = re.compile(r"@\{([^{}]*)\}")
-_OF_NODE = frozenset({"node", "n", "n3", "x4", "octets"})
+_OF_NODE = ("node", "n", "n3", "net", "host", "x4", "octets")
 
 
 class BadPattern(Exception):
@@ -87,7 +87,7 @@ def filled(text: str, stood: Stood) -> str:
         numbers = re.fullmatch(r"([1-9])(?:\.([1-9]))?", name)
         if numbers is None:
             raise BadPattern(
-                f"`{match[0]}` is not one of @{{node}}, @{{n}}, @{{n3}}, @{{x4}}, @{{octets}}, @{{1}}, @{{1.2}}"
+                f"`{match[0]}` is not one of {', '.join(f'@{{{each}}}' for each in (*_OF_NODE, '1', '1.2'))}"
             )
         bracket, column = int(numbers[1]), int(numbers[2] or 1)
         if bracket > len(stood):
@@ -100,5 +100,5 @@ def filled(text: str, stood: Stood) -> str:
 
 
 def of_node(text: str, names: Mapping[str, str]) -> str:
-    """Replace the placeholders `@{node}`, `@{n}`, `@{n3}`, `@{x4}` (hex) and `@{octets}` by the values of one node."""
+    """Replace the placeholders of a node, such as `@{node}` and `@{n}`, by the values of one node."""
     return _PLACE.sub(lambda match: names.get(match[1], match[0]), text)

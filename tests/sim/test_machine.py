@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from ipaddress import ip_interface
 from pathlib import Path
 from typing import Any
 
@@ -727,3 +728,19 @@ def test_a_node_that_gave_no_answer_has_none(run: Path) -> None:
 def test_a_node_missing_in_the_run_is_an_error_with_the_nearest_name(run: Path) -> None:
     with pytest.raises(UserError, match=r"no node n011.*n01"):
         machine.from_run(run, "n011")
+
+
+def test_each_node_of_a_large_rack_has_valid_addresses_and_serials_of_its_own() -> None:
+    seen: set[str] = set()
+    for number in (1, 9, 10, 254, 255, 508, 509, 999, 1000, 1001, 4095):
+        made = machine.load(machine.shipped()["dgx-h100"], f"n{number}", number)
+        text = "\n".join(answer.out for answer in made.host.commands.values() if isinstance(answer, Output))
+        addresses = re.findall(r"inet6? (\S+)", text)
+        assert len(addresses) > 10
+        assert all(ip_interface(each).ip != ip_interface(each).network.network_address for each in addresses)
+        own = {each for each in addresses if not each.startswith("fe80")}
+        guids = {value.strip() for path, value in made.host.files.items() if path.endswith("/node_guid")}
+        assert all(re.fullmatch(r"([0-9a-f]{4}:){3}[0-9a-f]{4}", each) for each in guids)
+        own |= guids | set(re.findall(r"Serial Number: (\d{10}\S+)", text)) | set(re.findall(r"UUID: (\S+)", text))
+        assert not seen & own, "no other node has it"
+        seen |= own

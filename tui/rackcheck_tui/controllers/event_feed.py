@@ -61,6 +61,11 @@ class Feed:
         """Return whether more events may arrive."""
         return bool(self._came.events) or (self._thread is not None and self._thread.is_alive())
 
+    @property
+    def waiting(self) -> bool:
+        """Return whether events are queued."""
+        return bool(self._came.events)
+
     def start(self, events: Callable[[], Iterator[Event]]) -> None:
         """Start a thread that reads the events of a reading; events left from an earlier reading are dropped."""
         came = _EventQueue()

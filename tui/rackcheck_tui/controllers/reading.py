@@ -26,8 +26,14 @@ DRAIN = 0.02
 TURN = 0.05
 """Seconds between two checks for new events of the reading."""
 
+GAP = 0.005
+"""Seconds between two batches of events, if more events are queued: keys and updates of the screen are handled then."""
+
 REST = 4
-"""Pause between updates during a reading, as a multiple of the duration of the last update."""
+"""Pause between updates during a reading, as a multiple of the CPU time of the last update."""
+
+LONGEST_REST = 2.0
+"""Maximum pause in seconds: however long one update takes, the rows do not look as if the reading had stopped."""
 
 GOODBYE = 8.0
 """Time, in seconds, that a reading has to end after the user quits, so that BMC sessions can be closed."""
@@ -77,7 +83,7 @@ class ReaderTask:
     def start(self) -> None:
         """Start reading the run, and poll its events from now on."""
         self._feed.start(self._desk.events)
-        self._app.set_interval(TURN, self._turn)
+        self._app.set_timer(TURN, self._turns)
 
     def read_again(self, events: Callable[[], Iterator[Event]], words: str) -> None:
         """Collect from some nodes again and read the events; show a message until the nodes have answered."""
@@ -106,6 +112,11 @@ class ReaderTask:
             self._desk.stop()
             if not self._desk.replays:
                 self._feed.join(GOODBYE)
+
+    def _turns(self) -> None:
+        """Do one turn, and plan the next one: soon, if events are left."""
+        self._turn()
+        self._app.set_timer(GAP if self._feed.waiting else TURN, self._turns)
 
     def _turn(self) -> None:
         """Take queued events, and update the rows."""
@@ -157,10 +168,9 @@ class ReaderTask:
 
     def _follow(self) -> None:
         """Show the current state of the run, or wait if the last update took long."""
-        began = time.monotonic()
-        if self._readout.paused or (began < self._rest and self.running):
+        if self._readout.paused or (time.monotonic() < self._rest and self.running):
             return
         self.seen = self._context.board.version
+        began = time.thread_time()
         self._readout.refresh()
-        ended = time.monotonic()
-        self._rest = ended + (ended - began) * REST
+        self._rest = time.monotonic() + min((time.thread_time() - began) * REST, LONGEST_REST)
