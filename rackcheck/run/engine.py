@@ -15,6 +15,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome, worst
 from rackcheck.inventory import Node
 from rackcheck.model.fact import Plane, Reason, Unknown, clean
+from rackcheck.model.tree import Tree
 from rackcheck.probe import answers, script
 from rackcheck.run.event import Answered, Event, Judged, NodeRequested, RunDone
 from rackcheck.run.in_flight import RepliesInFlight, Reply
@@ -22,6 +23,7 @@ from rackcheck.run.job import Job, now
 from rackcheck.run.judging import Judging, tree_of
 from rackcheck.run.look_ahead import trees
 from rackcheck.run.parked import ParkingFile
+from rackcheck.run.read_aside import ReadAside
 from rackcheck.transport import wire
 from rackcheck.transport.wire import ShellLimits
 
@@ -42,6 +44,9 @@ FIRST, AGAIN = 1, 2
 PlaneQueue = tuple[Plane, int]
 """A plane, and the number of its reading: FIRST or AGAIN."""
 
+_Answers = queue.Queue[NodeRequested | Reply | None]
+"""What other threads send to the one that judges; None after a worker has read a node."""
+
 _Times = tuple[float, float]
 """Start and end of a plane's request, in seconds of the monotonic clock."""
 
@@ -61,61 +66,101 @@ def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
 
 
 def _audit(job: Job, ask: Collect, stop: threading.Event, replies: RepliesInFlight) -> Iterator[Event]:
-    answers: queue.Queue[NodeRequested | Reply] = queue.Queue()
-    asked = {node.name: _wanted(node, job) for node in job.nodes}
-    workers = _start(job, ask, asked, answers, stop, replies)
-    nodes = {node.name: node for node in job.nodes}
-    came: dict[str, list[Reply]] = {name: [] for name in nodes}
-    judging = Judging(job)
-    open_nodes = set(nodes)
-    for name in [n for n, wanted in asked.items() if not wanted]:
-        yield from _finish(job, nodes[name], [], open_nodes, judging)
-    cut = late = False
-    end = time.monotonic() + job.deadline if job.deadline is not None else math.inf
-    while open_nodes and (late or not stop.is_set()):
-        if time.monotonic() > end + (GOODBYE if late else 0.0):
-            if late:
-                break
-            late = True
-            stop.set()
-        try:
-            reply = answers.get(timeout=0.1)
-        except queue.Empty:
-            continue
-        # After a stop, requests return immediately: the run is interrupted even if these were the last answers.
-        cut = cut or (stop.is_set() and not late)
-        if isinstance(reply, NodeRequested):
-            yield reply
-            continue
-        event = replies.whole(reply)
+    answers: _Answers = queue.Queue()
+    with ReadAside(job, lambda: answers.put(None)) as aside:
+        run = _Reading(job, replies, aside)
+        workers = _start(job, ask, run.asked, answers, stop, replies)
+        yield from run.without_planes()
+        cut = late = False
+        end = time.monotonic() + job.deadline if job.deadline is not None else math.inf
+        while run.open and (late or not stop.is_set()):
+            if time.monotonic() > end + (GOODBYE if late else 0.0):
+                if late:
+                    break
+                late = True
+                stop.set()
+            yield from run.judged(aside.done())
+            if aside.full:
+                aside.pause(0.1)
+                continue
+            try:
+                reply = answers.get(timeout=0.1)
+            except queue.Empty:
+                continue
+            if reply is None:  # a worker has read a node
+                continue
+            # After a stop, requests return immediately: the run is interrupted even if these were the last answers.
+            cut = cut or (stop.is_set() and not late)
+            if isinstance(reply, NodeRequested):
+                yield reply
+            else:
+                yield from run.take(reply)
+            del reply  # a large reply must not be in memory while the next one is read
+        yield from run.judged(aside.rest())
+        interrupted = cut or (bool(run.open) and not late)
+        stop.set()
+        over = Unknown(Reason.TIMEOUT, f"the deadline of {job.deadline or 0:g} s for this run has passed")
+        yield from run.rest(over if late else Unknown(Reason.NOT_COLLECTED, "the run was interrupted"))
+        until = time.monotonic() + (GOODBYE if interrupted else 0.0)
+        for worker in workers:
+            worker.join(max(0.0, until - time.monotonic()))
+        yield RunDone(now(), _outcome(run.judging.judged, interrupted=interrupted), interrupted)
+
+
+class _Reading:
+    """The nodes of an audit that are being read: `open` are those that are not judged yet, `asked` their planes."""
+
+    def __init__(self, job: Job, replies: RepliesInFlight, aside: ReadAside) -> None:
+        self._job, self._replies, self._aside = job, replies, aside
+        self._nodes = {node.name: node for node in job.nodes}
+        self.asked = {node.name: _wanted(node, job) for node in job.nodes}
+        self._came: dict[str, list[Reply]] = {name: [] for name in self._nodes}
+        self.open = set(self._nodes)
+        self.judging = Judging(job)
+
+    def without_planes(self) -> Iterator[Event]:
+        """Judge the nodes of which no plane is read."""
+        for name in [name for name, wanted in self.asked.items() if not wanted]:
+            yield from self._finish(name, [])
+
+    def take(self, reply: Reply) -> Iterator[Event]:
+        """Take the reply of a plane; judge its node, or give it to a worker, if it was the last one."""
+        event = self._replies.whole(reply)
         name = event.node
-        asked[name] = _left(asked[name], event)
-        if asked[name] and reply.parked is None and event.capture is not None:
-            reply = replies.waits(reply)
-            event = event if reply.parked is not None else reply.answered
+        self.asked[name] = _left(self.asked[name], event)
         yield event
-        if asked[name]:
-            came[name].append(reply)
-        else:
-            with replies.judged(came.pop(name), reply) as waited:
-                yield from _finish(job, nodes[name], [*waited, event], open_nodes, judging)
-        del event, reply  # a large reply must not be in memory while the next one is read
-    interrupted = cut or (bool(open_nodes) and not late)
-    over = (
-        Unknown(Reason.TIMEOUT, f"the deadline of {job.deadline:g} s for this run has passed") if job.deadline else None
-    )
-    stop.set()
-    for name in sorted(open_nodes):
-        why = over if over is not None and late else Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
-        extra = [Answered(name, plane, now(), why, reading=reading) for plane, reading in sorted(asked[name])]
-        yield from extra
-        with replies.judged(came[name]) as waited:
-            yield from _finish(job, nodes[name], [*waited, *extra], open_nodes, judging)
-    yield from judging.close()
-    until = time.monotonic() + (GOODBYE if interrupted else 0.0)
-    for worker in workers:
-        worker.join(max(0.0, until - time.monotonic()))
-    yield RunDone(now(), _outcome(judging.judged, interrupted=interrupted), interrupted)
+        if (stored := self._aside.stored(event)) is not None:
+            event, reply = stored, self._replies.stored(reply, stored)
+        came = self._came[name]
+        if self.asked[name]:
+            in_memory = reply.parked is None and event.capture is not None and not event.capture.file
+            came.append(self._replies.waits(reply) if in_memory else reply)
+            return
+        del self._came[name]
+        if any(each.parked for each in (*came, reply)) or not self._aside.take(
+            self._nodes[name], [*(each.answered for each in came), event]
+        ):
+            with self._replies.judged(came, reply) as waited:
+                yield from self._finish(name, [*waited, event])
+
+    def judged(self, read: Iterable[tuple[Node, Tree]]) -> Iterator[Event]:
+        """Judge nodes that workers have read."""
+        for node, tree in read:
+            self.open.discard(node.name)
+            yield from self.judging.take(node, tree)
+
+    def rest(self, why: Unknown) -> Iterator[Event]:
+        """Judge the nodes that are left, without the planes that have not answered, and rules that compare nodes."""
+        for name in sorted(self.open):
+            extra = [Answered(name, plane, now(), why, reading=reading) for plane, reading in sorted(self.asked[name])]
+            yield from extra
+            with self._replies.judged(self._came[name]) as waited:
+                yield from self._finish(name, [*waited, *extra])
+        yield from self.judging.close()
+
+    def _finish(self, name: str, came: Iterable[Answered]) -> Iterator[Event]:
+        self.open.discard(name)
+        yield from self.judging.take(self._nodes[name], tree_of(self._job, self._nodes[name], came))
 
 
 def _left(asked: frozenset[PlaneQueue], event: Answered) -> frozenset[PlaneQueue]:
@@ -142,7 +187,7 @@ def _start(
     job: Job,
     ask: Collect,
     asked: Mapping[str, frozenset[PlaneQueue]],
-    answers: "queue.Queue[NodeRequested | Reply]",
+    answers: "_Answers",
     stop: threading.Event,
     replies: RepliesInFlight,
 ) -> list[threading.Thread]:
@@ -204,11 +249,6 @@ def _read_plane(
     least, most = times[0] - before[1], times[1] - before[0]
     apart = math.floor(max(0.0, least) * 100) / 100, math.ceil(most * 100) / 100
     return replace(answered, reading=AGAIN, apart=apart), times
-
-
-def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str], judging: Judging) -> Iterator[Event]:
-    open_nodes.discard(node.name)
-    yield from judging.take(node, tree_of(job, node, came))
 
 
 def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: "Trace | None" = None) -> Answered:

@@ -51,6 +51,11 @@ class RepliesInFlight:
             allowance.close()
         return Reply(answered, allowance)
 
+    def stored(self, reply: Reply, answered: Answered) -> Reply:
+        """Return a reply that is stored in the run, as `answered`, in place of the one in memory or on disk."""
+        self._remove(reply)
+        return Reply(answered, reply.allowance)
+
     def waits(self, reply: Reply) -> Reply:
         """Return a reply that waits for other replies of its node; it is written to disk if too many wait in memory."""
         if self._waiting + reply.allowance.used > self.budget.size // WAITING:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from rackcheck import __version__
 from rackcheck.evaluate.waiver import Waiver
@@ -15,6 +16,9 @@ from rackcheck.probe.plan import Plan
 from rackcheck.run.event import RunStarted
 from rackcheck.run.kept_facts import KeptFacts
 from rackcheck.transport.memory import DEFAULT, Allowance
+
+if TYPE_CHECKING:
+    from rackcheck.run.stored_replies import StoredReplies
 
 
 def now() -> str:
@@ -42,7 +46,8 @@ class Job:
 
     `expected` are all nodes of the inventory, also nodes that are not read; the quorum of a rule is a share of
     `expected`. `kept` are the facts of replies of stored runs, for jobs that read such replies. `memory` is the limit
-    for the replies in flight, in bytes; `allowance` is the part of it for the plane that is read.
+    for the replies in flight, in bytes; `allowance` is the part of it for the plane that is read. `stored` has the
+    replies of the run that are on disk, if the consumer of its events stores them.
     """
 
     plan: Plan
@@ -64,6 +69,7 @@ class Job:
     kept: KeptFacts | None = field(default=None, repr=False, compare=False)
     memory: int = DEFAULT
     allowance: Allowance = field(default_factory=Allowance, repr=False, compare=False)
+    stored: "StoredReplies | None" = field(default=None, repr=False, compare=False)
 
     @property
     def seats(self) -> tuple[Seat, ...]:

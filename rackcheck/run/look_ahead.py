@@ -55,29 +55,31 @@ def trees(
 
     Raises UserError if a stored reply is damaged, or if the number of workers is invalid.
     """
-    tasks = _Tasks(job)
+    tasks = Tasks(job)
     count = tasks.workers(came)
     if count == 0:
         for node in job.nodes:
             yield node, tree_of(job, node, came.pop(node.name))
         return
     with start(count) as pool:
-        ahead = _Ahead(pool, tasks, job.nodes, came, AHEAD * count)
+        ahead = _Ahead(ExpectedFacts(pool), tasks, job.nodes, came, AHEAD * count)
         for node in job.nodes:
             ahead.fill()
-            tree = tree_of(job, node, came.pop(node.name), ahead.tree)
-            ahead.drop(node)
+            tree = tree_of(job, node, came.pop(node.name), ahead.expected.tree)
+            ahead.expected.drop(node)
             yield node, tree
 
 
 @dataclass(frozen=True)
-class _Task:
+class Task:
+    """The replies of one reading of a node, in the form in which a worker gets them, with its plan."""
+
     key: _Key
     plan: Mapping[str, Any]
     doc: Mapping[str, Any]
 
 
-class _Tasks:
+class Tasks:
     """What workers can read of a job's nodes."""
 
     def __init__(self, job: Job) -> None:
@@ -86,13 +88,8 @@ class _Tasks:
 
     def workers(self, came: Mapping[str, Sequence[Answered]]) -> int:
         """Return the number of workers for these answers."""
-        given = os.environ.get(WORKERS, "")
-        if given and not (given.isascii() and given.isdecimal() and int(given) <= MOST):
-            raise UserError(f"{WORKERS} must be a number from 0 to {MOST}, not {given!r}")
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        count = int(given) if given else min(USUAL, cores) if cores > 1 else 0
-        fewest = 1 if given else FEWEST
-        if count == 0 or len(self._job.nodes) < fewest or not _able():
+        count, fewest = workers(self._job)
+        if count == 0:
             return 0
         missing = 0
         for node in self._job.nodes:
@@ -101,7 +98,7 @@ class _Tasks:
                 return count
         return min(count, missing) if missing >= fewest else 0
 
-    def of(self, node: Node, came: Sequence[Answered]) -> Iterator[_Task]:
+    def of(self, node: Node, came: Sequence[Answered]) -> Iterator[Task]:
         """Yield the tasks of a node: what is not kept, and can be read from files."""
         kept = self._job.kept
         for plan, answers in readings(self._job, came):
@@ -116,7 +113,7 @@ class _Tasks:
             if task is not None:
                 yield task
 
-    def task(self, plan: Plan, node: Node, answers: Sequence[Answered]) -> _Task | None:
+    def task(self, plan: Plan, node: Node, answers: Sequence[Answered]) -> Task | None:
         """Return the task to read these answers; None if the plan has probes that are not rackcheck's own."""
         known = registry()
         key = tuple(map(id, (*plan.probes, *plan.joins, plan.wanted)))
@@ -126,7 +123,25 @@ class _Tasks:
         if form is None:
             return None
         doc = task_form(answers, host=bool(node.host), bmc=node.bmc is not None)
-        return _Task((node.name, answers[0].reading), form, doc)
+        return Task((node.name, answers[0].reading), form, doc)
+
+
+def wanted_workers() -> int | None:
+    """Return the number of workers that the user has set, if any; raises UserError if it is invalid."""
+    given = os.environ.get(WORKERS, "")
+    if given and not (given.isascii() and given.isdecimal() and int(given) <= MOST):
+        raise UserError(f"{WORKERS} must be a number from 0 to {MOST}, not {given!r}")
+    return int(given) if given else None
+
+
+def workers(job: Job) -> tuple[int, int]:
+    """Return the number of workers for a job, and the minimum number of nodes for which they are started."""
+    count = wanted_workers()
+    fewest = FEWEST if count is None else 1
+    if count is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        count = min(USUAL, cores) if cores > 1 else 0
+    return (count, fewest) if len(job.nodes) >= fewest and _able() else (0, fewest)
 
 
 def _able() -> bool:
@@ -134,23 +149,21 @@ def _able() -> bool:
     return bool(sys.executable) and is_own(registry().catalogue) and program.digest() != ""
 
 
-class _Ahead:
-    """The results that are expected from workers, for at most `most` readings at a time."""
+class ExpectedFacts:
+    """The facts that workers are reading."""
 
-    def __init__(
-        self, pool: ReadingPool, tasks: _Tasks, nodes: Iterable[Node], came: Mapping[str, Sequence[Answered]], most: int
-    ) -> None:
-        self._pool, self._tasks, self._came, self._most = pool, tasks, came, most
-        self._next = deque(nodes)
+    def __init__(self, pool: ReadingPool) -> None:
+        self._pool = pool
         self._results: dict[_Key, Future[Result]] = {}
         self._shared: list[Tree] = []
 
-    def fill(self) -> None:
-        """Give the next nodes to workers."""
-        while self._next and len(self._results) < self._most:
-            node = self._next.popleft()
-            for task in self._tasks.of(node, self._came[node.name]):
-                self._results[task.key] = self._pool.submit(task.plan, task.doc)
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def add(self, task: Task) -> "Future[Result]":
+        """Give a task to a worker."""
+        found = self._results[task.key] = self._pool.submit(task.plan, task.doc)
+        return found
 
     def drop(self, node: Node) -> None:
         """Forget results that were not needed, because the facts were kept in the meantime."""
@@ -174,6 +187,24 @@ class _Ahead:
             return found.tree(self._shared)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             return parsed(plan, node, answers)
+
+
+class _Ahead:
+    """Gives the next nodes to workers, until `most` readings are expected."""
+
+    def __init__(
+        self, expected: ExpectedFacts, tasks: Tasks, nodes: Iterable[Node], came: Mapping[str, Sequence[Answered]],
+        most: int,
+    ) -> None:  # fmt: skip
+        self.expected, self._tasks, self._came, self._most = expected, tasks, came, most
+        self._next = deque(nodes)
+
+    def fill(self) -> None:
+        """Give the next nodes to workers."""
+        while self._next and len(self.expected) < self._most:
+            node = self._next.popleft()
+            for task in self._tasks.of(node, self._came[node.name]):
+                self.expected.add(task)
 
 
 def _lost(plan: Plan, node: Node, answers: Sequence[Answered], how: str) -> Tree:

@@ -396,17 +396,25 @@ class Stored:
 
         A node whose facts are kept is only compared (`check`), and before its facts are used.
         """
-        _held_digest(digest)
-        path = self.folder / "raw" / f"{digest}.json.gz"
-        try:
-            size = path.stat().st_size * COMPRESSED
-        except OSError as error:
-            raise UserError(f"cannot read the raw answer {path}: {error}") from None
-        later = CAPTURES[plane].later(partial(reply, path, digest, plane), partial(_whole, path, digest), str(path))
-        found = kept_replies.capture(digest, plane, size, later)
+        later = stored_reply(self.folder, digest, plane)
+        found = kept_replies.capture(digest, plane, Path(later.file).stat().st_size * COMPRESSED, later)
         if found is not later:  # it may be parsed already, before the file was changed
             found.check()
         return found
+
+
+def stored_reply(folder: Path, digest: str, plane: Plane) -> Capture:
+    """Return a raw reply of a run's folder, which is compared with its digest and parsed when it is used.
+
+    Raises ValueError if the digest is invalid, and UserError if there is no such file.
+    """
+    _held_digest(digest)
+    path = folder / "raw" / f"{digest}.json.gz"
+    try:
+        path.stat()
+    except OSError as error:
+        raise UserError(f"cannot read the raw answer {path}: {error}") from None
+    return CAPTURES[plane].later(partial(reply, path, digest, plane), partial(_whole, path, digest), str(path))
 
 
 _BEGIN = regex(rb'\{"event":"([a-z ]{1,40})",')

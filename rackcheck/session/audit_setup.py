@@ -21,6 +21,8 @@ from rackcheck.run.engine import ask_plane, audit
 from rackcheck.run.event import Answered, Event, FactsRead
 from rackcheck.run.job import Again, Job, new_id, now
 from rackcheck.run.kept_facts import kept_facts
+from rackcheck.run.look_ahead import wanted_workers
+from rackcheck.run.stored_replies import StoredReplies
 from rackcheck.session import cli_choices
 from rackcheck.session.output import note
 from rackcheck.session.registry_loading import known
@@ -71,8 +73,9 @@ class Prepared:
         """
         texts = {file.name: file.text for file in self.files}
         writer = store.RunWriter(self.folder, head(self), self.profile.files, texts)
+        job = replace(self.job, stored=StoredReplies()) if drive is None else self.job
         try:
-            yield from _with_kept_facts(self.job, _kept((drive or _audit)(self.job, stop), writer, tell))
+            yield from _with_kept_facts(job, _kept((drive or _audit)(job, stop), writer, tell, job.stored))
         finally:
             try:
                 writer.close()
@@ -106,6 +109,7 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
 
     The profile is validated before nodes are chosen, because a simulated rack takes time to start.
     """
+    wanted_workers()
     given = cli_choices.pairs(request.values)
     profile = library.load(request.profile, known().catalogue, given, request.folders)
     second = _second(profile, request.again, request.deadline)
@@ -164,7 +168,9 @@ def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
     return audit(job, ask_plane, stop)
 
 
-def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str], None]) -> Iterator[Event]:
+def _kept(
+    events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str], None], replies: StoredReplies | None
+) -> Iterator[Event]:
     """Store each event; if writing fails, no more events are stored, but the verdicts are not affected."""
     failed = False
     for event in events:
@@ -172,6 +178,8 @@ def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str]
         if not failed:
             try:
                 stored = writer.write(event)
+                if isinstance(stored, Answered) and replies is not None:
+                    replies.add(writer.folder, stored)
             except OSError as error:
                 failed = True
                 tell(_not_stored(writer, error))

@@ -225,10 +225,12 @@ def test_changed_copies_of_replies_are_read_here(run: tuple[Job, Replies], monke
 
 @pytest.mark.parametrize("number", ["-1", "two", "65", "1.5", "٣"])
 def test_a_number_of_workers_that_is_none_is_an_error(number: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = rack_runs.folder() / "first"
     monkeypatch.setenv(WORKERS, number)
-    done = rackcheck("runs", "show", rack_runs.folder() / "first")
-    assert done.status == 2
-    assert f"{WORKERS} must be a number from 0 to 64" in done.err
+    for words in (("runs", "show", stored), ("audit", "localhost", "-p", "linux-server")):
+        done = rackcheck(*words)
+        assert done.status == 2
+        assert f"{WORKERS} must be a number from 0 to 64" in done.err
 
 
 # ---- hostile replies

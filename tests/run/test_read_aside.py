@@ -1,0 +1,222 @@
+"""Worker processes that read the replies of a running audit change no verdict, whatever becomes of them."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import depth
+import pytest
+
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.inventory import Node
+from rackcheck.model.capture import Capture
+from rackcheck.model.fact import Plane, Unknown
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.group import is_group
+from rackcheck.run import store
+from rackcheck.run.engine import audit
+from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone
+from rackcheck.run.job import Again, Job
+from rackcheck.run.look_ahead import WORKERS
+from rackcheck.run.store import RunWriter
+from rackcheck.run.stored_replies import StoredReplies
+from rackcheck.session.stored import stored_job
+
+NODES = 5
+Consume = Callable[[Event], None]
+
+
+def nothing(_: Event) -> None:
+    """Does nothing with an event."""
+
+
+class Fleet:
+    """A job, and the reply of each plane of its nodes, in memory as if it had just arrived."""
+
+    def __init__(self, folder: Path) -> None:
+        stored = store.find(str(folder))
+        self.job: Job = replace(stored_job(stored), kept=None)
+        self.held: dict[tuple[str, Plane], Answered] = {}
+        for answer in stored.answers():
+            reply: Capture | None = None
+            if answer.capture is not None:
+                answer.capture.load()
+                reply = type(answer.capture).from_json(answer.capture.to_json())
+            self.held[answer.node, answer.plane] = replace(answer, capture=reply, digest="")
+
+    def audit(
+        self, folder: Path, act: Consume = nothing, *, job: Job | None = None, stop: threading.Event | None = None
+    ) -> Iterator[Event]:
+        """Audit the fleet, store each event in a folder, and yield it; `act` gets each event that was stored."""
+        job = replace(job or self.job, stored=StoredReplies())
+        assert job.profile is not None
+        assert job.stored is not None
+        with RunWriter(folder, {"run": job.id}, job.profile.files) as writer:
+            for event in audit(job, self.reply, stop or threading.Event()):
+                done = writer.write(event)
+                if isinstance(done, Answered):
+                    job.stored.add(folder, done)
+                act(done)
+                yield done
+
+    def reply(self, node: Node, plane: Plane, _job: Job, _stop: threading.Event) -> Answered:
+        """Return the reply of a plane."""
+        return self.held[node.name, plane]
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
+    folder = tmp_path_factory.mktemp("fleet") / "run"
+    made = Path(__file__).parents[2] / "benchmarks" / "fleet_run.py"
+    subprocess.run([sys.executable, made, folder, "--nodes", str(NODES)], check=True)
+    return Fleet(folder)
+
+
+Facts = tuple[dict[str, Leaf], dict[Plane, Unknown], tuple[str, ...]]
+"""The leaves of a node, its silent planes, and the probes that failed."""
+
+
+def verdicts(events: Iterator[Event]) -> tuple[dict[str, Judged], dict[str, Facts], RunDone]:
+    """The verdicts, and the facts of each node, and the end of a run."""
+    judged: dict[str, Judged] = {}
+    facts: dict[str, Facts] = {}
+    done: RunDone | None = None
+    for event in events:
+        match event:
+            case Judged():
+                judged[event.node] = event
+            case FactsRead(node, tree) if not is_group(node):
+                facts[node] = (dict(tree.leaves), dict(tree.silent), tree.failed)
+            case RunDone():
+                done = event
+    assert done is not None
+    return judged, facts, done
+
+
+@pytest.fixture(scope="module")
+def alone(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Judged], dict[str, Facts]]:
+    """The verdicts and facts without workers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(WORKERS, "0")
+        judged, facts, done = verdicts(fleet.audit(tmp_path_factory.mktemp("alone") / "run"))
+    assert done.outcome is Outcome.FAIL
+    assert len(facts) == NODES
+    return judged, facts
+
+
+Alone = tuple[dict[str, Judged], dict[str, Facts]]
+
+
+def workers() -> list[int]:
+    """The worker processes of this process."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, IndexError):
+            about = (place / "stat").read_text().rpartition(")")[2].split()
+            if int(about[1]) == os.getpid() and about[0] != "Z" and "reading_worker" in (place / "cmdline").read_text():
+                found.append(int(place.name))
+    return found
+
+
+@pytest.mark.parametrize("count", depth.first(1, (2, 1, 5)))
+def test_the_verdicts_are_the_same_for_any_number_of_workers(
+    count: int, fleet: Fleet, alone: Alone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WORKERS, str(count))
+    seen: set[int] = set()
+    judged, facts, done = verdicts(fleet.audit(tmp_path / "run", lambda _: seen.update(workers())))
+    assert 0 < len(seen) <= count
+    assert workers() == []
+    assert (judged, facts) == alone
+    assert (done.outcome, done.interrupted) == (Outcome.FAIL, False)
+
+
+def test_a_second_reading_is_read_by_workers_too(fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = replace(fleet.job, again=Again(0.1, fleet.job.plan))
+    found = []
+    for count in (0, 2):
+        monkeypatch.setenv(WORKERS, str(count))
+        judged, facts, _ = verdicts(fleet.audit(tmp_path / str(count), job=job))
+        found.append(({name: each.outcome for name, each in judged.items()}, facts))
+    assert found[0] == found[1]
+
+
+def test_a_worker_that_is_killed_costs_no_fact(
+    fleet: Fleet, alone: Alone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WORKERS, "2")
+    killed: list[int] = []
+
+    def kill(_: Event) -> None:
+        if not killed and (found := workers()):
+            os.kill(found[0], signal.SIGKILL)
+            killed.append(found[0])
+
+    judged, facts, done = verdicts(fleet.audit(tmp_path / "run", kill))
+    assert killed
+    assert (judged, facts) == alone
+    assert not done.interrupted
+
+
+def test_a_reply_that_was_not_stored_is_read_in_this_process(
+    fleet: Fleet, alone: Alone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WORKERS, "2")
+
+    stored = StoredReplies()
+    job = replace(fleet.job, stored=stored)
+    seen: list[Event] = []
+    with RunWriter(tmp_path / "run", {"run": job.id}, {}) as writer:
+        for event in audit(job, fleet.reply, threading.Event()):
+            done = writer.write(event)
+            if isinstance(done, Answered) and (done.node, done.plane) != ("n00001", Plane.BMC):
+                stored.add(tmp_path / "run", done)
+            seen.append(done)
+    assert verdicts(iter(seen))[:2] == alone
+
+
+def test_a_stored_reply_that_is_damaged_at_once_costs_the_facts_of_its_plane_alone(
+    fleet: Fleet, alone: Alone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WORKERS, "2")
+
+    def damage(event: Event) -> None:
+        if isinstance(event, Answered) and event.node == "n00002" and event.plane is Plane.OS:
+            (tmp_path / "run" / "raw" / f"{event.digest}.json.gz").write_bytes(b"")
+
+    judged, facts, _ = verdicts(fleet.audit(tmp_path / "run", damage))
+    assert {name for name in facts if facts[name] != alone[1][name]} == {"n00002"}
+    assert judged["n00002"].outcome is not Outcome.PASS
+    leaves, silent, _ = facts["n00002"]
+    assert [*silent] == [Plane.OS]
+    assert "could not be read" in silent[Plane.OS].detail
+    before = alone[1]["n00002"][0]
+    assert all(before[path] == leaf for path, leaf in leaves.items() if leaf.plane is Plane.BMC)
+    assert {leaf.plane for leaf in leaves.values()} == {Plane.BMC, Plane.DERIVED}
+
+
+def test_a_run_that_is_stopped_judges_all_replies_that_it_has_stored(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WORKERS, "2")
+    stop = threading.Event()
+    came: dict[str, int] = {}
+
+    def after_six(event: Event) -> None:
+        if isinstance(event, Answered) and event.capture is not None:
+            came[event.node] = came.get(event.node, 0) + 1
+            if sum(came.values()) == 6:
+                stop.set()
+
+    judged, facts, _ = verdicts(fleet.audit(tmp_path / "run", after_six, stop=stop))
+    assert len(facts) == NODES
+    whole = [name for name, count in came.items() if count == 2]
+    assert all(not facts[name][1] for name in whole)
+    assert all(judged[name].outcome is Outcome.INCOMPLETE for name in facts if name not in whole and name not in came)
+    assert workers() == []
