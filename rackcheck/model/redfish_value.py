@@ -15,11 +15,12 @@ def text_of(value: object) -> str:
     """Return a text; raises Unreadable for `null`, `N/A` and similar placeholders."""
     if not isinstance(value, str):
         raise Unreadable(*_no("a text", value))
-    if value.strip().casefold() in NOTHING:
-        raise Unreadable(f"is the placeholder {value.strip()!r}", Reason.NOT_COLLECTED)
+    word = value.strip()
+    if word.casefold() in NOTHING:
+        raise Unreadable(f"is the placeholder {word!r}", Reason.NOT_COLLECTED)
     if BROKEN in value:
         raise Unreadable(f"contains broken characters: {clean(value, 60)}")
-    return value.strip()
+    return word
 
 
 def health(value: object) -> str:
