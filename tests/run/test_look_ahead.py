@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ import depth
 import pytest
 import rack_runs
 from command import rackcheck
+from reading_workers import fleet_run, workers
 from waiting import until
 
 from rackcheck.base import program
@@ -42,10 +42,7 @@ NODES = 6
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of NODES nodes that differ in serial numbers, counters and faults."""
-    folder = tmp_path_factory.mktemp("fleet") / "run"
-    made = Path(__file__).parents[2] / "benchmarks" / "fleet_run.py"
-    subprocess.run([sys.executable, made, folder, "--nodes", str(NODES)], check=True)
-    return folder
+    return fleet_run(tmp_path_factory.mktemp("fleet") / "run", NODES)
 
 
 @pytest.fixture(scope="module", params=depth.first(1, ("fleet", "rack")))
@@ -67,18 +64,6 @@ def forgotten() -> None:
     """Forget the facts that this process keeps in memory."""
     for reply in kept_replies._replies.values():
         reply.trees.clear()
-
-
-def workers(parent: int) -> list[int]:
-    """The worker processes of a process."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, IndexError):
-            about = (place / "stat").read_text().rpartition(")")[2].split()
-            words = (place / "cmdline").read_text()
-            if int(about[1]) == parent and about[0] != "Z" and "reading_worker" in words:
-                found.append(int(place.name))
-    return found
 
 
 def read(

@@ -2,16 +2,14 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import depth
 import pytest
+from reading_workers import fleet_run, workers
 
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.inventory import Node
@@ -72,10 +70,7 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
-    folder = tmp_path_factory.mktemp("fleet") / "run"
-    made = Path(__file__).parents[2] / "benchmarks" / "fleet_run.py"
-    subprocess.run([sys.executable, made, folder, "--nodes", str(NODES)], check=True)
-    return Fleet(folder)
+    return Fleet(fleet_run(tmp_path_factory.mktemp("fleet") / "run", NODES))
 
 
 Facts = tuple[dict[str, Leaf], dict[Plane, Unknown], tuple[str, ...]]
@@ -113,26 +108,15 @@ def alone(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[
 Alone = tuple[dict[str, Judged], dict[str, Facts]]
 
 
-def workers() -> list[int]:
-    """The worker processes of this process."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, IndexError):
-            about = (place / "stat").read_text().rpartition(")")[2].split()
-            if int(about[1]) == os.getpid() and about[0] != "Z" and "reading_worker" in (place / "cmdline").read_text():
-                found.append(int(place.name))
-    return found
-
-
 @pytest.mark.parametrize("count", depth.first(1, (2, 1, 5)))
 def test_the_verdicts_are_the_same_for_any_number_of_workers(
     count: int, fleet: Fleet, alone: Alone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(WORKERS, str(count))
     seen: set[int] = set()
-    judged, facts, done = verdicts(fleet.audit(tmp_path / "run", lambda _: seen.update(workers())))
+    judged, facts, done = verdicts(fleet.audit(tmp_path / "run", lambda _: seen.update(workers(os.getpid()))))
     assert 0 < len(seen) <= count
-    assert workers() == []
+    assert workers(os.getpid()) == []
     assert (judged, facts) == alone
     assert (done.outcome, done.interrupted) == (Outcome.FAIL, False)
 
@@ -154,7 +138,7 @@ def test_a_worker_that_is_killed_costs_no_fact(
     killed: list[int] = []
 
     def kill(_: Event) -> None:
-        if not killed and (found := workers()):
+        if not killed and (found := workers(os.getpid())):
             os.kill(found[0], signal.SIGKILL)
             killed.append(found[0])
 
@@ -219,4 +203,4 @@ def test_a_run_that_is_stopped_judges_all_replies_that_it_has_stored(
     whole = [name for name, count in came.items() if count == 2]
     assert all(not facts[name][1] for name in whole)
     assert all(judged[name].outcome is Outcome.INCOMPLETE for name in facts if name not in whole and name not in came)
-    assert workers() == []
+    assert workers(os.getpid()) == []
