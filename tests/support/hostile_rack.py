@@ -105,15 +105,23 @@ def _inventory(folder: Path, nodes: int, bmc: PaddedBmc | None, server: Server |
     return file
 
 
+MEASURES = """\
+import json, resource, subprocess, sys
+status = subprocess.run(sys.argv[2:]).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+with open(sys.argv[1], "w") as file:
+    json.dump([status, used.ru_maxrss >> 10, used.ru_utime + used.ru_stime], file)
+"""
+"""Runs a command from a small process: the peak of a new process begins with the memory of the one that started it."""
+
+
 def audited(folder: Path, inventory: Path, *words: str) -> Audited:
     """Audit the nodes of an inventory in a child process."""
     command = [sys.executable, "-m", "rackcheck", "audit", "-i", str(inventory), "-q", *words]
     env = {**os.environ, "HOME": str(folder), "RACKCHECK_HOME": str(folder / "home"), "BMC_PASSWORD": "calvin"}
-    out, err = folder / "out.txt", folder / "err.txt"
+    out, err, used = folder / "out.txt", folder / "err.txt", folder / "used.json"
     with out.open("w") as stdout, err.open("w") as stderr:
-        child = subprocess.Popen(command, stdout=stdout, stderr=stderr, env=env)
-        _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return Audited(
-        child.returncode, out.read_text(), err.read_text(), usage.ru_maxrss >> 10, usage.ru_utime + usage.ru_stime
-    )
+        measured = [sys.executable, "-I", "-c", MEASURES, str(used), *command]
+        subprocess.run(measured, stdout=stdout, stderr=stderr, env=env, check=True)
+    status, peak, cpu = json.loads(used.read_text())
+    return Audited(status, out.read_text(), err.read_text(), peak, cpu)
