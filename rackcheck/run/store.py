@@ -396,8 +396,9 @@ class Stored:
 
         A node whose facts are kept is only compared (`check`), and before its facts are used.
         """
-        later = stored_reply(self.folder, digest, plane)
-        found = kept_replies.capture(digest, plane, Path(later.file).stat().st_size * COMPRESSED, later)
+        path, size = _raw_file(self.folder, digest)
+        later = _later(path, digest, plane)
+        found = kept_replies.capture(digest, plane, size * COMPRESSED, later)
         if found is not later:  # it may be parsed already, before the file was changed
             found.check()
         return found
@@ -408,13 +409,21 @@ def stored_reply(folder: Path, digest: str, plane: Plane) -> Capture:
 
     Raises ValueError if the digest is invalid, and UserError if there is no such file.
     """
+    return _later(_raw_file(folder, digest)[0], digest, plane)
+
+
+def _later(path: Path, digest: str, plane: Plane) -> Capture:
+    return CAPTURES[plane].later(partial(reply, path, digest, plane), partial(_whole, path, digest), str(path))
+
+
+def _raw_file(folder: Path, digest: str) -> tuple[Path, int]:
+    """Return the path and the size of a raw reply; raises as `stored_reply`."""
     _held_digest(digest)
     path = folder / "raw" / f"{digest}.json.gz"
     try:
-        path.stat()
+        return path, path.stat().st_size
     except OSError as error:
         raise UserError(f"cannot read the raw answer {path}: {error}") from None
-    return CAPTURES[plane].later(partial(reply, path, digest, plane), partial(_whole, path, digest), str(path))
 
 
 _BEGIN = regex(rb'\{"event":"([a-z ]{1,40})",')
