@@ -1,10 +1,11 @@
 """Keeps the facts of nodes of stored runs on disk, so that most commands need not parse the raw replies again.
 
 One file holds the facts of one node, in full or as what differs from the facts of another node (see `kept_form`). Its
-name is a digest of everything that the facts depend on: the digests of the raw replies, which `store` compares with the
-replies themselves, the probes and the facts that were wanted, the program's own code, and Python. A changed parser
-therefore never finds facts of an earlier one. A file that is cut, changed or renamed does not match the digest at its
-beginning, and is written anew.
+name is a digest of everything that the facts depend on: the digests of the raw replies, which `raw_reply` compares with
+the replies themselves, the probes and the facts that were wanted, the program's own code, and Python. A changed parser
+therefore never finds facts of an earlier one. The file also has the seals of the files of the replies, so that an
+unchanged file need not be decompressed to compare its content with the digest. A file that is cut, changed or renamed
+does not match the digest at its beginning, and is written anew.
 
 The files are a cache in a folder that only the user can write, not a part of a run: a run of a third party brings none
 along, and nothing is lost if they are removed. Facts of probes that are not part of rackcheck are not kept, nor are
@@ -47,7 +48,7 @@ BASES = 8
 PRUNE_EACH = 64
 """The size of all files is checked after one write in so many."""
 
-FORMAT = b"rackcheck facts 2\n"
+FORMAT = b"rackcheck facts 3\n"
 OFF = "RACKCHECK_KEPT_FACTS"
 """With the value `0` of this environment variable, no facts are kept and none are read."""
 
@@ -72,11 +73,14 @@ class KeptFacts:
             return read()
         found = self._read(key)
         if found is None:
-            found = read()
-            self._write(key, found)
-        else:
-            checked(came)
-        return found
+            tree = read()
+            self._write(key, tree)
+            return tree
+        tree, doc = found
+        seals = checked(came, doc["seals"])
+        if seals != doc["seals"]:
+            self._store(key, {**doc, "seals": seals})
+        return tree
 
     def has(self, plan: Plan, node: Node, came: Sequence[Answered]) -> bool:
         """Whether there is a file with the facts in these replies, which may turn out to be damaged."""
@@ -94,8 +98,8 @@ class KeptFacts:
         """The files with the facts of one node each."""
         return SealedFiles(self.folder, FORMAT, budget=self.budget, each=PRUNE_EACH)
 
-    def _read(self, key: str) -> Tree | None:
-        """Return the facts in a file; None if the file or that of its base is missing or damaged."""
+    def _read(self, key: str) -> tuple[Tree, Mapping[str, Any]] | None:
+        """Return the facts in a file, and its content; None if the file or that of its base is missing or damaged."""
         doc = self._loaded(key)
         if doc is None:
             with self._lock:
@@ -107,11 +111,13 @@ class KeptFacts:
             if name and base is None:
                 return None
             found = restored(doc, base)
+            if not isinstance(doc["seals"], dict):
+                return None
         except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             return None
         if not name:
             self._remember(key, found)
-        return found
+        return found, doc
 
     def _base(self, key: str) -> Tree | None:
         """Return the facts of a base, which has no base itself."""
@@ -159,10 +165,11 @@ class KeptFacts:
         if tree.failed:
             return
         name, base, change = self._near(tree)
-        doc = {"base": name, **form(tree, base, change)}
-        packed = zlib.compress(json.dumps(doc, separators=(",", ":")).encode(), 1)
-        if self.files.store(key, packed) and not name:
+        if self._store(key, {"base": name, "seals": {}, **form(tree, base, change)}) and not name:
             self._remember(key, tree)
+
+    def _store(self, key: str, doc: Mapping[str, Any]) -> bool:
+        return self.files.store(key, zlib.compress(json.dumps(doc, separators=(",", ":")).encode(), 1))
 
 
 def kept_facts() -> KeptFacts | None:

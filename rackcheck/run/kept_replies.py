@@ -8,7 +8,7 @@ changed file, and a damaged copy of a run damages no other copy.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
@@ -21,6 +21,8 @@ from rackcheck.run.event import Answered
 
 BUDGET = 16 << 20
 """Maximum size of all kept replies in bytes, in their stored form; a node with eight GPUs has 1.4 MB of replies."""
+
+NONE: Mapping[str, str] = {}
 
 
 @dataclass(slots=True)
@@ -114,11 +116,13 @@ def _reply_key(answer: Answered, capture: Capture) -> _ReplyKey:
     return answer.digest, answer.plane, capture.file
 
 
-def checked(came: Sequence[Answered]) -> None:
-    """Compare the stored replies with their digests; raises UserError if a file is missing or was changed."""
-    for answer in came:
-        if answer.capture is not None:
-            answer.capture.check()
+def checked(came: Sequence[Answered], seals: Mapping[str, str] = NONE) -> dict[str, str]:
+    """Compare the stored replies with their digests, or their files with known seals; return the seals of the files.
+
+    Raises UserError if a file is missing or was changed.
+    """
+    captures = {answer.digest: answer.capture for answer in came if answer.capture is not None}
+    return {digest: capture.check(seals.get(digest, "")) for digest, capture in captures.items()}
 
 
 PLANS = 2

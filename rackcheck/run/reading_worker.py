@@ -15,7 +15,7 @@ from typing import Any
 from rackcheck.base import program
 from rackcheck.model.fact import clean
 from rackcheck.probe.registry import only_own, registry
-from rackcheck.run import store
+from rackcheck.run import raw_reply
 from rackcheck.run.reading import missing_planes, parsed_without
 from rackcheck.run.worker_forms import NONE, SentFacts, answers_of, packed, plan_of, unpacked
 
@@ -54,7 +54,7 @@ def main() -> None:
             continue
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
-            answers = answers_of(doc, store.reply)
+            answers = answers_of(doc, raw_reply.reply)
             tree = parsed_without(missing_planes(host=doc["host"], bmc=doc["bmc"]), plans[number], answers)
             base, own, data = sent.message(tree)
         except Exception as error:  # noqa: BLE001  the replies are read again by the process that reports errors

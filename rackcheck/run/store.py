@@ -4,154 +4,41 @@
 judged in the same way later, even if the installed profiles change.
 """
 
-import gzip
-import hashlib
 import json
 import os
-import re
 import shutil
-import struct
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from rackcheck.base import safe_read, state
 from rackcheck.base.user_error import UserError
-from rackcheck.model.capture import CAPTURES, BurnCapture, Capture
-from rackcheck.model.fact import Plane, clean
+from rackcheck.model.capture import Capture
+from rackcheck.model.fact import Plane
 from rackcheck.model.regex import regex
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import stored_forms
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, to_json
 from rackcheck.run.kept_replies import kept_replies
+from rackcheck.run.raw_reply import DAMAGED, LARGEST, RawFolder, check_digest, stored_reply, synced
 from rackcheck.run.stored_facts import FactsWriter
 
 T = TypeVar("T")
 
 FORMAT = 1
 
-LEVEL = 3
-"""Level of compression of raw replies: level 6 takes twice the time, and saves a fifth of the size."""
-
 COMPRESSED = 16
 """About how many times larger a raw reply is than its file."""
 
 NONE: Mapping[str, str] = {}
 
-LARGEST = 256 << 20
-"""Maximum size of a raw reply, an event or `run.json`, in bytes.
-
-A reply has up to 32 MiB, and its JSON form may be six times as large.
-"""
-
 
 def runs_folder() -> Path:
     """Return the folder of runs on this system."""
     return state.folder("runs")
-
-
-def raw_bytes(capture: Capture) -> bytes:
-    """Return the stored form of a reply; equal replies give equal bytes.
-
-    The stored form of a burn-in has one record per line.
-    """
-    if isinstance(capture, BurnCapture):
-        return b'{"records":[\n' + b",\n".join(map(_canonical, capture.records)) + b"\n]}\n"
-    return _canonical(capture.to_json())
-
-
-def _canonical(doc: Mapping[str, Any]) -> bytes:
-    return _json(doc).encode()
-
-
-def _json(doc: object) -> str:
-    return _ENCODER.encode(doc)
-
-
-_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-
-PIECE = 4 << 20
-"""Minimum number of characters that are encoded and compressed at a time, if a reply has so many; most have fewer."""
-
-
-def pieces(capture: Capture) -> Iterator[bytes]:
-    """Yield the stored form of a reply in pieces: one piece for most replies, several for a large one.
-
-    The JSON of a large reply may take six times the memory of the reply.
-    """
-    if isinstance(capture, BurnCapture):
-        yield raw_bytes(capture)
-        return
-    parts: list[str] = []
-    size = 0
-    for part in _parts(capture.to_json()):
-        parts.append(part)
-        size += len(part)
-        if size >= PIECE:
-            yield "".join(parts).encode()
-            parts, size = [], 0
-    yield "".join(parts).encode()
-
-
-def _parts(doc: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the canonical JSON of an object of objects in parts, each with as many entries as have about `PIECE`."""
-    yield "{"
-    for number, field in enumerate(sorted(doc)):
-        yield f"{',' if number else ''}{_json(field)}:{{"
-        comma = ""
-        for group in _groups(doc[field]):
-            yield f"{comma}{_json(group)[1:-1]}"
-            comma = ","
-        yield "}"
-    yield "}"
-
-
-def _groups(entries: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the entries in the order of their keys, in groups of about `PIECE` characters; a resource is a group."""
-    group: dict[str, Any] = {}
-    size = 0
-    for key in sorted(entries):
-        entry = group[key] = entries[key]
-        match entry:
-            case str():
-                size += len(entry)
-            case {"out": str(out), "err": str(err)}:
-                size += len(out) + len(err)
-            case {"body": _}:
-                size = PIECE
-        if size >= PIECE:
-            yield group
-            group, size = {}, 0
-    if group:
-        yield group
-
-
-class _Packed:
-    """A file in which a reply is compressed piece by piece, to the same bytes as by `gzip.compress`."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._crc, self._size = file, 0, 0
-        self._deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-        self.digest = hashlib.sha256()
-        file.write(gzip.compress(b"", LEVEL, mtime=0)[:HEADER])
-
-    def write(self, data: bytes) -> None:
-        self.digest.update(data)
-        self._crc, self._size = zlib.crc32(data, self._crc), self._size + len(data)
-        self._file.write(self._deflate.compress(data))
-
-    def finish(self) -> None:
-        self._file.write(self._deflate.flush() + struct.pack("<LL", self._crc, self._size & 0xFFFFFFFF))
-
-
-HEADER = 10
-"""Number of bytes of a gzip header."""
 
 
 class RunWriter:
@@ -174,13 +61,14 @@ class RunWriter:
             text = json.dumps({"rackcheck": FORMAT, **head}, indent=2, ensure_ascii=False)
             (folder / "run.json").write_text(text + "\n", encoding="utf-8")
             self._events = (folder / "events.jsonl").open("x", encoding="utf-8")
-            _sync(folder / "run.json", folder / "profile", folder)
+            synced(folder / "run.json", folder / "profile", folder)
         except BaseException as error:
             _remove_begun(folder)
             if isinstance(error, OSError):
                 raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
             raise
         self.folder = folder
+        self._raw = RawFolder(folder / "raw")
         self._facts = FactsWriter()
         self._broken = False
 
@@ -220,69 +108,12 @@ class RunWriter:
 
     def _write(self, event: Event) -> Event:
         if isinstance(event, Answered) and event.capture is not None:
-            event = replace(event, digest=self._keep(event.capture))
+            event = replace(event, digest=self._raw.keep(event.capture))
         doc = self._facts.doc(event.node, event.tree) if isinstance(event, FactsRead) else to_json(event)
         if doc is not None:
             self._events.write(json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n")
             self._events.flush()
         return event
-
-    def _keep(self, capture: Capture) -> str:
-        """Write a reply to the folder `raw`, unless it is there; return the digest of its stored form."""
-        rest = pieces(capture)
-        data, more = next(rest), next(rest, None)
-        if more is not None:
-            return self._keep_large(chain((data, more), rest))
-        digest = hashlib.sha256(data).hexdigest()
-        path = self._raw(digest)
-        if not path.exists():
-            with self._created(path) as file:
-                file.write(gzip.compress(data, compresslevel=LEVEL, mtime=0))
-        return digest
-
-    def _keep_large(self, data: Iterable[bytes]) -> str:
-        """Write a reply piece by piece; its digest, the name of the file, is known after the last piece."""
-        with self._created(self.folder / "raw" / "large.json.gz") as file:
-            packed = _Packed(file)
-            for piece in data:
-                packed.write(piece)
-            packed.finish()
-        digest = packed.digest.hexdigest()
-        (self.folder / "raw" / "large.json.gz").replace(self._raw(digest))
-        _sync(self.folder / "raw")
-        return digest
-
-    def _raw(self, digest: str) -> Path:
-        return self.folder / "raw" / f"{digest}.json.gz"
-
-    @contextmanager
-    def _created(self, path: Path) -> Iterator[IO[bytes]]:
-        """Create a file that has its name only when it is complete and on disk; after an error, nothing of it is left.
-
-        A reply is on disk before a verdict that depends on it.
-        """
-        fresh = path.with_suffix(".new")
-        try:
-            with fresh.open("wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(path)
-            _sync(path.parent)
-        except OSError:
-            with suppress(OSError):
-                fresh.unlink()
-            raise
-
-
-def _sync(*paths: Path) -> None:
-    """Write files, or the names in folders, to disk; raises OSError if this fails."""
-    for path in paths:
-        place = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(place)
-        finally:
-            os.close(place)
 
 
 def _begin(folder: Path) -> None:
@@ -353,7 +184,7 @@ class Stored:
 
     def _bare(self, doc: Mapping[str, Any]) -> Answered:
         if "raw" in doc:
-            _held_digest(stored_forms.word(doc, "raw"))
+            check_digest(stored_forms.word(doc, "raw"))
         return stored_forms.answered(doc, None)
 
     def _answer(self, doc: Mapping[str, Any]) -> Answered:
@@ -380,7 +211,7 @@ class Stored:
             if doc["event"] == event:
                 try:
                     built = build(doc)
-                except _DAMAGED as error:
+                except DAMAGED as error:
                     message = f"line {number}, an event `{event}`, is damaged: {error!r}"
                     raise UserError(f"{self.folder}/events.jsonl: {message}") from None
                 yield built
@@ -396,34 +227,11 @@ class Stored:
 
         A node whose facts are kept is only compared (`check`), and before its facts are used.
         """
-        path, size = _raw_file(self.folder, digest)
-        later = _later(path, digest, plane)
+        later, size = stored_reply(self.folder, digest, plane)
         found = kept_replies.capture(digest, plane, size * COMPRESSED, later)
         if found is not later:  # it may be parsed already, before the file was changed
             found.check()
         return found
-
-
-def stored_reply(folder: Path, digest: str, plane: Plane) -> Capture:
-    """Return a raw reply of a run's folder, which is compared with its digest and parsed when it is used.
-
-    Raises ValueError if the digest is invalid, and UserError if there is no such file.
-    """
-    return _later(_raw_file(folder, digest)[0], digest, plane)
-
-
-def _later(path: Path, digest: str, plane: Plane) -> Capture:
-    return CAPTURES[plane].later(partial(reply, path, digest, plane), partial(_whole, path, digest), str(path))
-
-
-def _raw_file(folder: Path, digest: str) -> tuple[Path, int]:
-    """Return the path and the size of a raw reply; raises as `stored_reply`."""
-    _held_digest(digest)
-    path = folder / "raw" / f"{digest}.json.gz"
-    try:
-        return path, path.stat().st_size
-    except OSError as error:
-        raise UserError(f"cannot read the raw answer {path}: {error}") from None
 
 
 _BEGIN = regex(rb'\{"event":"([a-z ]{1,40})",')
@@ -433,34 +241,6 @@ def _begins_other(line: bytes, event: str) -> bool:
     """Return whether a complete line begins with the name of another event, as `RunWriter` writes it."""
     match = _BEGIN.match(line)
     return match is not None and match[1] != event.encode() and line.endswith(b"}\n")
-
-
-def _whole(path: Path, digest: str) -> bytes:
-    """Return the content of the file of a raw reply; raises UserError if it does not have the digest in its name."""
-    data = _inflated(path)
-    if hashlib.sha256(data).hexdigest() != digest:
-        raise UserError(f"{path} does not match the digest in its name: it was changed or damaged after the run")
-    return data
-
-
-def reply(path: Path, digest: str, plane: Plane) -> Capture:
-    """Parse a raw reply, from the file, since the replies of a rack are more than the memory should hold.
-
-    Raises UserError if the file does not match the digest, or if its content is damaged.
-    """
-    try:
-        return stored_forms.capture(json.loads(_whole(path, digest)), plane)
-    except _DAMAGED as error:
-        raise UserError(f"{path} is damaged: {error!r}") from None
-
-
-_DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
-"""The exceptions that readers raise for invalid data."""
-
-
-def _held_digest(text: str) -> None:
-    if not re.fullmatch(r"[0-9a-f]{64}", text):
-        raise ValueError(f"not a digest: {clean(text, 80)}")
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -473,21 +253,6 @@ def _lines(path: Path) -> Iterator[bytes]:
                 yield line
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _inflated(path: Path) -> bytes:
-    """Decompress a raw reply in pieces, up to a maximum size, since a small file may expand to more than the memory."""
-    pieces, size = [], 0
-    try:
-        with safe_read.opened(path) as packed, gzip.open(packed) as file:
-            while piece := file.read(1 << 20):
-                size += len(piece)
-                if size > LARGEST:
-                    raise UserError(f"{path} unpacks to more than {LARGEST >> 20} MiB, the maximum size of an answer")
-                pieces.append(piece)
-    except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"cannot read the raw answer {path}: {error}") from None
-    return b"".join(pieces)
 
 
 def find(run: str) -> Stored:

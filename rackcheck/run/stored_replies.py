@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import Plane
-from rackcheck.run import store
+from rackcheck.run import raw_reply
 from rackcheck.run.event import Answered
 
 
@@ -20,7 +20,7 @@ class StoredReplies:
         """Add an answer whose reply was stored in the folder of a run."""
         if answered.capture is not None and answered.digest:
             with suppress(UserError):  # it is gone again: the reply in memory is used
-                later = store.stored_reply(folder, answered.digest, answered.plane)
+                later = raw_reply.stored_reply(folder, answered.digest, answered.plane)[0]
                 self._found[answered.node, answered.plane, answered.reading] = replace(answered, capture=later)
 
     def take(self, answered: Answered) -> Answered | None:

@@ -25,7 +25,7 @@ from rackcheck.run.event import (
     to_json,
     trouble_from_json,
 )
-from rackcheck.run.store import raw_bytes
+from rackcheck.run.raw_reply import raw_bytes
 from rackcheck.run.stored_facts import FactsWriter
 
 # Whatever a node prints: any character, and halves of characters where its bytes are no UTF-8.

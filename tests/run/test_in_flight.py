@@ -14,7 +14,7 @@ from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.run.event import Answered
 from rackcheck.run.in_flight import RepliesInFlight
 from rackcheck.run.parked import ParkingFile
-from rackcheck.run.store import pieces, raw_bytes
+from rackcheck.run.raw_reply import pieces, raw_bytes
 from rackcheck.transport.memory import DEFAULT, LARGE, LARGEST, LEAST, PATIENCE, Allowance, MemoryBudget
 
 CAPTURES: dict[str, Capture] = {

@@ -1,5 +1,6 @@
 """Facts kept on disk are those that the replies give: whatever happens to the files, no fact is another one."""
 
+import gzip
 import json
 import math
 import os
@@ -22,6 +23,7 @@ from mockup_server import WatchedRack as Rack
 
 from rackcheck.base import program
 from rackcheck.base.sealed_file import SEAL, seal
+from rackcheck.base.user_error import UserError
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
@@ -116,6 +118,42 @@ def test_a_damaged_file_is_not_used_and_is_written_anew(damage: str, run: tuple[
         path.write_bytes(DAMAGES[damage](data))
     assert trees(run, kept) == expected
     assert {path: path.read_bytes() for path in files(tmp_path)} == whole
+
+
+def test_a_changed_reply_is_found_although_its_file_was_unchanged_when_it_was_last_used(tmp_path: Path) -> None:
+    folder = shutil.copytree(rack_runs.folder() / "first", tmp_path / "run")
+    kept = KeptFacts(tmp_path / "facts")
+
+    def read() -> dict[str, Tree]:
+        stored, found = store.find(str(folder)), {}
+        job = stored_job(stored)
+        came: Replies = {}
+        for answer in stored.answers():
+            came.setdefault(answer.node, []).append(answer)
+        for node in job.nodes:
+            found[node.name] = kept.tree(job.plan, node, came[node.name], partial(tree_of, job, node, came[node.name]))
+        return found
+
+    expected = read()
+    written = {path: path.read_bytes() for path in files(tmp_path / "facts")}
+    assert read() == expected
+    sealed = {path: path.read_bytes() for path in files(tmp_path / "facts")}
+    assert sealed.keys() == written.keys()
+    assert all(sealed[path] != written[path] for path in written), "no seals were added to the facts"
+    assert read() == expected
+    assert {path: path.read_bytes() for path in files(tmp_path / "facts")} == sealed
+    for raw in files(folder / "raw"):
+        whole = raw.read_bytes()
+        raw.write_bytes(gzip.compress(gzip.decompress(whole), 9))
+        assert read() == expected, "another compression of the same reply"
+        for at in (0, 12, len(whole) // 2, len(whole) - 1):
+            raw.write_bytes(damaged(whole, at))
+            with pytest.raises(UserError, match=r"raw answer|digest"):
+                read()
+        raw.unlink()
+        with pytest.raises(UserError, match="raw answer"):
+            read()
+        raw.write_bytes(whole)
 
 
 def test_the_file_of_another_node_in_a_files_place_is_not_used(run: tuple[Job, Replies], tmp_path: Path) -> None:

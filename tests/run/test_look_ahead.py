@@ -23,7 +23,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.tree import Tree
-from rackcheck.run import store
+from rackcheck.run import raw_reply, store
 from rackcheck.run.event import Answered, Event, Judged
 from rackcheck.run.job import Again, Job
 from rackcheck.run.judging import Judging
@@ -246,7 +246,7 @@ def test_hostile_replies_give_the_same_facts(tmp_path: Path, monkeypatch: pytest
         writer.write(job.started())
         for answer in stored.answers():
             if answer.capture is not None:
-                doc = json.loads(store.raw_bytes(answer.capture))
+                doc = json.loads(raw_reply.raw_bytes(answer.capture))
                 turn = iter(range(len(answer.node) + sum(map(ord, answer.node)), 10**9))
                 if answer.plane is Plane.BMC:
                     doc["bodies"] = {
