@@ -44,11 +44,12 @@ from rackcheck.cli import COMMANDS
 from rackcheck.evaluate.verdict import Verdict
 from rackcheck.inventory import Rack
 from rackcheck.model.fact import Reason, Unknown
-from rackcheck.run.event import Answered, Event, RunDone
+from rackcheck.run.event import Answered, Event, Judged, RunDone
 from rackcheck.session import subject
 from rackcheck.session.run_session import RunSession
 from rackcheck.views.open_run import CommandResult
 from rackcheck_tui.app import Screens
+from rackcheck_tui.controllers import reading
 from rackcheck_tui.controllers.commands import ELSEWHERE, VIEWS, twin, verbs
 from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.reader import ReaderScreen
@@ -481,6 +482,37 @@ async def test_p_holds_the_screen_still_while_a_reading_goes_on() -> None:
         assert "> running" in screen(pilot.app)
         await pilot.press("p")
         await until(pilot, "✘ FAIL  small")
+
+
+async def test_rows_follow_a_reading_although_an_update_took_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "REST", 1e6)
+    made = wrong(replays=False)
+    let = [1]
+
+    def waits(event: Event) -> bool:
+        return isinstance(event, RunDone) or (isinstance(event, Judged) and event.node > f"n{let[0]}")
+
+    held = replace(made, first=tuple(with_requests(made.first)), hold=waits)
+    async with shown(held, settle=False) as pilot:
+        await until(pilot, "> running", "5 nodes, 1 judged")
+        let[0] = 5
+        await until(pilot, "> running", "5 nodes, 20 verdicts")
+
+
+async def test_a_batch_of_events_follows_the_other_without_the_pause_between_two_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading, "REST", 0)
+    monkeypatch.setattr(reading, "DRAIN", 1e-6)
+    let = [False]
+    made = desk({f"n{n}": {} for n in range(150)}, replays=False)
+    held = replace(made, hold=lambda event: isinstance(event, RunDone) or not let[0])
+    async with shown(held, settle=False) as pilot:
+        await pilot.pause(0.2)
+        let[0] = True
+        await pilot.pause(0.2)
+        monkeypatch.setattr(reading, "TURN", 3600)
+        await until(pilot, "> running", "150 nodes, 600 verdicts")
 
 
 # ---- from a row to its details
