@@ -1,15 +1,17 @@
 """CPU time of commands on a stored run, in two checkouts side by side.
 
-    python benchmarks/commands.py OLD NEW [--nodes 8] [--rounds 5]
+    python benchmarks/commands.py OLD NEW [--nodes 8 | --run FOLDER] [--rounds 5] [--only COMMAND]
 
 OLD and NEW are folders of checkouts, each with its `.venv/bin/rackcheck`. OLD audits a simulated rack of DGX H100 nodes
-once; each checkout has a copy of this run in a state folder of its own. Each round runs each command in OLD and in NEW,
-one after the other. The table has the medians of the CPU seconds (user and system, with child processes), the median
-of the ratios of the rounds, and the first time of each command in NEW, when nothing is kept yet. The standard output
-of both checkouts must be the same, except for folders and times; where it differs, the row is marked.
+once; with `--run`, the run is one that `fleet_run.py` has made, since there are more nodes than can be simulated. Each
+checkout has a copy of this run in a state folder of its own. Each round runs each command in OLD and in NEW, one after
+the other. The table has the medians of the CPU seconds (user and system, with child processes), the median of the
+ratios of the rounds, and the first time of each command in NEW, when nothing is kept yet. The standard output of both
+checkouts must be the same, except for folders and times; where it differs, the row is marked.
 """
 
 import argparse
+import json
 import os
 import re
 import resource
@@ -39,10 +41,12 @@ COMMANDS = {
     "report --format html": ["report", "RUN", "--format", "html", "-o", "-"],
     "groups": ["groups", "RUN"],
     "odd": ["odd", "RUN"],
-    "diff of two nodes": ["diff", "n1", "n2", "--from", "RUN"],
-    "facts of a node": ["facts", "n1", "--from", "RUN"],
+    "diff of two nodes": ["diff", "FIRST", "SECOND", "--from", "RUN"],
+    "facts of a node": ["facts", "FIRST", "--from", "RUN"],
+    "history of a rule": ["history", "gpu.count"],
+    "history of a node": ["history", "FIRST"],
     "accept show": ["accept", "show", "one"],
-    "waive --dry-run": ["waive", "nic.rate", "--from", "RUN", "--nodes", "n1", "--until", "2027-01-31", "--by", "Jo",
+    "waive --dry-run": ["waive", "nic.rate", "--from", "RUN", "--nodes", "FIRST", "--until", "2027-01-31", "--by", "Jo",
                         "--ticket", "T-1", "--reason", "cables ordered", "--dry-run"],
 }  # fmt: skip
 
@@ -59,29 +63,47 @@ def run(checkout: Path, home: Path, words: list[str]) -> tuple[float, str, int]:
     return spent, re.sub(f"{re.escape(str(home.parent))}/(old|new)", "HOME", done.stdout), done.returncode
 
 
+def audited(old: Path, home: Path, nodes: int) -> Path:
+    """Audit a simulated rack; return the folder of the run."""
+    (home / "rack.yaml").write_text(RACK.format(nodes=nodes, most=max(1, nodes * 62 // 100)))
+    run(old, home, ["audit", "--rack", f"sim:{home / 'rack.yaml'}", "-p", "h100-dgx", "-q"])
+    (made,) = (home / "runs").iterdir()
+    return made
+
+
+def copied(source: Path, home: Path) -> Path:
+    """Copy a run to where the program finds it by its name; return the folder of the copy."""
+    name = json.loads((source / "run.json").read_text())["run"]
+    return Path(shutil.copytree(source, home / "runs" / name))
+
+
 def main() -> None:
     """Make the run, and print the table."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users' programs keep their compiled modules
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     parser.add_argument("--nodes", type=int, default=8)
+    parser.add_argument("--run", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", action="append", choices=COMMANDS, metavar="COMMAND", default=[])
     given = parser.parse_args()
     old, new = given.old.resolve(), given.new.resolve()
     with tempfile.TemporaryDirectory() as place:
         first, second = Path(place, "old"), Path(place, "new")
         first.mkdir()
-        (first / "rack.yaml").write_text(RACK.format(nodes=given.nodes, most=max(1, given.nodes * 62 // 100)))
-        spent, _, code = run(old, first, ["audit", "--rack", f"sim:{first / 'rack.yaml'}", "-p", "h100-dgx", "-q"])
-        (made,) = (first / "runs").iterdir()
-        print(f"{given.nodes} nodes, {given.rounds} rounds; audit with its simulator {spent:.1f} CPU-s, exit {code}")
-        (first / "rack-list.yaml").write_text(f"rackcheck: 1\nnodes:\n  n[1-{given.nodes}]: {{ host: n.invalid }}\n")
+        made = audited(old, first, given.nodes) if given.run is None else copied(given.run, first)
+        names = [node["name"] for node in json.loads((made / "run.json").read_text())["nodes"]]
+        print(f"{len(names)} nodes, {given.rounds} rounds")
+        listed = "".join(f"  {name}: {{ host: n.invalid }}\n" for name in names)
+        (first / "rack-list.yaml").write_text(f"rackcheck: 1\nnodes:\n{listed}")
         run(old, first, ["accept", "new", "one", "-p", "h100-dgx", "-i", "rack-list.yaml"])
         run(old, first, ["accept", "add", "one", made.name])
         shutil.copytree(first, second)
         print(f"{'command':26}{'old':>8}{'new':>8}{'old/new':>9}{'first':>8}")
-        for name, words in COMMANDS.items():
-            named = [made.name if word == "RUN" else word for word in words]
+        filled = {"RUN": made.name, "FIRST": names[0], "SECOND": names[1]}
+        for name in given.only or COMMANDS:
+            named = [filled.get(word, word) for word in COMMANDS[name]]
             shutil.rmtree(second / "cache", ignore_errors=True)
             cold, _, _ = run(new, second, named)
             rounds = [(run(old, first, named), run(new, second, named)) for _ in range(given.rounds)]

@@ -93,6 +93,7 @@ def commands(program: Path, folder: Path, server: Server) -> Iterator[tuple[str,
 
 def main() -> None:
     """Measure, and print the table."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users' programs keep their compiled modules
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=Path, nargs="+")
     parser.add_argument("--rounds", type=int, default=7)

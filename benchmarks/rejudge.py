@@ -70,6 +70,7 @@ def row(name: str, old: list[str], new: list[str], rounds: int, homes: tuple[Pat
 
 def main() -> None:
     """Make the runs, and print the table."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users' programs keep their compiled modules
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
