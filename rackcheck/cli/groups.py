@@ -24,6 +24,9 @@ from rackcheck.views.terminal import OUTCOMES, STYLES, Line, why, within
 KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
 """The filter keys that `rackcheck groups --where` accepts: keys of nodes, and keys of findings."""
 
+PARTS = 4
+"""Maximum number of nodes whose parts are listed for one group."""
+
 HEAD = ("#", "verdict", "nodes", "where", "rule", "expected", "actual", "hint")
 _WHERE = "Only these groups: 'rack:r03 state:fail rule:bios.*'; node terms also limit the nodes listed in each group."
 
@@ -94,15 +97,24 @@ def _lines(summary: Summary, values: Sequence[FindingGroup], of: int, quiet: int
     yield from within(Line(((signs.text(head), "bold"),)), width(), 2)
     yield Line()
     yield from _table([_cells(group, summary, signs) for group in values], values)
-    hints = [group for group in values if group.hint is not None and group.hint.sort is not HintKind.ALONE]
-    if hints:
+    notes = [(group.number, text) for group in values for text in _notes(group)]
+    if notes:
         yield Line()
-    for group in hints:
-        message = group.hint.sentence if group.hint is not None else ""
-        yield from within(Line(((f"{group.number:>3}  ", "bold"), (signs.text(message), ""))), width(), 5)
+    for number, text in notes:
+        yield from within(Line(((f"{number:>3}  ", "bold"), (signs.text(text), ""))), width(), 5)
     if values:
         yield Line()
     yield from _ending(summary, len(values), of, quiet, where, signs)
+
+
+def _notes(group: FindingGroup) -> Iterator[str]:
+    """Yield the parts that a group is about, the other findings about them, and the hint at a shared cause."""
+    if group.parts is not None:
+        yield from group.parts.lines(PARTS)
+        if group.parts.also:
+            yield f"also {', '.join(each.rule.id for each in group.parts.also)}"
+    if group.hint is not None and group.hint.sort is not HintKind.ALONE:
+        yield group.hint.sentence
 
 
 def _cells(group: FindingGroup, summary: Summary, signs: Signs) -> tuple[str, ...]:
@@ -182,4 +194,4 @@ def _group(group: FindingGroup) -> dict[str, Any]:
     if group.hint is not None:
         hint = group.hint
         doc["hint"] = {"about": hint.sort.value, "words": hint.words, "sentence": hint.sentence, "share": hint.share}
-    return doc
+    return doc | (group.parts.json() if group.parts is not None else {})

@@ -106,6 +106,11 @@ def _choose(look: RuleSelection, tree: Tree) -> _Chosen:
     return _Chosen(tuple(sure), tuple(doubtful), more, tuple(left))
 
 
+def chosen_items(look: RuleSelection, tree: Tree) -> tuple[Path, ...]:
+    """Return the items that a rule selects on a node, without those of which this is not known."""
+    return _choose(look, tree).sure
+
+
 def _what(look: RuleSelection) -> str:
     if look.where is None:
         return str(look.collection)

@@ -134,12 +134,16 @@ def _findings(dossier: Dossier) -> str:
     """Tabulate every finding that has a reason; passes are only in `verdicts.csv`."""
     gates = {gate.id: gate for gate in dossier.gates}
     return table(
-        ("rule", "severity", "status", "true status", "reason", "nodes", "of", "where", "title", "why", "fix"),
+        (
+            "rule", "severity", "status", "true status", "reason", "nodes", "of", "where", "title", "why", "fix",
+            "parts", "under",
+        ),
         (
             (
                 f.rule, gate.severity.value if gate else "", f.status.value, (f.truth or f.status).value, f.reason,
                 len(f.nodes), _peers(dossier, f.nodes), names_text(f.nodes),
                 gate.title if gate else "", gate.why if gate else "", gate.fix if gate else "",
+                "; ".join(part.text for part in f.parts), f.under,
             )
             for f in dossier.findings if f.reason for gate in (gates.get(f.rule),)
         ),

@@ -23,6 +23,7 @@ from rackcheck.report.report_model import (
     Baseline,
     Brand,
     CountedRun,
+    DeviatingPart,
     Dossier,
     Exemption,
     Exhibit,
@@ -34,10 +35,12 @@ from rackcheck.report.report_model import (
     RuleChange,
 )
 from rackcheck.report.rule_text import wants
-from rackcheck.report.run_data import CollectedRun, Print, canonical, fact_text, machine_serial
+from rackcheck.report.run_data import CollectedRun, Print, canonical, fact_text, machine_serial, merged
 from rackcheck.run.event import Judged
 from rackcheck.signoff.bom import Bom as Ordered
 from rackcheck.views.locations import RACK, NodeLocation
+from rackcheck.views.part_findings import PartFinding, by_part
+from rackcheck.views.part_names import NamedPart
 from rackcheck.views.reasons import NEVER_READ
 from rackcheck.views.summary import COUNTED, Finding, findings, notes, waiver_notes
 
@@ -82,6 +85,8 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
     judged = settled.judged
     unread = tuple(node for node in order.places if node not in settled.latest)
     found = tuple(findings(settled.everyone, profile.rules))
+    rows = by_part(found, merged(readings))
+    leads = {id(other): row for row in rows for other in (row.finding, *row.also)}
     silent = {(node, plane): why for node, tree in settled.trees.items() for plane, why in tree.silent.items()}
     stand = tuple(standings(order.waivers, {n.node: n.verdicts for n in settled.everyone}, profile.rules, day))
     owners = {
@@ -115,7 +120,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
         sources=tuple(profile.sources[name] for name in sorted(profile.sources)),
         nodes=tuple(_rows(settled, order)),
         groups=tuple(_group(group, order) for group in settled.groups),
-        findings=tuple(_found(finding) for finding in found if finding.status is not Status.PASS),
+        findings=tuple(_found(finding, leads[id(finding)]) for finding in found if finding.status is not Status.PASS),
         notes=(*notes(judged, profile, settled.groups), *waiver_notes(stand)),
         parts=listed,
         bill=compared(order.bill, listed, settled.trees, unread) if order.bill is not None else None,
@@ -230,10 +235,20 @@ def _vector(judged: Judged, profile: Profile) -> str:
     return "".join(letters.get(rule.id, OUT) for rule in profile.rules)
 
 
-def _found(finding: Finding) -> FindingEntry:
+def _found(finding: Finding, row: PartFinding) -> FindingEntry:
     shown = tuple(map(_exhibit, finding.evidence[:SHOWN]))
     more = max(0, len(finding.evidence) - SHOWN)
-    return FindingEntry(finding.rule.id, finding.status, finding.reason, finding.nodes, shown, more, finding.truth)
+    leads = row.finding is finding
+    parts = tuple(_deviating(node, each) for node, several in row.parts.items() for each in several) if leads else ()
+    return FindingEntry(
+        finding.rule.id, finding.status, finding.reason, finding.nodes, shown, more, finding.truth, parts,
+        "" if leads else row.finding.rule.id,
+    )  # fmt: skip
+
+
+def _deviating(node: str, named: NamedPart) -> DeviatingPart:
+    part = named.part
+    return DeviatingPart(node, part.word, part.name, part.slot, part.pci, part.serial, named.missing)
 
 
 def _exhibit(evidence: Evidence) -> Exhibit:

@@ -27,6 +27,9 @@ from rackcheck.views.other_machines import apart, deciding
 LIMIT = 65_536
 """Maximum size of the whole text, in bytes."""
 
+PARTS = 8
+"""Maximum number of parts that are listed for one finding."""
+
 LONGEST = 400
 """Maximum number of characters of one text of a node or a person; the record contains the full text."""
 
@@ -202,7 +205,10 @@ def _findings(dossier: Dossier) -> Iterator[str]:
         f = block.findings[0]
         truth = f", truly {f.truth}" if f.truth is not None else ""
         message = f"{sign}{truth}{severity.get(f.rule, '')} {code(f.rule)}"
-        yield f"- {message}{_on(f.nodes, dossier.whole)}: {code(f.reason)}"
+        parts = "; ".join(code(part.text) for part in f.parts[:PARTS])
+        more = f"; and {len(f.parts) - PARTS} more parts" if len(f.parts) > PARTS else ""
+        same = f", about the same part as {code(f.under)}" if f.under else ""
+        yield f"- {message}{_on(f.nodes, dossier.whole)}: {code(f.reason)}{f': {parts}{more}' if parts else same}"
 
 
 def _waiver(e: Exemption, level: str) -> str:

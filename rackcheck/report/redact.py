@@ -47,6 +47,7 @@ from rackcheck.report.report_model import (
     BomComparison,
     Brand,
     CountedRun,
+    DeviatingPart,
     Dossier,
     Exemption,
     Exhibit,
@@ -162,7 +163,14 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "nodes": (H.KEEP, H.NODE), "reason": (H.TEXT, H.TEXT),
     },
     Exhibit: dict.fromkeys(("item", "observed", "expected", "source"), (H.TEXT, H.TEXT)),
-    FindingEntry: {"rule": (H.WORDS, H.WORDS), "reason": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE)},
+    DeviatingPart: {
+        "node": (H.KEEP, H.NODE), "kind": (H.WORDS, H.WORDS), "name": (H.TEXT, H.TEXT), "slot": (H.TEXT, H.TEXT),
+        "pci": (H.TEXT, H.TEXT), "serial": (H.KEEP, H.SERIAL),
+    },
+    FindingEntry: {
+        "rule": (H.WORDS, H.WORDS), "reason": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE),
+        "under": (H.WORDS, H.WORDS),
+    },
     Hardware: {
         "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "kind": (H.WORDS, H.WORDS), "model": (H.VERSION, H.VERSION),
         "part_number": (H.VERSION, H.VERSION), "serial": (H.KEEP, H.SERIAL), "other": (H.TEXT, H.OTHER),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fit import Match, ProfileFit
 from rackcheck.model.fold import fold
+from rackcheck.model.part_index import part_labels
 from rackcheck.model.profile import Severity, Source
 from rackcheck.report.burn_model import Burned
 from rackcheck.views.locations import Whole, whole
@@ -226,10 +227,31 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviatingPart:
+    """A part of a node that a finding is about; `missing` if the node lacks it, and unknown texts are empty."""
+
+    node: str
+    kind: str
+    name: str
+    slot: str = ""
+    pci: str = ""
+    serial: str = ""
+    missing: bool = False
+
+    @property
+    def text(self) -> str:
+        """The part in one line: `dgx05: GPU module-6 (slot SXM3, PCI 0000:52:00.0, serial 1650005000003)`."""
+        labels = part_labels(self.name, self.slot, self.pci, self.serial)
+        named = f"{self.kind} {self.name}" + (f" ({', '.join(labels)})" if labels else "")
+        return f"{self.node}: {named}{' is missing' if self.missing else ''}"
+
+
+@dataclass(frozen=True, slots=True)
 class FindingEntry:
     """One rule's verdict with the same reason on one or more nodes or racks; the rule's texts are in its Gate.
 
     `truth` is the verdict without waivers, if that differs. `more` counts pieces of evidence that are not shown.
+    `parts` are the parts that the finding is about; `under` is the rule of a graver finding about the same parts.
     """
 
     rule: str
@@ -239,6 +261,8 @@ class FindingEntry:
     evidence: tuple[Exhibit, ...] = ()
     more: int = 0
     truth: Status | None = None
+    parts: tuple[DeviatingPart, ...] = ()
+    under: str = ""
 
     @property
     def where(self) -> str:

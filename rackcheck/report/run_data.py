@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from rackcheck.model.capture import BurnCapture
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import VOLATILE, Class, Plane, Unknown
+from rackcheck.model.profile import Rule
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.collect import collect
 from rackcheck.probe.registry import registry
@@ -19,6 +20,7 @@ from rackcheck.report import burn_read
 from rackcheck.report.burn_read import Burnt
 from rackcheck.report.report_model import RawReply
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
+from rackcheck.views.part_names import Named, NamedPart, PartNames
 
 KEPT = frozenset({Class.IDENTITY, Class.VERSION})
 
@@ -37,7 +39,8 @@ class CollectedRun:
     """The data of one run for a document.
 
     `trees` contains each node's identity facts, versions and item names. `prints` contains fingerprints by node, then
-    by plane and class, or is None, if the document has none. `burns` contains burn-ins by node.
+    by plane and class, or is None, if the document has none. `burns` contains burn-ins by node. `named` has the parts
+    that findings are about.
     """
 
     started: RunStarted
@@ -50,12 +53,22 @@ class CollectedRun:
     operator: str = ""
     note: str = ""
     burns: Mapping[str, Burnt] = field(default_factory=dict, repr=False)
+    named: Named = field(default_factory=dict, repr=False)
 
 
 def gather(
-    events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "", fingerprints: bool = True
+    events: Iterable[Event],
+    rules: Iterable[Rule] = (),
+    *,
+    kind: str = "audit",
+    operator: str = "",
+    note: str = "",
+    fingerprints: bool = True,
 ) -> CollectedRun:
-    """Build the data of a run from all its events; fingerprints take time, and only a report has them."""
+    """Build the data of a run from all its events; fingerprints take time, and only a report has them.
+
+    `rules` are those whose findings get the names of the parts that they are about.
+    """
     started: RunStarted | None = None
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
@@ -65,7 +78,8 @@ def gather(
     answers: list[RawReply] = []
     burns: dict[str, Burnt] = {}
     run = ""
-    for event in events:
+    names = PartNames(rules)
+    for event in names.watch(events):
         match event:
             case RunStarted():
                 started, run = event, event.run
@@ -86,7 +100,9 @@ def gather(
             case RunDone():
                 done = event
     assert started is not None and done is not None  # noqa: PT018
-    return CollectedRun(started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns)
+    return CollectedRun(
+        started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns, names.found()
+    )  # fmt: skip
 
 
 def _names(tree: Tree) -> Tree:
@@ -168,3 +184,15 @@ def canonical(doc: object) -> bytes:
 
 
 _canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode
+
+
+def merged(readings: Iterable[CollectedRun]) -> Named:
+    """Return the parts of the newest findings, of readings that are sorted from the oldest to the newest."""
+    found: dict[str, dict[str, tuple[NamedPart, ...]]] = {}
+    for run in readings:
+        for node, judged in run.judged.items():
+            mine = found.setdefault(node, {})
+            for verdict in judged.verdicts:
+                mine.pop(verdict.rule, None)
+            mine |= run.named.get(node, {})
+    return {node: rules for node, rules in found.items() if rules}

@@ -33,9 +33,12 @@ def read(subject: RunSubject) -> tuple[Summary, Census]:
         events = counted(replay(job, stored.answers(), stored.done()), census, where)
         return summarize(events, subject.profile, subject.waivers), census
     readings = [
-        gather(counted(replay(job, stored.answers(), stored.done()), census, where), kind=kind, fingerprints=False)
+        gather(
+            counted(replay(job, stored.answers(), stored.done()), census, where), subject.profile.rules,
+            kind=kind, fingerprints=False,
+        )
         for stored, job, kind in subject.jobs
-    ]
+    ]  # fmt: skip
     return summary(subject, readings), census
 
 

@@ -20,7 +20,7 @@ from rackcheck.probe.group import Seat
 from rackcheck.profile import library
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.report.merge_runs import settle
-from rackcheck.report.run_data import CollectedRun, gather
+from rackcheck.report.run_data import CollectedRun, gather, merged
 from rackcheck.run import store, stored_forms
 from rackcheck.run.engine import replay
 from rackcheck.run.event import RunDone, RunStarted
@@ -65,7 +65,8 @@ class RunSubject:
             source = stored.head.get("operator")
             events = replay(job, stored.answers(), stored.done())
             by = source if isinstance(source, str) else ""
-            yield gather(events, kind=kind, operator=by, note=notes.get(job.id, ""), fingerprints=fingerprints)
+            note = notes.get(job.id, "")
+            yield gather(events, self.profile.rules, kind=kind, operator=by, note=note, fingerprints=fingerprints)
 
     def order(self, bill: Bom | None = None, brand: "Brand | None" = None) -> "ReportJob":
         """Return all inputs of a report except the evaluated runs."""
@@ -246,5 +247,5 @@ def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
     done = RunDone(newest.done.time, outcome)
     return Summary(
         started, settled.judged, done, tuple(findings(settled.everyone, subject.profile.rules)), rows, silent, stand,
-        settled.groups,
+        settled.groups, merged(readings),
     )  # fmt: skip

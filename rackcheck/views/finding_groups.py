@@ -17,6 +17,7 @@ from rackcheck.views.causes import Cause, causes
 from rackcheck.views.census import Census
 from rackcheck.views.hints import Hint, Hints
 from rackcheck.views.other_machines import deciding
+from rackcheck.views.part_findings import PartFinding, by_part
 from rackcheck.views.reasons import gathered
 from rackcheck.views.summary import Finding, Summary, several
 
@@ -31,7 +32,8 @@ _TELLING = ({Status.FAIL, Status.WARN}, {Status.UNKNOWN}, set(Status))
 class FindingGroup:
     """Nodes or racks with the same finding; if many rules share a cause, `rule` is empty and `about` is the cause.
 
-    If nodes are INCOMPLETE for a reason other than a rule, `rule` is empty and `got` is the reason.
+    If nodes are INCOMPLETE for a reason other than a rule, `rule` is empty and `got` is the reason. `parts` has the
+    parts that the finding is about by node, and the other findings about these parts.
     """
 
     number: int
@@ -44,11 +46,14 @@ class FindingGroup:
     got: str
     hint: Hint | None
     about: Finding | Cause
+    parts: PartFinding | None = None
 
     @property
     def rules(self) -> tuple[str, ...]:
         """The rules that the group is about."""
-        return self.about.rules if isinstance(self.about, Cause) else (self.rule,)
+        if isinstance(self.about, Cause):
+            return self.about.rules
+        return (self.rule, *(each.rule.id for each in self.parts.also)) if self.parts is not None else (self.rule,)
 
     @property
     def quiet(self) -> bool:
@@ -61,7 +66,10 @@ class FindingGroup:
         The copy of the group keeps the hint that was found for all nodes of the original group.
         """
         left = tuple(node for node in self.nodes if node in nodes)
-        return None if not left else replace(self, nodes=left, about=_narrowed(self.about, left))
+        if not left:
+            return None
+        parts = None if self.parts is None else self.parts.narrowed(left)
+        return replace(self, nodes=left, about=_narrowed(self.about, left), parts=parts)
 
 
 def _narrowed(about: Finding | Cause, left: tuple[str, ...]) -> Finding | Cause:
@@ -97,8 +105,9 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     rules = {finding.rule.id: finding.rule for finding in summary.findings}
     found = [f for f in deciding(summary.findings, frozenset(summary.others)) if not _is_aside(f)]
     common, single = causes(found, summary.silent)
-    fails = sum(finding.status is Status.FAIL for finding in single)
-    rows = [_found(finding, hints, census, judged) for finding in single]
+    leads = by_part(single, summary.named)
+    fails = sum(lead.finding.status is Status.FAIL for lead in leads)
+    rows = [_found(lead, hints, census, judged) for lead in leads]
     shared = [_shared(cause, rules, hints, census, judged) for cause in common]
     shared.sort(key=lambda group: -len(group.nodes))
     ordered = [*_reasoned(summary, found, hints, census), *rows[:fails], *shared, *rows[fails:]]
@@ -138,7 +147,8 @@ def _judged(summary: Summary, census: Census) -> Mapping[str, int]:
     return found
 
 
-def _found(finding: Finding, hints: Hints, census: Census, judged: Mapping[str, int]) -> FindingGroup:
+def _found(lead: PartFinding, hints: Hints, census: Census, judged: Mapping[str, int]) -> FindingGroup:
+    finding = lead.finding
     rule, hint = finding.rule, None
     if finding.status not in QUIET:
         read = frozenset(str(fact.pattern) for fact in rule.facts())
@@ -147,7 +157,8 @@ def _found(finding: Finding, hints: Hints, census: Census, judged: Mapping[str, 
         hint = hints.of(census.bits(finding.nodes), judged.get(rule.id, 0), read, names, unknown=unknown)
     want, got = _wanted(finding)
     return FindingGroup(
-        0, finding.status, rule.id, rule.title, rule.severity.value, finding.nodes, want, got, hint, finding
+        0, finding.status, rule.id, rule.title, rule.severity.value, finding.nodes, want, got, hint, finding,
+        lead if lead.parts else None,
     )  # fmt: skip
 
 

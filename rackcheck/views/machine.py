@@ -6,6 +6,8 @@ from typing import Any
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.fit import Match
 from rackcheck.run.event import Judged, verdict_json
+from rackcheck.views.filled_fix import filled_fix
+from rackcheck.views.part_findings import PartFinding, by_part
 from rackcheck.views.summary import Summary
 
 FORMAT = 1
@@ -14,6 +16,9 @@ FORMAT = 1
 def document(summary: Summary) -> dict[str, Any]:
     """Return the JSON document of a judged run."""
     started = summary.started
+    rows = by_part(summary.findings, summary.named)
+    leads = {id(row.finding): row for row in rows}
+    under = {id(other): row.finding.rule.id for row in rows for other in row.also}
     groups = {
         group.node: {
             "outcome": group.outcome.value,
@@ -39,8 +44,11 @@ def document(summary: Summary) -> dict[str, Any]:
         "findings": [
             {"rule": f.rule.id, "status": f.status.value, "severity": f.rule.severity.value, "title": f.rule.title,
              "scope": f.rule.scope.value, "nodes": list(f.nodes), "folded": f.where, "reason": f.reason,
-             "why": f.rule.why, "fix": f.rule.fix, "refs": list(f.rule.refs)}
+             "why": f.rule.why, "fix": filled_fix(leads.get(id(f), PartFinding(f)), started.run),
+             "refs": list(f.rule.refs)}
             | ({"truth": f.truth.value} if f.truth is not None else {})
+            | (leads[id(f)].json() if id(f) in leads and leads[id(f)].parts else {})
+            | ({"under": under[id(f)]} if id(f) in under else {})
             for f in summary.findings if f.reason
         ],
         "waivers": [

@@ -20,6 +20,7 @@ from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, No
 from rackcheck.run.judging import concluded
 from rackcheck.views.census import Census
 from rackcheck.views.modes import Mode, mode_readings
+from rackcheck.views.part_names import PartNames
 from rackcheck.views.summary import Finding, FindingKey, Summary, finding, key, notes, ranked, waiver_notes
 
 QUIET = frozenset({Status.PASS, Status.NA})
@@ -72,16 +73,19 @@ class Board:
     census: Census = field(default_factory=Census)
     measured: dict[str, dict[str, Reading]] = field(default_factory=dict)
     _known: Mapping[str, int] = field(init=False, repr=False)
+    _names: PartNames = field(init=False, repr=False)
     _heap: dict[FindingKey, dict[str, Verdict]] = field(init=False, repr=False, default_factory=dict)
     _built: dict[FindingKey, Finding] = field(init=False, repr=False, default_factory=dict)
     _cached_summary: tuple[int, bool, Summary] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         self._known = {rule.id: place for place, rule in enumerate(self.profile.rules)}
+        self._names = PartNames(self.profile.rules)
 
     def take(self, event: Event, at: float = 0.0) -> None:
         """Update the state with the next event; `at` is the time in seconds on a monotonic clock."""
         self.version += 1
+        self._names.take(event)
         match event:
             case RunStarted():
                 self._begin(event)
@@ -137,7 +141,7 @@ class Board:
         own = (*notes(nodes, self.profile, groups), *waiver_notes(stand))
         rows = () if self.running else tuple(dict.fromkeys((*self.beside, *own)))
         done = self.done or RunDone("", Outcome.INCOMPLETE)
-        return Summary(self.started, nodes, done, tuple(found), rows, self.silent, stand, groups)
+        return Summary(self.started, nodes, done, tuple(found), rows, self.silent, stand, groups, self._names.found())
 
     def alike(self) -> Iterator[tuple[Verdict, Set[str]]]:
         """Yield each group of nodes or racks with the same verdict of a rule: one of the verdicts, and all names."""

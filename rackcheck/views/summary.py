@@ -20,6 +20,7 @@ from rackcheck.profile.reviewed import unreviewed
 from rackcheck.profile.roles import EVERY_ROLE, ROLES, nearest
 from rackcheck.run.event import Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.views.locations import Whole, whole
+from rackcheck.views.part_names import Named, PartNames
 from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_one_line
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
@@ -78,6 +79,7 @@ class Summary:
     silent: Silent = field(default_factory=dict)
     waivers: tuple[Standing, ...] = ()
     groups: tuple[Judged, ...] = ()
+    named: Named = field(default_factory=dict)
 
     @property
     def everyone(self) -> tuple[Judged, ...]:
@@ -159,7 +161,8 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
     silent: dict[tuple[str, Plane], Unknown] = {}
-    for event in events:
+    names = PartNames(profile.rules)
+    for event in names.watch(events):
         match event:
             case RunStarted():
                 started = event
@@ -176,7 +179,7 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
     stand = tuple(standings(waivers, {n.node: n.verdicts for n in everyone}, profile.rules, started.time[:10]))
     rows = (*notes(nodes, profile, groups), *waiver_notes(stand))
     found = tuple(findings(everyone, profile.rules))
-    return Summary(started, nodes, done, found, rows, silent, stand, groups)
+    return Summary(started, nodes, done, found, rows, silent, stand, groups, names.found())
 
 
 FindingKey = tuple[str, Status, str, Status | None]

@@ -11,7 +11,9 @@ from rackcheck.model.regex import regex
 from rackcheck.probe.group import is_group
 from rackcheck.views import locations, reasons
 from rackcheck.views.causes import Cause, causes
+from rackcheck.views.filled_fix import filled_fix
 from rackcheck.views.other_machines import apart, deciding
+from rackcheck.views.part_findings import PartFinding, by_part
 from rackcheck.views.summary import COUNTED, Finding, Summary, several
 
 GLYPHS = {
@@ -25,6 +27,9 @@ STYLES = {
 }  # fmt: skip
 OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMPLETE: "bold magenta"}
 
+
+PARTS = 8
+"""Maximum number of nodes whose parts are listed for one finding."""
 
 NAMED = 20
 """Maximum number of rules named in one line: rules that pass, apply nowhere, or are unknown with `unknown: minor`."""
@@ -85,15 +90,16 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
     counted = deciding(shown, others)
     minor = () if every else tuple(dict.fromkeys(f.rule.id for f in counted if _is_minor(f)))
     common, single = causes([f for f in counted if every or not _is_minor(f)], summary.silent)
-    failed = [finding for finding in single if finding.status is Status.FAIL]
-    for finding in failed:
-        yield from _finding(finding, summary, width, plain=plain, whole=every)
+    rows = by_part(single, summary.named)
+    failed = [row for row in rows if row.finding.status is Status.FAIL]
+    for row in failed:
+        yield from _finding(row, summary, width, plain=plain, whole=every)
     for cause in common:
         yield from _cause(cause, summary, width, plain=plain, whole=every)
     if common:
         yield Line()
-    for finding in single[len(failed) :]:
-        yield from _finding(finding, summary, width, plain=plain, whole=every)
+    for row in rows[len(failed) :]:
+        yield from _finding(row, summary, width, plain=plain, whole=every)
     if others:
         yield from _apart(summary, width, plain=plain)
     yield from _folded(summary, width, minor, every=every)
@@ -109,37 +115,63 @@ def _line(*pieces: tuple[str, str]) -> Line:
     return Line(tuple(pieces))
 
 
-def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool, whole: bool) -> Iterator[Line]:
+def _finding(row: PartFinding, summary: Summary, width: int, *, plain: bool, whole: bool) -> Iterator[Line]:
+    """Render a finding: the first line has the rule, or the part if the finding is about one part of one node."""
+    finding = row.finding
     style = STYLES[finding.status]
     sign = (ASCII if plain else GLYPHS)[finding.status]
     head = f"{sign} {finding.status.value.upper():<8}"
     where = _where(finding.nodes, summary)
     title = f" {finding.rule.title}" if finding.rule.title else ""
-    truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
-    weight = finding.rule.severity.value
-    if _is_minor(finding):
-        weight = f"{weight}, {Severity.MINOR.value} while unknown"
-    severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({weight}{truth})"
-    pieces = [(head, style), (finding.rule.id, "bold"), (title, ""), (severity, "dim"), (where, "bold cyan")]
-    if sum(len(text) for text, _ in pieces) > width:
-        yield _line(*pieces[:4])
-        yield from _wrapped("", where.strip(), width, "bold cyan")
+    if row.only is not None:
+        node, part = row.only
+        yield from within(_line((head, style), (f"{node}: ", "bold cyan"), (str(part), "bold")), width, 10)
+        yield from _wrapped("", f"{finding.rule.id}{title}{_severity(finding)}", width, "bold")
     else:
-        yield _line(*pieces)
-    words = [("why  ", finding.rule.why), ("fix  ", finding.rule.fix)]
+        pieces = [(head, style), (finding.rule.id, "bold"), (title, ""), (_severity(finding), "dim")]
+        if sum(len(text) for text, _ in pieces) + len(where) > width:
+            yield _line(*pieces)
+            yield from _wrapped("", where.strip(), width, "bold cyan")
+        else:
+            yield _line(*pieces, (where, "bold cyan"))
+        for line in row.lines(len(row.parts) if whole else PARTS):
+            yield from _wrapped("", line, width)
+    words = [("why  ", finding.rule.why), ("fix  ", filled_fix(row, summary.started.run))]
     if set(finding.nodes) <= set(summary.others):
         words = []  # on a machine that the profile is not for, nothing is to be fixed
     for label, text in [("", finding.reason), *([] if finding.status in {Status.PASS, Status.NA} else words)]:
         yield from _wrapped(label, text, width)
-    sources = dict.fromkeys(e.source for e in finding.evidence if e.source)
+    for other in row.also:
+        yield from _wrapped("also ", f"{other.rule.id}{_severity(other)}: {other.reason}", width)
+    sources = dict.fromkeys(_source(e.source) for e in finding.evidence if e.source)
     if sources and finding.status not in {Status.PASS, Status.NA}:
         text = "; ".join(list(sources)[:3]) + (" …" if len(sources) > 3 else "")
-        rows = list(_wrapped("read ", text, width if whole else width - 2, "dim"))
+        lines = list(_wrapped("read ", text, width if whole else width - 2, "dim"))
         long = whole or finding.status is Status.FAIL
-        yield from rows if long or len(rows) == 1 else [_line(*rows[0].pieces, (" ..." if plain else " …", "dim"))]
+        yield from lines if long or len(lines) == 1 else [_line(*lines[0].pieces, (" ..." if plain else " …", "dim"))]
         yield Line()
     elif finding.status not in {Status.PASS, Status.NA}:
         yield Line()
+
+
+def _source(text: str) -> str:
+    """Shorten the source of a derived fact, `from gpu, gpu/*.pci, nic`, to the collections in it: `from gpu, nic`."""
+    begin, _, rest = text.partition("from ")
+    if begin or "/*" not in rest:
+        return text
+    names = rest.split(", ")
+    return f"from {', '.join(name for name in names if not any(name.startswith(f'{each}/') for each in names))}"
+
+
+def _severity(finding: Finding) -> str:
+    """Format the severity of a finding, and its verdict without waivers if that is another one: ` (major)`."""
+    if finding.status in {Status.PASS, Status.NA}:
+        return ""
+    truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
+    weight = finding.rule.severity.value
+    if _is_minor(finding):
+        weight = f"{weight}, {Severity.MINOR.value} while unknown"
+    return f" ({weight}{truth})"
 
 
 def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:

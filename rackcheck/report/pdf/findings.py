@@ -14,6 +14,9 @@ from rackcheck.views.other_machines import apart, deciding
 SHOWN = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
 """Verdicts that get a block; n/a verdicts are in a table, and passes are counted in the rule catalogue."""
 
+PARTS = 12
+"""Maximum number of parts that are listed for one reason."""
+
 BLOCKS = 60
 """Maximum number of blocks in one document."""
 
@@ -95,6 +98,9 @@ def _block(gate: Gate, status: Status, members: Sequence[FindingEntry], of: Whol
 def _way(found: FindingEntry, of: Whole, exhibits: int) -> Json:
     return {
         "where": where(found.nodes, of),
+        "parts": [text(part.text) for part in found.parts[:PARTS]],
+        "more_parts": max(0, len(found.parts) - PARTS),
+        "under": text(found.under),
         "reason": text(found.reason),
         "evidence": [_exhibit(exhibit, found.reason) for exhibit in found.evidence[:exhibits]],
         "more": found.more + max(0, len(found.evidence) - exhibits),

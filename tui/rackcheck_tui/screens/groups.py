@@ -8,8 +8,10 @@ from rackcheck.evaluate.verdict import Status
 from rackcheck.filter.where import FINDING_KEYS, FilterRow
 from rackcheck.views import locations
 from rackcheck.views.causes import Cause
+from rackcheck.views.filled_fix import filled_fix
 from rackcheck.views.finding_groups import FindingGroup, groups
 from rackcheck.views.locations import Whole
+from rackcheck.views.part_findings import PartFinding
 from rackcheck.views.summary import Finding, several
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.controllers.filtering import kept_nodes, rule_words
@@ -17,6 +19,9 @@ from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import folded, labelled
+
+PARTS = 20
+"""Maximum number of nodes whose parts are shown for one group."""
 
 CAUSES = 20
 """Maximum number of details that are shown for one cause."""
@@ -211,11 +216,16 @@ def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]
     if isinstance(about, Cause):
         yield from _of_cause(ctx, about, width)
         return
+    row = group.parts or PartFinding(about)
+    for line in row.lines(PARTS):
+        yield from labelled("part", line, signs, width, "bold")
     yield from labelled("result", about.reason, signs, width)
+    for other in row.also:
+        yield from labelled("also", f"{other.rule.id} ({other.rule.severity.value}): {other.reason}", signs, width)
     sources = dict.fromkeys(e.source for e in about.evidence if e.source)
     yield from labelled("read", "; ".join(list(sources)[:3]), signs, width, "dim")
     yield from labelled("why", about.rule.why, signs, width)
-    yield from labelled("fix", about.rule.fix, signs, width)
+    yield from labelled("fix", filled_fix(row, ctx.board.summary(every=ctx.every).started.run), signs, width)
 
 
 def _of_cause(ctx: ViewContext, cause: Cause, width: int) -> Iterator[Line]:
