@@ -99,17 +99,17 @@ def test_faults_on_many_nodes_are_shown_in_tmux_while_they_are_read(tmux: Tmux) 
     assert "2/8 dgx[06-07]" in first, "nodes that fail alike are one row"
     tmux.type("g")
     said = "The groups view of `rackcheck tui --rack sim:dgx-h100 -p h100-dgx` after all nodes were read, with `g`:"
-    steps = [(said, tmux.until("1/13 ─"))]
+    steps = [(said, tmux.until("1/8 ─"))]
 
     tmux.type("/", "=rule:bios.turbo state:fail", "Enter")
     narrowed = tmux.until("/rule:bios.turbo state:fail", "groups: 1 of ", "bios.turbo is disabled, must be enabled")
     assert "gpu.count" not in narrowed
 
     tmux.type("Enter")
-    inside = tmux.until("group 4", "2 of 2 nodes")
+    inside = tmux.until("group 2", "2 of 2 nodes")
     assert re.search(r"✘ dgx06 .*bios\.turbo is disabled", inside)
     assert re.search(r"✘ dgx07 .*bios\.turbo is disabled", inside)
-    said = "The nodes of group 4, after the keys `/`, `rule:bios.turbo state:fail`, `enter` and `enter`:"
+    said = "The nodes of group 2, after the keys `/`, `rule:bios.turbo state:fail`, `enter` and `enter`:"
     steps.append((said, inside))
 
     tmux.type("j", "e")

@@ -119,7 +119,13 @@ def _name(group: FindingGroup) -> str:
 
 
 def _seen(group: FindingGroup) -> str:
-    return f"{group.got} ({group.want})" if group.want else group.got
+    """Format the actual and the expected value of a group, after the part if it is about one part of one node."""
+    seen = f"{group.got} ({group.want})" if group.want else group.got
+    if group.parts is None or group.parts.only is None:
+        return seen
+    _, part = group.parts.only
+    named = f"{part.part.word} {part.part.name}"
+    return f"missing: {named}" if part.missing else f"{named}: {seen}"
 
 
 @lru_cache(maxsize=512)
@@ -210,6 +216,8 @@ def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]
     ))  # fmt: skip
     if group.rule:
         yield from labelled("", group.title, signs, width, "bold")
+    for line in group.parts.lines(PARTS) if group.parts is not None else ():
+        yield from labelled("part", line, signs, width, "bold")
     yield from folded("where", _where(group.nodes, ctx.board.summary(every=ctx.every).whole), signs, width, "cyan")
     if group.hint is not None:
         yield from labelled("hint", group.hint.sentence, signs, width, "italic")
@@ -217,8 +225,6 @@ def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]
         yield from _of_cause(ctx, about, width)
         return
     row = group.parts or PartFinding(about)
-    for line in row.lines(PARTS):
-        yield from labelled("part", line, signs, width, "bold")
     yield from labelled("result", about.reason, signs, width)
     for other in row.also:
         yield from labelled("also", f"{other.rule.id} ({other.rule.severity.value}): {other.reason}", signs, width)
