@@ -23,6 +23,7 @@ from rackcheck.run.engine import replay
 from rackcheck.run.event import Event
 from rackcheck.session import captures, cli_choices
 from rackcheck.session.audit_setup import Request, left_of, noting, prepare
+from rackcheck.session.earlier_parts import with_earlier
 from rackcheck.session.output import Watch, is_plain, note, print_lines, progress, width
 from rackcheck.session.stored import stored_job
 from rackcheck.signoff import acceptance, waivers
@@ -281,4 +282,4 @@ def show(summary: Summary, *, every: bool, as_json: bool) -> None:
     if as_json:
         click.echo(machine.text(machine.document(summary)))
     else:
-        print_lines(terminal.lines(summary, width=width(), plain=is_plain(), every=every))
+        print_lines(terminal.lines(with_earlier(summary), width=width(), plain=is_plain(), every=every))

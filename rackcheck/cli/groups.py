@@ -12,6 +12,7 @@ from rackcheck.evaluate.verdict import Outcome
 from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, FilterRow, Where, left_out
 from rackcheck.model.profile import Rule
 from rackcheck.session import cli_choices, rejudge
+from rackcheck.session.earlier_parts import with_earlier
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.subject import find
 from rackcheck.views import locations, machine
@@ -50,7 +51,7 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
     files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
     subject = find(run, files)
     summary, census = rejudge.read(subject)
-    found = groups(summary, census)
+    found = groups(summary if as_json else with_earlier(summary), census)
     answers = rejudge.chosen(subject, where, tuple(node.node for node in summary.everyone))
     left = frozenset(name for name, answer in answers.items() if answer)
     unsure = tuple(name for name, answer in answers.items() if answer is None)

@@ -126,6 +126,7 @@ def rebuild(as_json: bool) -> None:
 def show(run: str, every: bool, as_json: bool) -> int:
     """Show a stored run, judged again from its raw answers; exits with the status of the run."""
     from rackcheck.run.engine import replay  # noqa: PLC0415  a list of runs needs neither transports nor profiles
+    from rackcheck.session.earlier_parts import with_earlier  # noqa: PLC0415
     from rackcheck.session.stored import stored_job  # noqa: PLC0415
 
     try:
@@ -141,5 +142,5 @@ def show(run: str, every: bool, as_json: bool) -> int:
     if as_json:
         click.echo(machine.text(machine.document(summary)))
     else:
-        print_lines(terminal.lines(summary, width=width(), plain=is_plain(), every=every))
+        print_lines(terminal.lines(with_earlier(summary), width=width(), plain=is_plain(), every=every))
     return exit_code(summary, strict=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rackcheck.evaluate.verdict import Status
+from rackcheck.model.evidence import clause_text
 from rackcheck.model.profile import Severity
 from rackcheck.views.part_names import Named, NamedPart
 from rackcheck.views.summary import Finding
@@ -29,6 +30,13 @@ class PartFinding:
         """The node and the part, if the finding is about one part of one node."""
         found = [(node, each) for node, several in self.parts.items() for each in several]
         return found[0] if len(found) == 1 else None
+
+    @property
+    def reason(self) -> str:
+        """The reason of the finding; if parts are missing, without the parts of the same kind that are there."""
+        gone = any(each.missing for several in self.parts.values() for each in several)
+        found = self.finding
+        return clause_text(found.evidence[0]) if gone and found.evidence else found.reason
 
     def lines(self, most: int) -> Iterator[str]:
         """Yield the parts by node, such as `dgx05: GPU module-6 (slot SXM3)`; at most so many nodes, and the rest."""

@@ -33,13 +33,22 @@ SHORT = 256
 
 @dataclass(frozen=True, slots=True)
 class NamedPart:
-    """A part that a finding is about; `missing` if the node lacks it, at least on one plane."""
+    """A part that a finding is about; `missing` if the node lacks it, at least on one plane.
+
+    `beside` are the serial numbers of the node's other parts of this kind. `earlier` is the serial number that the
+    missing part had in an earlier run of the node, and the run.
+    """
 
     part: Part
     missing: bool = False
+    beside: frozenset[str] = frozenset()
+    earlier: tuple[str, str] = ("", "")
 
     def __str__(self) -> str:
-        return f"{self.part} is missing" if self.missing else str(self.part)
+        if not self.missing:
+            return str(self.part)
+        serial, run = self.earlier
+        return f"{self.part} is missing" + (f"; its serial number was {serial} in run {run}" if serial else "")
 
     def same(self, other: "NamedPart") -> bool:
         """Whether two findings name the same part: they have an item in common."""
@@ -231,10 +240,17 @@ def _missing(index: PartIndex, peer: PartIndex | None, rule: Rule) -> Iterator[N
         for item in chosen_items(look, peer.tree):
             part = peer.part(str(item)) if str(item) not in here | listed else None
             if part is not None:
-                named.append(NamedPart(_on(index, part), missing=True))
+                named.append(NamedPart(_on(index, part), True, _serials(index, part)))
     if not named:
         named += [NamedPart(part, missing=True) for part in _alone(index, look.collection, here)]
     yield from _distinct(named)
+
+
+def _serials(index: PartIndex, part: Part) -> frozenset[str]:
+    """Return the serial numbers of a node's parts in the collections of a part."""
+    collections = {_pattern(item).removesuffix("/*") for item in part.items}
+    found = (each.serial for collection in collections for each in index.parts(collection) if each.word == part.word)
+    return frozenset(filter(None, found))
 
 
 def _on(index: PartIndex, part: Part) -> Part:

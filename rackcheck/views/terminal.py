@@ -139,7 +139,7 @@ def _finding(row: PartFinding, summary: Summary, width: int, *, plain: bool, who
     words = [("why  ", finding.rule.why), ("fix  ", filled_fix(row, summary.started.run))]
     if set(finding.nodes) <= set(summary.others):
         words = []  # on a machine that the profile is not for, nothing is to be fixed
-    for label, text in [("", finding.reason), *([] if finding.status in {Status.PASS, Status.NA} else words)]:
+    for label, text in [("", row.reason), *([] if finding.status in {Status.PASS, Status.NA} else words)]:
         yield from _wrapped(label, text, width)
     for other in row.also:
         yield from _wrapped("also ", f"{other.rule.id}{_severity(other)}: {other.reason}", width)

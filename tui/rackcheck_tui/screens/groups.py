@@ -225,7 +225,7 @@ def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]
         yield from _of_cause(ctx, about, width)
         return
     row = group.parts or PartFinding(about)
-    yield from labelled("result", about.reason, signs, width)
+    yield from labelled("result", row.reason, signs, width)
     for other in row.also:
         yield from labelled("also", f"{other.rule.id} ({other.rule.severity.value}): {other.reason}", signs, width)
     sources = dict.fromkeys(e.source for e in about.evidence if e.source)
