@@ -2,6 +2,7 @@
 
 import getpass
 import hashlib
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +12,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck.base.user_error import UserError
-from rackcheck.evaluate.verdict import Status
+from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.run import store
 from rackcheck.session.output import is_plain, note, print_lines
 from rackcheck.signoff import acceptance, signing
 from rackcheck.signoff.signing import BundleFault, Signature, bundles, signers
-from rackcheck.views.terminal import ASCII, GLYPHS, STYLES, Line
+from rackcheck.views.terminal import ASCII, GLYPHS, OUTCOMES, STYLES, Line
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -89,22 +90,27 @@ def mark(status: Status) -> str:
 )  # fmt: skip
 @click.option("--as", "party", metavar="PARTY", default=DEFAULT, show_default=True, help="Party you sign for.")
 @click.option("--name", metavar="NAME", help="Name of the signer (default: the key's comment, else your login).")
-def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
+@click.option("--as-is", "as_is", metavar="REASON", default="", help="Sign a verdict of FAIL or INCOMPLETE, and why.")
+def sign(bundle: str, key: Path, party: str, name: str | None, as_is: str) -> int:
     """Sign a report bundle with an SSH key.
 
     BUNDLE is a folder, or the name of a stored bundle. Every file is compared with the manifest first. Several parties
     can sign, each once. ssh-keygen itself prompts for a passphrase; the time in the signature is taken from this
     machine's clock.
 
+    If the verdict is FAIL or INCOMPLETE, sign asks for the reason to sign it as it is. The reason is part of what is
+    signed, and verify shows it. Without a terminal, --as-is gives the reason.
+
     \b
     rackcheck sign pod7 --key ~/.ssh/id_ed25519
     rackcheck sign pod7 --key ~/.ssh/id_ed25519 --name "Jo Doe"
+    rackcheck sign pod7 --key ~/.ssh/id_ed25519 --as-is "a cable follows, ticket T-1"
     rackcheck sign ./pod7-customer --key site.pub --as customer
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     folder = located(bundle, current=True)
     who = name if name is not None else (signers.comment(key) or getpass.getuser())
     try:
-        made = signing.sign(folder, key, party, who, datetime.now(UTC))
+        made = _made(folder, bundle, key, party, who, as_is.strip())
     except signing.Unsound as unsound:
         print_lines(
             [*map(fault_line, unsound.faults), Line((("NOT SIGNED: ", "bold red"), (str(unsound.faults[0]), "")))]
@@ -120,6 +126,27 @@ def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
     return 0
 
 
+def _made(folder: Path, bundle: str, key: Path, party: str, who: str, as_is: str) -> Signature:
+    """Sign a bundle; ask on a terminal for the reason if its verdict is not PASS."""
+    try:
+        return signing.sign(folder, key, party, who, datetime.now(UTC), as_is)
+    except signing.NotPassed as verdict:
+        print_lines([verdict_line(bundle, verdict.outcome)])
+        if not sys.stdin.isatty():
+            raise UserError(
+                f"not signed: the verdict of {bundle} is {verdict.outcome}; to sign it as it is, add --as-is REASON"
+            ) from None
+        click.confirm(f"Sign {bundle} as it is, with the verdict {verdict.outcome}?", abort=True, err=True)
+        reason = click.prompt("Reason, which becomes part of the signature", err=True).strip()
+        return signing.sign(folder, key, party, who, datetime.now(UTC), reason)
+
+
+def verdict_line(bundle: str, outcome: str) -> Line:
+    """Return the output line for the verdict in a bundle's report."""
+    return Line((("Verdict: ", "bold"), (outcome, OUTCOMES[Outcome(outcome)]), (f"  of {bundle}", "")))
+
+
 def _signed(bundle: str, made: Signature) -> Line:
     words = f"{bundle} as {made.party} ({made.name}) with {made.kind} {made.fingerprint}, {made.time} by local clock"
+    words += f", as it is: {made.as_is}" if made.as_is else ""
     return Line(((mark(Status.PASS), STYLES[Status.PASS]), ("Signed: ", "bold"), (words, "")))

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from rackcheck.cli import options
-from rackcheck.cli.sign import bundle_argument, fault_line, located, mark
+from rackcheck.cli.sign import bundle_argument, fault_line, located, mark, verdict_line
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import visible
 from rackcheck.session.output import print_lines, width
@@ -18,6 +18,7 @@ from rackcheck.signoff import signing
 from rackcheck.signoff.signing import Signature, Verification, signers
 from rackcheck.signoff.signing.statement import moment
 from rackcheck.views import machine
+from rackcheck.views.summary import several
 from rackcheck.views.terminal import STYLES, Line, within
 
 UNBROKEN = 1 << 20
@@ -104,9 +105,11 @@ def _lines(found: Verification, require: int) -> Iterator[Line]:
     if why:
         yield Line((("NOT VERIFIED: ", "bold red"), (why, "")))
         return
-    count = len(found.good)
+    if found.outcome:
+        yield verdict_line(found.bundle, found.outcome)
     level = "" if found.level == "full" else f" ({found.level} copy)"
-    words = f"{count} signature{'s' if count > 1 else ''} over {found.files} files of {found.bundle}{level}"
+    made = f"{several(len(found.good), 'signature')} by {several(found.keys, 'key')}"
+    words = f"{made} over {found.files} files of {found.bundle}{level}"
     yield Line((("Verified: ", "bold green"), (words, "")))
 
 
@@ -114,9 +117,12 @@ def _line(signature: Signature) -> Line:
     # The verdict of a signature by an untrusted key is unknown, not invalid; the signature does not count.
     unknown = bool(signature.trouble and signature.fingerprint and not signature.principal)
     status = Status.PASS if not signature.trouble else Status.UNKNOWN if unknown else Status.FAIL
-    who = [signature.party, signature.name, signature.principal, f"{signature.kind} {signature.fingerprint}".strip()]
+    # The party, the signer and the key's name in the list of signers are often the same word.
+    who = list(dict.fromkeys((signature.party, signature.name, signature.principal)))
+    who.append(f"{signature.kind} {signature.fingerprint}".strip())
     when = f"{signature.time} by the signer's clock" if signature.time else ""
-    words = "  ".join(word for word in (*who, when) if word)
+    as_is = f"as it is: {signature.as_is}" if signature.as_is else ""
+    words = "  ".join(word for word in (*who, when, as_is) if word)
     trouble = f"  {signature.trouble}" if signature.trouble else ""
     return Line(((mark(status), STYLES[status]), (words, ""), (trouble, STYLES[status])))
 
@@ -128,6 +134,7 @@ def _document(found: Verification, require: int) -> dict[str, Any]:
         "bundle": found.bundle,
         "level": found.level,
         "verified": not why,
+        "outcome": found.outcome,
         "reason": visible(why),
         "files": found.files,
         "keys": found.keys,

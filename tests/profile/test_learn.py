@@ -1,5 +1,6 @@
 """Learning a profile: the machines it came from pass it, it states nothing more, and it needs review by a person."""
 
+import hashlib
 import json
 import math
 import re
@@ -419,6 +420,9 @@ def bundle(folder: Path, profile: str, place: str = "runs/r1/profile/p.yaml", **
     """A bundle that keeps a profile."""
     (folder / place).parent.mkdir(parents=True)
     (folder / place).write_text(f"rackcheck: 1\nprofile: p\nversion: 1\n{profile}\n")
+    record = b'{"rackcheck": 1, "report": {"tally": {"outcome": "PASS"}}}'
+    (folder / "report.json").write_bytes(record)
+    head["record"] = hashlib.sha256(record).hexdigest()
     doc = {"rackcheck": 1, "bundle": "r1", "kind": "run", "level": "full", "time": "t", "version": "0", **head}
     (folder / "bundle.json").write_text(json.dumps(doc) + "\n")
     manifest.write(folder)

@@ -58,7 +58,7 @@ HEAD = {
 FILES = {
     "report.html": b"<html>PASS</html>\n",
     "report.pdf": bytes(range(256)),
-    "report.json": b'{"outcome":"PASS"}\n',
+    "report.json": b'{"rackcheck":1,"report":{"tally":{"outcome":"PASS"}}}\n',
     "empty.csv": b"",
     "Bericht für Pod 7.md": b"# Pod 7\n",
     "runs/20261121/events.jsonl": b'{"event":"run started"}\n',
@@ -582,7 +582,7 @@ def test_one_known_key_is_enough_where_one_is_required_and_the_unknown_one_is_no
     done = run(verify_command, signed, "--key", keys / "jo.pub")
     assert done.status == 0
     assert re.search(r"^\? customer .*its key is not among your signers$", done.out, re.MULTILINE)
-    assert done.out.endswith(f"Verified: 1 signature over {len(FILES) + 1} files of pod7\n")
+    assert done.out.endswith(f"Verified: 1 signature by 1 key over {len(FILES) + 1} files of pod7\n")
 
 
 def test_one_key_for_two_parties_counts_once(bundle: Path, keys: Path) -> None:
@@ -937,7 +937,7 @@ def test_a_redacted_copy_belongs_to_the_full_bundle_whose_manifest_it_names(
     done = run(verify_command, copy, *words, "--full", signed)
     assert (done.status, done.out.splitlines()[-1]) == (
         0,
-        f"Verified: 1 signature over {len(FILES) + 1} files of pod7 (customer copy)",
+        f"Verified: 1 signature by 1 key over {len(FILES) + 1} files of pod7 (customer copy)",
     )
     other = made(tmp_path / "other", time="2026-11-21T11:00:00Z")
     done = run(verify_command, copy, *words, "--full", other)
@@ -949,12 +949,80 @@ def test_a_redacted_copy_belongs_to_the_full_bundle_whose_manifest_it_names(
 def test_verify_shows_a_line_for_each_signature_and_ends_in_the_verdict(signed: Path, keys: Path) -> None:
     done = run(verify_command, signed, "--key", keys / "jo.pub", "--key", keys / "site.pub", "--require", 2)
     assert (done.status, done.err) == (0, "")
-    customer, integrator, last = done.out.splitlines()  # into a pipe, a line for each
+    customer, integrator, verdict, last = done.out.splitlines()  # into a pipe, a line for each
+    assert verdict == "Verdict: PASS  of pod7"
     found = "✔ integrator  Jo Doe  jo@site.example  ED25519 SHA256:"
     assert integrator.startswith((found, found.replace("✔", "+")))
     assert integrator.endswith("  2026-11-21T10:00:00Z by the signer's clock")
     assert "  ECDSA SHA256:" in customer
-    assert last == f"Verified: 2 signatures over {len(FILES) + 1} files of pod7"
+    assert last == f"Verified: 2 signatures by 2 keys over {len(FILES) + 1} files of pod7"
+
+
+def failed(folder: Path, outcome: str) -> Path:
+    """A bundle whose report has another verdict than PASS."""
+    record = json.dumps({"rackcheck": 1, "report": {"tally": {"outcome": outcome}}}).encode()
+    bundle = made(folder, record=hashlib.sha256(record).hexdigest())
+    (bundle / "report.json").write_bytes(record)
+    manifest.write(bundle)
+    return bundle
+
+
+@pytest.mark.parametrize("outcome", ["FAIL", "INCOMPLETE"])
+def test_a_verdict_that_is_no_pass_is_signed_with_a_reason_alone_and_verify_shows_both(
+    tmp_path: Path, keys: Path, outcome: str
+) -> None:
+    bundle = failed(tmp_path / "pod8", outcome)
+    refused = run(sign_command, bundle, "--key", keys / "jo")
+    assert refused.status == 2
+    assert f"the verdict of {bundle} is {outcome}; to sign it as it is, add --as-is REASON" in refused.err
+    assert not (bundle / "signatures").exists()
+    done = run(sign_command, bundle, "--key", keys / "jo", "--as-is", "a cable follows, T-1")
+    assert done.status == 0, done.err
+    assert "as it is: a cable follows, T-1" in done.out
+    found = run(verify_command, bundle, "--key", keys / "jo.pub")
+    assert found.status == 0
+    assert f"Verdict: {outcome}  of pod7" in found.out
+    assert "as it is: a cable follows, T-1" in found.out
+    document = json.loads(run(verify_command, bundle, "--key", keys / "jo.pub", "--json").out)
+    assert (document["outcome"], document["signatures"][0]["as_is"]) == (outcome, "a cable follows, T-1")
+
+
+def test_the_reason_is_part_of_what_is_signed(tmp_path: Path, keys: Path) -> None:
+    bundle = failed(tmp_path / "pod8", "FAIL")
+    signing.sign(bundle, keys / "jo", "integrator", "Jo", TIME, "a cable follows")
+    words = bundle / "signatures" / "integrator.json"
+    words.write_bytes(words.read_bytes().replace(b"a cable", b"a rack!"))
+    (found,) = checked(bundle, keys).signatures
+    assert "one of the two files was changed" in found.trouble
+
+
+@pytest.mark.parametrize("reason", ["\x1b[2J", "x" * 201, "two\nlines"])
+def test_a_reason_is_one_line_of_plain_text(tmp_path: Path, keys: Path, reason: str) -> None:
+    bundle = failed(tmp_path / "pod8", "FAIL")
+    with pytest.raises(UserError, match="a reason has 1 to 200 characters"):
+        signing.sign(bundle, keys / "jo", "integrator", "Jo", TIME, reason)
+
+
+@pytest.mark.parametrize("record", [b"", b"[]", b'{"report": {}}', b'{"report":{"tally":{"outcome":"FINE"}}}'])
+def test_a_report_without_a_verdict_is_not_signed(tmp_path: Path, keys: Path, record: bytes) -> None:
+    bundle = made(tmp_path / "pod8", record=hashlib.sha256(record).hexdigest())
+    (bundle / "report.json").write_bytes(record)
+    manifest.write(bundle)
+    with pytest.raises(signing.Unsound, match=r"report\.json has no verdict"):
+        signing.sign(bundle, keys / "jo", "integrator", "Jo", TIME, "so be it")
+
+
+def test_a_pass_is_signed_without_the_reason_of_a_script(bundle: Path, keys: Path) -> None:
+    assert signing.sign(bundle, keys / "jo", "integrator", "Jo", TIME, "whatever it is").as_is == ""
+
+
+def test_a_word_that_is_party_signer_and_key_is_shown_once(bundle: Path, keys: Path) -> None:
+    signing.sign(bundle, keys / "jo", "customer", "customer", TIME)
+    found = signing.verify(bundle, allowed(keys, ("customer", "", "jo")))
+    assert found.signatures[0].principal == "customer"
+    (bundle.parent / "allowed").write_bytes(allowed(keys, ("customer", "", "jo")).text)
+    done = run(verify_command, bundle, "--allowed-signers", bundle.parent / "allowed")
+    assert done.out.count("customer") == 1, done.out
 
 
 def test_verify_names_the_changed_file_last(signed: Path, keys: Path) -> None:

@@ -6,8 +6,8 @@ manifest, the statements and the signatures.
 """
 
 from rackcheck.signoff.signing.checking import verify
-from rackcheck.signoff.signing.making import Unsound, sign
+from rackcheck.signoff.signing.making import NotPassed, Unsound, sign
 from rackcheck.signoff.signing.shape import BundleFault, Signature, Verification
 from rackcheck.signoff.signing.signers import Signers
 
-__all__ = ["BundleFault", "Signature", "Signers", "Unsound", "Verification", "sign", "verify"]
+__all__ = ["BundleFault", "NotPassed", "Signature", "Signers", "Unsound", "Verification", "sign", "verify"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rackcheck.base import state
 from rackcheck.base.user_error import UserError
+from rackcheck.evaluate.law import Outcome
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.signoff.signing import files, manifest
 from rackcheck.signoff.signing.shape import BundleFault, BundleHead
@@ -15,6 +16,9 @@ HEAD = "bundle.json"
 RECORD = "report.json"
 
 _SIZE = 64 << 10
+
+LARGEST = 1 << 30
+"""Maximum size of `report.json` in bytes; that of 1,000 nodes has 300 MB."""
 
 
 def folder() -> Path:
@@ -72,6 +76,22 @@ def head(place: Path) -> BundleHead:
     if not isinstance(waiting, list) or not all(isinstance(name, str) and is_name(name) for name in waiting):
         raise ValueError("has an invalid list `unreviewed`")
     return BundleHead(rows[0], rows[1], rows[2], tuple(waiting))
+
+
+def outcome(place: Path) -> str:
+    """Return the verdict in the report of a bundle: PASS, FAIL or INCOMPLETE.
+
+    Raises ValueError if the report has no verdict, with a text that completes a sentence such as `FILE is missing`.
+    """
+    try:
+        doc = json.loads(files.content(place, RECORD, LARGEST))
+        return Outcome(doc["report"]["tally"]["outcome"]).value
+    except FileNotFoundError:
+        raise ValueError("is missing") from None
+    except files.Unfit as unfit:
+        raise ValueError(str(unfit)) from None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ValueError("has no verdict") from None
 
 
 def record_fault(place: Path) -> BundleFault | None:

@@ -59,7 +59,17 @@ def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Pat
         found += _copy_of(full, head)
     named = next((c.statement.bundle for c in checked if c.statement and not c.signature.trouble), head.bundle)
     signatures = tuple(one.signature for one in checked)
-    return Verification(named or folder.resolve().name, head.level, len(listed.entries), tuple(found), signatures)
+    outcome = _outcome(folder) if not found else ""
+    return Verification(
+        named or folder.resolve().name, head.level, len(listed.entries), tuple(found), signatures, outcome
+    )  # fmt: skip
+
+
+def _outcome(folder: Path) -> str:
+    try:
+        return bundles.outcome(folder)
+    except ValueError:
+        return ""
 
 
 def _head(folder: Path) -> tuple[BundleHead, BundleFault | None]:
@@ -89,7 +99,7 @@ def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Sign
     key = bench.intact(words)
     if key is None:
         return found.broken(where_sig, f"does not match {where}: one of the two files was changed")
-    signature = Signature(party, value.name, value.time, "", key.fingerprint, key.kind)
+    signature = Signature(party, value.name, value.time, "", key.fingerprint, key.kind, as_is=value.as_is)
     if value.party != party:
         return _Checked(signature).broken(where, f"contains the statement of {value.party}, not of {party}")
     return _Checked(_judged(signature, words, bench, signers, at), value)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rackcheck.base.user_error import UserError
+from rackcheck.evaluate.law import Outcome
 from rackcheck.profile import reviewed
 from rackcheck.signoff.signing import bundles, files, keygen, manifest, reviewing, sshsig, statement
 from rackcheck.signoff.signing.parties import parties, paths
@@ -21,8 +22,19 @@ class Unsound(Exception):
         super().__init__("; ".join(map(str, faults)))
 
 
-def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Signature:
+class NotPassed(Exception):
+    """Raised if a bundle whose verdict is not PASS is to be signed without a reason; `outcome` is the verdict."""
+
+    def __init__(self, outcome: str) -> None:
+        self.outcome = outcome
+        super().__init__(outcome)
+
+
+def sign(folder: Path, key: Path, party: str, name: str, time: datetime, as_is: str = "") -> Signature:
     """Sign a bundle with a key file, or with a `.pub` file whose private key is in an SSH agent.
+
+    `as_is` is the reason why a bundle is signed whose verdict is not PASS; it is part of what is signed. Raises
+    NotPassed if there is no reason for such a bundle.
 
     `time` is the time of signing that the signer claims; it is stored in UTC, to the second. Raises Unsound if the
     bundle does not match its manifest, UserError if the party has already signed, if the profile is not reviewed, or if
@@ -51,8 +63,9 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     waiting = reviewing.waiting(folder, listed.entries, head.full) or head.unreviewed
     if waiting:
         raise UserError(f"not signed: {reviewed.review_notice(waiting)}, audit again, and make the bundle of that run")
+    as_is = _reason(folder, as_is)
     made = time.astimezone(UTC).strftime(statement.FORM)
-    words = Statement(head.bundle, head.level, listed.digest, party, name, made).encode()
+    words = Statement(head.bundle, head.level, listed.digest, party, name, made, as_is).encode()
     statement.decode(words)
     armoured = keygen.signed(words, key)
     with keygen.bench(Signers(b"")) as bench:
@@ -65,7 +78,22 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     if found is None:
         raise UserError(f"the signature of {key} is not valid; it was not written")
     _keep(places, (words, armoured))
-    return Signature(party, name, made, "", found.fingerprint, found.kind)
+    return Signature(party, name, made, "", found.fingerprint, found.kind, as_is=as_is)
+
+
+def _reason(folder: Path, as_is: str) -> str:
+    """Return the reason that a statement has: none if the verdict of the bundle is PASS; raises as `sign`."""
+    try:
+        outcome = bundles.outcome(folder)
+    except ValueError as error:
+        raise Unsound((BundleFault(bundles.RECORD, str(error)),)) from None
+    if outcome == Outcome.PASS.value:
+        return ""
+    if not as_is:
+        raise NotPassed(outcome)
+    if not statement.is_name(as_is):
+        raise UserError(f"a reason has 1 to {statement.LONGEST} characters in one line: not {as_is!r:.80}")
+    return as_is
 
 
 def _signed_otherwise(folder: Path, digest: str) -> tuple[BundleFault, ...]:

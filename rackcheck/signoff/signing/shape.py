@@ -20,7 +20,8 @@ class Signature:
     """One party's signature; `trouble` is why the signature does not count, `time` is the time that the signer claims.
 
     `principal` is the key's name in the verifier's list of signers; `kind` and `fingerprint` are as ssh-keygen prints
-    them. `principal`, `kind` and `fingerprint` are empty if not known.
+    them. `principal`, `kind` and `fingerprint` are empty if not known. `as_is` is why the party signed a bundle whose
+    verdict is not PASS.
     """
 
     party: str
@@ -30,17 +31,22 @@ class Signature:
     fingerprint: str = ""
     kind: str = ""
     trouble: str = ""
+    as_is: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of verifying a bundle; `files` is the number of files in the manifest."""
+    """The result of verifying a bundle; `files` is the number of files in the manifest.
+
+    `outcome` is the verdict in the bundle's report; empty if it could not be read.
+    """
 
     bundle: str
     level: str
     files: int
     faults: tuple[BundleFault, ...]
     signatures: tuple[Signature, ...]
+    outcome: str = ""
 
     @property
     def good(self) -> tuple[Signature, ...]:

@@ -29,7 +29,10 @@ _DIGEST = regex(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A party's statement: `manifest` is the digest (hex) of the bundle's manifest, `time` is claimed by the signer."""
+    """A party's statement: `manifest` is the digest (hex) of the bundle's manifest, `time` is claimed by the signer.
+
+    `as_is` is the reason why a bundle is signed whose verdict is not PASS; it is left out if there is none.
+    """
 
     bundle: str
     level: str
@@ -37,10 +40,11 @@ class Statement:
     party: str
     name: str
     time: str
+    as_is: str = ""
 
     def encode(self) -> bytes:
         """Return the bytes of the statement that are signed."""
-        doc = {"rackcheck": FORMAT, **asdict(self)}
+        doc = {"rackcheck": FORMAT, **{name: text for name, text in asdict(self).items() if text or name in _NAMES}}
         return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
@@ -51,19 +55,18 @@ def decode(data: bytes) -> Statement:
     """
     try:
         doc = json.loads(data)
-        statement = Statement(**{name: doc[name] for name in _NAMES})
+        statement = Statement(**{name: doc[name] for name in _NAMES}, as_is=doc.get("as_is", ""))
         # Rejects any text that encodes differently: numbers, other keys, another order, duplicate keys.
-        fine = statement.encode() == data and all(isinstance(doc[name], str) for name in _NAMES)
+        fine = statement.encode() == data and all(isinstance(text, str) for text in asdict(statement).values())
         fine = fine and bool(_DIGEST.fullmatch(statement.manifest))
         moment(statement.time)
     except (ValueError, TypeError, KeyError, RecursionError):
         fine = False
     if not fine:
         raise ValueError("is not a valid signature statement")
-    if not PARTY.fullmatch(statement.party) or not all(
-        map(is_name, (statement.name, statement.bundle, statement.level))
-    ):
-        raise ValueError("has an invalid party, signer, bundle or level")
+    named = (statement.name, statement.bundle, statement.level, *filter(None, (statement.as_is,)))
+    if not PARTY.fullmatch(statement.party) or not all(map(is_name, named)):
+        raise ValueError("has an invalid party, signer, bundle, level or reason")
     return statement
 
 
