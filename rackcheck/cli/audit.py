@@ -1,6 +1,7 @@
 """`rackcheck audit`: read nodes, judge them, store and show the run; or judge a stored run again."""
 
 import shlex
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -120,10 +121,10 @@ def audit(given: AuditOptions) -> int:
         profile, values = _agreed(joined, given.profile, given.values)
         given = replace(given, profile=profile, values=values)
     if given.profile is None:
-        there = ", ".join(sorted(library.profiles(given.folders)))
-        raise click.UsageError(f"which profile? -p NAME; there are: {there}")
+        given = replace(given, profile=_proposed(given))
     if joined is not None and given.waiver_files:
         raise click.UsageError(f"an acceptance has its own waivers: rackcheck accept add {given.accept} --waivers FILE")
+    assert given.profile is not None
     files = joined.files() if joined is not None else cli_choices.waiver_files(given.waiver_files, found=True)
     fragment = library.seems_fragment(library.find(given.profile, given.folders))
     if given.fragment and not fragment:
@@ -150,6 +151,25 @@ def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
     )
     show(summary, every=given.every, as_json=given.as_json)
     return exit_code(summary, strict=given.strict)
+
+
+def _proposed(given: AuditOptions) -> str:
+    """Return the profile that a user takes for the nodes; without a terminal, raises a usage error that names it."""
+    from rackcheck.session import proposal  # noqa: PLC0415  most audits have a profile
+
+    found = []
+    if given.rack is None:  # a simulated rack takes time to start
+        found = proposal.proposed(cli_choices.chosen(given.targets, given.file, None).nodes, given.folders)
+    first = {each.node: each for each in reversed(found)}
+    words = "; ".join(f"{each.node} is a machine for {each.profile} ({each.reason})" for each in first.values())
+    names = {each.profile for each in first.values()}
+    if len(names) == 1 and sys.stdin.isatty() and not given.as_json:
+        click.confirm(f"{words}. Audit with -p {found[0].profile}?", default=True, abort=True, err=True)
+        return found[0].profile
+    hint = f"; {words}" if words else ""
+    raise click.UsageError(
+        f"which profile? -p {names.pop() if len(names) == 1 else 'NAME'}{hint}{proposal.listed(given.folders)}"
+    )
 
 
 def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

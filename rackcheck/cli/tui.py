@@ -80,10 +80,9 @@ def tui(given: TuiOptions) -> int:
     if given.profile is None:
         audited = (given.file, given.rack, given.values, given.folders, given.planes, given.seconds)
         if any(audited) or len(given.words) > 1:
-            from rackcheck.profile import library  # noqa: PLC0415  needed only for this error
+            from rackcheck.session.proposal import listed  # noqa: PLC0415  needed only for this error
 
-            known = ", ".join(sorted(library.profiles(given.folders)))
-            raise click.UsageError(f"to audit nodes, name a profile: -p NAME; there are: {known}")
+            raise click.UsageError(f"to audit nodes, name a profile: -p NAME{listed(given.folders)}")
         run = given.words[0] if given.words else "last"
         show(run, lambda: _stored(run, given.waiver_files), **shown)
         return 0

@@ -93,8 +93,9 @@ def judging(
     """Return the job that evaluates a capture with a profile; raises a usage error if no profile is given."""
     known = registry()
     if profile is None:
-        names = ", ".join(sorted(library.profiles(folders)))
-        raise click.UsageError(f"{found.folder} is a capture, which has no profile: set -p NAME; there are: {names}")
+        from rackcheck.session.proposal import listed  # noqa: PLC0415  needed only for this error
+
+        raise click.UsageError(f"{found.folder} is a capture, which has no profile: set -p NAME{listed(folders)}")
     loaded = library.load(profile, known.catalogue, values, folders)
     bare = job(found, known.plan(loaded.facts()))
     return replace(bare, profile=loaded, waivers=tuple(waived))

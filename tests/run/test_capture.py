@@ -300,7 +300,7 @@ def test_a_capture_is_judged_by_the_profile_that_is_named(rack: Rack, taken: Pat
 def test_a_capture_has_no_profile_and_reports_it(taken: Path) -> None:
     done = rackcheck("audit", "--from", taken)
     assert done.status == 2
-    assert "is a capture, which has no profile: set -p NAME; there are: " in done.err
+    assert "is a capture, which has no profile: set -p NAME\n" in done.err
     assert "h100-dgx" in done.err
 
 
