@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from rackcheck.base.user_error import UserError
-from rackcheck.cli import options
+from rackcheck.cli import options, trust
 from rackcheck.cli.tables import table
 from rackcheck.inventory import Inventory, importers, load
 from rackcheck.inventory.notes import notes
@@ -26,6 +26,9 @@ from rackcheck.views.terminal import Line
 @click.group()
 def inventory() -> None:
     """Check, show and import inventories."""
+
+
+inventory.add_command(trust.command)
 
 
 @inventory.command("check", epilog="Exit: 0 valid (notes allowed), 2 mistakes, each with file, line and column.")

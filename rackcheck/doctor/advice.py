@@ -204,7 +204,10 @@ def _no_ssh(_: PlaneTrouble, place: PlaneAddress) -> Advice:
 
 
 def _key_unknown(_: PlaneTrouble, place: PlaneAddress) -> Advice:
-    words = f"Fetch its key, compare the fingerprint with the one on its console ({HOST_KEYS}), and only then trust it:"
+    words = (
+        f"Fetch its key, compare the fingerprint with the one on its console ({HOST_KEYS}), and only then trust it; "
+        "`rackcheck inventory trust` does this for all nodes:"
+    )
     return Advice(words, _scan(place))
 
 
@@ -323,7 +326,8 @@ def _cert_changed(_: PlaneTrouble, place: PlaneAddress) -> Advice:
 def _cert_unknown(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = (
         "No trusted authority signed this certificate. Compare it with the BMC's web page or console, then write it "
-        "into the inventory's bmc as `fingerprint:`, or set your authority as `ca: FILE`."
+        "into the inventory's bmc as `fingerprint:`, or set your authority as `ca: FILE`; `rackcheck inventory trust` "
+        "does this for all BMCs."
     )
     return Advice(words, (_fingerprint(place),))
 

@@ -14,7 +14,8 @@ class Ssh:
     """How to reach a node's operating system.
 
     `key` and `known_hosts` are files; `password` and `passphrase` are references, never the secrets themselves. If
-    `sudo` is false, rackcheck never runs sudo on this node.
+    `sudo` is false, rackcheck never runs sudo on this node. `trusted` is the file of host keys beside the inventory,
+    which counts together with `known_hosts`.
     """
 
     user: str = ""
@@ -24,6 +25,7 @@ class Ssh:
     password: str = ""
     passphrase: str = ""
     sudo: bool = True
+    trusted: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from rackcheck.inventory import merge, rack, supply, unreachable
+from rackcheck.inventory import merge, rack, supply, trusted, unreachable
 from rackcheck.inventory.merge import NodesEntry, NodeVars
 from rackcheck.inventory.node import BmcAccess, Inventory, Node, Ssh
 from rackcheck.inventory.nodeset import NODES
@@ -16,10 +16,13 @@ from rackcheck.profile.library import text_of
 
 
 def load(path: Path) -> Inventory:
-    """Read an inventory file; raises UserError if it cannot be read, and BadFile with all problems if it is invalid."""
+    """Read an inventory file; raises UserError if it cannot be read, and BadFile with all problems if it is invalid.
+
+    The nodes trust the host keys and certificates in the files beside it (see `trusted`).
+    """
     with suppress(OSError, ValueError):  # an error is reported with the file's name when the file is read
         bounded(path.stat().st_size, str(path))
-    return parse(text_of(path), str(path), path.parent)
+    return trusted.applied(parse(text_of(path), str(path), path.parent), path)
 
 
 def parse(text: str, origin: str, beside: Path) -> Inventory:

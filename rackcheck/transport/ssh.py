@@ -143,7 +143,7 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLim
     keys = trusted.keys(target.alias or target.host, target.port)
     options = transport.get_security_options()
     # Request the known key type first: a host with several keys then presents that type.
-    wanted = [k for k in options.key_types if _plain_kind(k) in keys]
+    wanted = [k for k in options.key_types if plain_kind(k) in keys]
     options.key_types = [*wanted, *(k for k in options.key_types if k not in wanted)]
     transport.start_client(timeout=limits.connect)
     if not transport.initial_kex_done:  # paramiko raises nothing when its wait ends
@@ -162,7 +162,21 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLim
         raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
 
 
-def _plain_kind(kind: str) -> str:
+def connected(target: Target, limits: ShellLimits) -> "socket.socket | paramiko.ProxyCommand":
+    """Connect to an SSH server, directly or through its proxy; raises OSError with the reason if this fails."""
+    try:
+        return _connect(target, limits)
+    except _Refused as refused:
+        raise OSError(None, str(refused.why)) from None
+
+
+def fingerprint(key: "paramiko.PKey") -> str:
+    """Return the fingerprint of a host key as ssh-keygen -l prints it."""
+    return known_hosts.fingerprint(key.get_base64())
+
+
+def plain_kind(kind: str) -> str:
+    """Return the kind of a host key without the digest of its signature: `ssh-rsa` for `rsa-sha2-512`."""
     return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
 
 

@@ -45,9 +45,10 @@ def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
         if node.ssh.known_hosts
         else tuple(file for line in values.get("userknownhostsfile", ()) for file in line.split())
     )
+    files = tuple(str(Path(k).expanduser()) for k in known or KNOWN)
     return Target(
         name, node.ssh.port or int(values.get("port", ["22"])[0]), node.ssh.user or values.get("user", [""])[0],
-        keys, tuple(str(Path(k).expanduser()) for k in known or KNOWN),
+        keys, (node.ssh.trusted, *files) if node.ssh.trusted else files,
         values.get("hostkeyalias", [""])[0], _proxy(values, name),
         secrets.get(node.ssh.password, ""), secrets.get(node.ssh.passphrase, ""),
     )  # fmt: skip

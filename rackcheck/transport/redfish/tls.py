@@ -249,7 +249,7 @@ class PinnedTls(HTTPAdapter):
         No request was sent over the failed connection.
         """
         try:
-            found = shown(_look(self.host, self.port, connect))
+            found = shown(certificate(self.host, self.port, connect))
         except OSError as refused:
             return RequestFault(Reason.UNREACHABLE, _no_tls(refused), again=True)
         if self.fingerprint is not None and shown(self.fingerprint) != found:
@@ -348,11 +348,14 @@ def shown(fingerprint: str) -> str:
     return ":".join(fingerprint[i : i + 2] for i in range(0, len(fingerprint), 2)).upper()
 
 
-def _look(host: str, port: int, seconds: float) -> str:
-    """Return the fingerprint of the certificate; this opens a separate connection, and sends no request over it."""
+def certificate(host: str, port: int, seconds: float, context: ssl.SSLContext | None = None) -> str:
+    """Return the fingerprint of the certificate, which is verified only with a context that does it.
+
+    This opens a connection of its own, and sends no request over it. Raises OSError if there is no TLS.
+    """
     with (
         socket.create_connection((host, port), seconds) as plain,
-        _unverified().wrap_socket(plain, server_hostname=host) as line,
+        (context or _unverified()).wrap_socket(plain, server_hostname=host) as line,
     ):
         return sha256(line.getpeercert(binary_form=True) or b"").hexdigest()
 
