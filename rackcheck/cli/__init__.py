@@ -14,6 +14,7 @@ from rackcheck import __version__
 
 # name -> (module, attribute, one line of help); the help is repeated here so that `--help` loads no command.
 COMMANDS: dict[str, tuple[str, str, str]] = {
+    "init": ("init", "init", "Write an inventory from a few answers, and go on to the first audit."),
     "audit": ("audit", "audit", "Check nodes against a profile; changes nothing on them."),
     "burnin": ("burnin", "burnin", "Put nodes under load, and check their results."),
     "doctor": ("doctor", "doctor", "Check access to nodes: what to fix, and what will be unknown."),
@@ -25,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "remedy": ("remedy", "remedy", "Write fixes for a run's findings, for review; applies nothing."),
     "profile": ("profile", "profile", "List, show, check, explain, compare and learn profiles."),
     "probe": ("probe", "probe", "List, show and run probes."),
-    "inventory": ("inventory", "inventory", "Check, show and import inventories."),
+    "inventory": ("inventory", "inventory", "Check, show, import and trust inventories."),
     "report": ("report", "report", "Write the report of a run or an acceptance: HTML, PDF, JSON, JUnit, CSV."),
     "accept": ("accept", "accept", "Collect the runs of one sign-off: audit, rework, re-audit."),
     "waive": ("waive", "waive", "Waive a finding until a date, in a file."),

@@ -25,7 +25,7 @@ from rackcheck.views.terminal import Line
 
 @click.group()
 def inventory() -> None:
-    """Check, show and import inventories."""
+    """Check, show, import and trust inventories."""
 
 
 inventory.add_command(trust.command)

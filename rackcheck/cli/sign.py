@@ -104,7 +104,7 @@ def sign(bundle: str, key: Path, party: str, name: str | None, as_is: str) -> in
     \b
     rackcheck sign pod7 --key ~/.ssh/id_ed25519
     rackcheck sign pod7 --key ~/.ssh/id_ed25519 --name "Jo Doe"
-    rackcheck sign pod7 --key ~/.ssh/id_ed25519 --as-is "a cable follows, ticket T-1"
+    rackcheck sign pod7 --key ~/.ssh/id_ed25519 --as-is "cable follows, T-1"
     rackcheck sign ./pod7-customer --key site.pub --as customer
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     folder = located(bundle, current=True)

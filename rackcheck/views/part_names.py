@@ -36,17 +36,20 @@ class NamedPart:
     """A part that a finding is about; `missing` if the node lacks it, at least on one plane.
 
     `beside` are the serial numbers of the node's other parts of this kind. `earlier` is the serial number that the
-    missing part had in an earlier run of the node, and the run.
+    missing part had in an earlier run of the node, and the run. `on_bmc` is true if only the BMC lacks the part.
     """
 
     part: Part
     missing: bool = False
     beside: frozenset[str] = frozenset()
     earlier: tuple[str, str] = ("", "")
+    on_bmc: bool = False
 
     def __str__(self) -> str:
         if not self.missing:
             return str(self.part)
+        if self.on_bmc:
+            return f"{self.part} is not listed by the BMC"
         serial, run = self.earlier
         return f"{self.part} is missing" + (f"; its serial number was {serial} in run {run}" if serial else "")
 
@@ -102,7 +105,7 @@ class PartNames:
             assert index is not None
             if _is_short(rule, verdict):
                 short = True
-            elif parts := _surplus(index, rule) or _deviating(index, verdict):
+            elif parts := _surplus(index, rule) or _deviating(index, verdict) or _unlisted(index, verdict):
                 found[verdict.rule] = parts
         if short and len(self._short) < SHORT:
             self._short[judged.node] = judged, self._tree
@@ -146,7 +149,8 @@ class PartNames:
 def _names_item(evidence: Evidence) -> bool:
     """Whether a piece of evidence may be about a part: it is about an item or a count, or it names items."""
     names = "/" in evidence.item or "/" in evidence.observed or " of " in evidence.item or evidence.item in WORDS
-    return evidence.status in BAD and (names or ":" in evidence.expected)
+    names = names or ":" in evidence.expected or evidence.item in _derived_from()
+    return evidence.status in BAD and names
 
 
 def _is_short(rule: Rule, verdict: Verdict) -> bool:
@@ -211,6 +215,21 @@ def _deviating(index: PartIndex, verdict: Verdict) -> tuple[NamedPart, ...]:
     return _distinct(NamedPart(part) for part in found if part is not None)
 
 
+def _unlisted(index: PartIndex, verdict: Verdict) -> tuple[NamedPart, ...]:
+    """Return the parts that a collection lacks which another plane lists, if a join counted this collection."""
+    counted = {each for e in verdict.evidence if e.status in BAD for each in _derived_from().get(_pattern(e.item), ())}
+    found = []
+    for collection in sorted(counted & WORDS.keys()):
+        path = paths.parse(collection)
+        here = {str(path.item(key)) for key in index.tree.keys(collection)}
+        found += [_lone(part, path) for part in _alone(index, path, here)]
+    return _distinct(found)
+
+
+def _lone(part: Part, collection: Path) -> NamedPart:
+    return NamedPart(part, missing=True, on_bmc=_is_bmc(collection))
+
+
 def _subjects(evidence: Evidence) -> Iterator[str]:
     """Yield the paths in a piece of evidence: that of the fact, and those of items that its value lists."""
     yield evidence.item
@@ -242,7 +261,7 @@ def _missing(index: PartIndex, peer: PartIndex | None, rule: Rule) -> Iterator[N
             if part is not None:
                 named.append(NamedPart(_on(index, part), True, _serials(index, part)))
     if not named:
-        named += [NamedPart(part, missing=True) for part in _alone(index, look.collection, here)]
+        named += [_lone(part, look.collection) for part in _alone(index, look.collection, here)]
     yield from _distinct(named)
 
 

@@ -1,0 +1,122 @@
+"""`rackcheck init`: from an empty folder to the first audit, step by step, with the commands of each step shown."""
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from rackcheck.base.user_error import UserError
+from rackcheck.cli import options
+from rackcheck.inventory import NODES, importers, load, unfold
+from rackcheck.inventory.importers.taken import BMC_PASSWORD, Taken
+from rackcheck.inventory.reading import parse
+from rackcheck.session.output import note
+
+NONE = "none"
+"""The answer for nodes without a BMC."""
+
+STEPS: Mapping[str, tuple[str, ...]] = {
+    "Show the host keys and certificates of all nodes, and trust them after one yes?": ("inventory", "trust"),
+    "Check who answers, and what will be unknown?": ("doctor",),
+    "Read all nodes, and judge them?": ("audit",),
+}
+"""What follows the inventory, with the command of each step."""
+
+
+@click.command(epilog="Exit: 0 the inventory was written, 2 usage error; else that of the last step.")
+@click.option("--nodes", metavar="SET", help="Names of the nodes, such as dgx[01-08].")
+@click.option("--host", metavar="ADDRESS", help="Address of a node's SSH server; {node} is the node's name.")
+@click.option("--bmc", metavar="URL", help="URL of a node's BMC with {node}, or `none`.")
+@click.option("--user", metavar="NAME", help="User for SSH.")
+@click.option("--bmc-user", metavar="NAME", help="User of the BMCs.")
+@click.option(
+    "--bmc-password", metavar="REFERENCE", help="Where the BMCs' password is: env:NAME, file:PATH, prompt:TEXT."
+)
+@click.option("--rack", metavar="NAME", default="", help="Rack of the nodes.")
+@click.option(
+    "-o", "--output", default="inventory.yaml", show_default=True, metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False), help="File to write; an existing file is not overwritten.",
+)  # fmt: skip
+@options.collected(dict)
+def init(given: dict[str, str | Path | None]) -> int:
+    """Write an inventory from a few answers, and go on to the first audit.
+
+    Each step is a command that is shown before it runs, and runs after a yes. Without a terminal, options take the
+    place of the answers, and only the inventory is written.
+
+    \b
+    rackcheck init
+    rackcheck init --nodes 'dgx[01-08]' --bmc 'https://{node}-bmc'
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    output = given.pop("output")
+    assert isinstance(output, Path)
+    if output.exists():
+        raise UserError(f"{output} exists already: go on with rackcheck inventory trust -i {shlex.quote(str(output))}")
+    text = _text(_answers({name: str(value or "") for name, value in given.items()}))
+    parse(text, str(output), output.parent)
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UserError(f"cannot write {output}: {error.strerror}") from None
+    note(f"{output}: {len(load(output).nodes)} nodes")
+    return _steps(output)
+
+
+def _answers(given: Mapping[str, str]) -> Mapping[str, str]:
+    """Return all answers: those given as options, and on a terminal those to questions for the others."""
+    terminal = sys.stdin.isatty()
+
+    def ask(name: str, question: str, usual: str) -> str:
+        if given[name] or not terminal:
+            return given[name] or usual
+        needed = name == "nodes"
+        answer = click.prompt(question, default=None if needed else usual, show_default=bool(usual), err=True)
+        return str(answer).strip()
+
+    if not given["nodes"] and not terminal:
+        raise click.UsageError("without a terminal, name the nodes: --nodes SET")
+    found = {"nodes": ask("nodes", "Nodes, such as dgx[01-08]", "")}
+    found["host"] = ask("host", "Address of a node's SSH server ({node} is its name)", "{node}")
+    found["user"] = ask("user", "User for SSH (empty: as in your SSH configuration)", "")
+    found["bmc"] = ask("bmc", f"URL of a node's BMC, or {NONE}", "https://{node}-bmc" if terminal else NONE)
+    if found["bmc"] != NONE:
+        found["bmc_user"] = ask("bmc_user", "User of the BMCs", "audit")
+        where = "Where the BMCs' password is (never the password itself)"
+        found["bmc_password"] = ask("bmc_password", where, BMC_PASSWORD)
+    return {**found, "rack": given["rack"]}
+
+
+def _text(answers: Mapping[str, str]) -> str:
+    """Return the inventory; raises UserError for an invalid set of nodes."""
+    names = unfold(answers["nodes"])
+    if len(names) > NODES:
+        raise UserError(f"{len(names)} nodes; the maximum of an inventory is {NODES}")
+    words = {"host": answers["host"], "ssh.user": answers["user"], "rack": answers["rack"]}
+    if answers["bmc"] != NONE:
+        words |= {"bmc.url": answers["bmc"], "bmc.user": answers["bmc_user"], "bmc.password": answers["bmc_password"]}
+    nodes = {name: {key: text.replace("{node}", name) for key, text in words.items() if text} for name in names}
+    return importers.written(Taken(nodes, {}, ()), "the answers to rackcheck init")
+
+
+def _steps(output: Path) -> int:
+    """Offer the next commands one after the other on a terminal; else print the first of them."""
+    status = 0
+    for question, words in STEPS.items():
+        line = (*words, "-i", str(output))
+        shown = f"rackcheck {shlex.join(line)}"
+        if not sys.stdin.isatty() or not click.confirm(f"{question}\n$ {shown}", default=True, err=True):
+            note(f"Next: {shown}")
+            return status
+        status = _run(line)
+        if status == 2:
+            return status
+    return status
+
+
+def _run(words: Sequence[str]) -> int:
+    from rackcheck.cli import cli  # noqa: PLC0415  the group that this command belongs to
+
+    return int(cli.main(list(words), prog_name="rackcheck", standalone_mode=False) or 0)

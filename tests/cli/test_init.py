@@ -1,0 +1,86 @@
+"""From an empty folder to the first audit: answers become an inventory, and each further step is shown before it runs."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from command import rackcheck
+
+from rackcheck.inventory import load
+
+
+@pytest.fixture(autouse=True)
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "pod").mkdir()
+    monkeypatch.chdir(tmp_path / "pod")
+    return tmp_path / "pod"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_without_a_terminal_options_make_the_inventory_and_the_next_command_is_shown(empty: Path) -> None:
+    done = rackcheck(
+        "init", "--nodes", "dgx[01-08]", "--bmc", "https://{node}-bmc", "--user", "audit", "--bmc-user", "op",
+        "--bmc-password", "env:BMC", "--rack", "a01",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    assert "inventory.yaml: 8 nodes" in done.err
+    assert "Next: rackcheck inventory trust -i inventory.yaml" in done.err
+    nodes = load(empty / "inventory.yaml").nodes
+    assert list(nodes) == [f"dgx0{n}" for n in range(1, 9)]
+    node = nodes["dgx03"]
+    assert (node.host, node.ssh.user, node.rack) == ("dgx03", "audit", "a01")
+    assert node.bmc is not None
+    assert (node.bmc.url, node.bmc.user, node.bmc.password) == ("https://dgx03-bmc", "op", "env:BMC")
+
+
+def test_nodes_without_bmcs_need_no_more_than_their_names(empty: Path) -> None:
+    assert rackcheck("init", "--nodes", "n[1-3]").status == 0
+    nodes = load(empty / "inventory.yaml").nodes
+    assert [(node.host, node.bmc) for node in nodes.values()] == [("n1", None), ("n2", None), ("n3", None)]
+
+
+def test_without_a_terminal_and_names_it_is_one_clear_error(empty: Path) -> None:
+    done = rackcheck("init")
+    assert (done.status, "name the nodes: --nodes SET" in done.err) == (2, True)
+    assert list(empty.iterdir()) == []
+
+
+def test_an_inventory_is_never_overwritten(empty: Path) -> None:
+    (empty / "inventory.yaml").write_text("mine")
+    done = rackcheck("init", "--nodes", "n1")
+    assert (done.status, "inventory.yaml exists already" in done.err) == (2, True)
+    assert (empty / "inventory.yaml").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--nodes", "dgx[01"),
+        ("--nodes", "n1", "--bmc", "http://n1"),
+        ("--nodes", "n1", "--host", "root@{node}"),
+        ("--nodes", "n[1-999999]"),
+    ],
+)
+def test_an_invalid_answer_writes_nothing(empty: Path, words: tuple[str, ...]) -> None:
+    assert rackcheck("init", *words).status == 2
+    assert list(empty.iterdir()) == []
+
+
+def test_on_a_terminal_it_asks_and_shows_each_command_before_it_runs(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("dgx[1-2]\n\naudit\nnone\nn\n"))
+    done = rackcheck("init")
+    assert done.status == 0, done.err
+    assert "Nodes, such as dgx[01-08]" in done.err
+    assert "$ rackcheck inventory trust -i inventory.yaml" in done.err
+    assert "Next: rackcheck inventory trust -i inventory.yaml" in done.err
+    assert load(empty / "inventory.yaml").nodes["dgx2"].ssh.user == "audit"
+    assert not (empty / "inventory.known_hosts").exists()
