@@ -100,6 +100,7 @@ def _node(node: Node, rack: str | None) -> dict[str, object]:
     # A simulated rack has other addresses each time it is started.
     host, bmc = ("", "") if rack else (node.host, node.bmc.url if node.bmc else "")
     place = {"rack": node.rack, "u": node.u, "height": node.height, "slot": node.slot}
+    place |= {"pdu": node.pdu} if node.pdu else {}
     return {"name": node.name, "role": node.role, "host": host, "bmc": bmc, **place}
 
 

@@ -270,6 +270,7 @@ def head(audit: Prepared) -> dict[str, Any]:
                 "u": n.u,
                 "height": n.height,
                 "slot": n.slot,
+                **({"pdu": n.pdu} if n.pdu else {}),
             }
             for n in job.nodes
         ],

@@ -22,7 +22,7 @@ from rackcheck.views.locations import RACK
 from rackcheck.views.summary import Summary, summarize
 
 NodePlaces = Mapping[str, Mapping[str, str]]
-"""The position of each node: its rack, row, role, slot and lowest unit, as far as they are known."""
+"""The position of each node: its rack, row, role, slot, lowest unit and PDU, as far as they are known."""
 
 
 def read(subject: RunSubject) -> tuple[Summary, Census]:
@@ -49,6 +49,7 @@ def places(subject: RunSubject) -> NodePlaces:
     return {
         name: {
             "rack": p.rack, "row": rows.get(p.rack, ""), "role": p.role, "slot": p.slot, "u": str(p.u) if p.u else "",
+            "pdu": p.pdu,
         }
         for name, p in subject.places.items()
     }  # fmt: skip

@@ -127,6 +127,7 @@ def _node(doc: Mapping[str, Any]) -> Node:
         u=u,
         height=height,
         slot=stored_forms.word(doc, "slot", ""),
+        pdu=stored_forms.word(doc, "pdu", ""),
     )
 
 

@@ -99,7 +99,7 @@ def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
     job = stored_job(stored, waived=None if files is None else tuple(w for f in files for w in f.waivers))
     assert job.profile is not None
     places = {
-        n.name: NodeLocation(n.role, n.rack, n.u, n.height, n.slot, n.host, n.bmc.url if n.bmc else "")
+        n.name: NodeLocation(n.role, n.rack, n.u, n.height, n.slot, n.host, n.bmc.url if n.bmc else "", n.pdu)
         for n in stored_nodes(stored)
     }
     given = {param: stored_forms.word(stored.head["profile"]["set"], param) for param in stored.head["profile"]["set"]}
@@ -172,9 +172,10 @@ def _began(member: tuple[store.Stored, str]) -> tuple[str, str]:
 
 
 def _place(node: Mapping[str, object]) -> NodeLocation:
-    role, rack, slot, host, bmc = (str(node.get(key, "")) for key in ("role", "rack", "slot", "host", "bmc"))
+    words = ("role", "rack", "slot", "host", "bmc", "pdu")
+    role, rack, slot, host, bmc, pdu = (str(node.get(key, "")) for key in words)
     u, height = (value if isinstance(value := node.get(key), int) else low for key, low in (("u", 0), ("height", 1)))
-    return NodeLocation(role, rack, u, height, slot, host, bmc)
+    return NodeLocation(role, rack, u, height, slot, host, bmc, pdu)
 
 
 def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:

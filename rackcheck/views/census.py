@@ -19,7 +19,7 @@ from rackcheck.model.tree import Leaf, Tree
 KEPT = frozenset(Class) - VOLATILE
 """Classes of facts that are counted: all classes except measurements and counters."""
 
-PLACES = ("rack", "row", "role", "slot")
+PLACES = ("rack", "row", "role", "slot", "pdu")
 """The fields of a node's location by which nodes are counted."""
 
 LIKES = 4
@@ -129,7 +129,7 @@ class Census:
     ) -> None:
         """Count a node; if the node was counted before, its values on `planes` (default: all planes) are replaced.
 
-        `places` may contain the rack, row and slot of the node; an empty or missing entry means unknown.
+        `places` may contain the rack, row, slot and PDU of the node; an empty or missing entry means unknown.
         """
         self._listings.clear()
         number = self._number.get(node)
@@ -255,7 +255,7 @@ class Census:
         return Tree(leaves, silent)
 
     def places(self, place: str) -> Mapping[str, int]:
-        """Return the set of nodes in each rack, row, role or slot; `place` is the name of one of these four fields."""
+        """Return the set of nodes at each place of a kind; `place` is one of `PLACES`."""
         return {word: held for word, held in self._places[place].items() if held}
 
     def sets(self, path: str) -> Iterator[tuple[Reading, int]]:

@@ -15,7 +15,7 @@ from rackcheck.probe.group import is_group
 from rackcheck.run.event import Event, FactsRead, RunStarted
 from rackcheck.views.causes import Cause, causes
 from rackcheck.views.census import Census
-from rackcheck.views.hints import Hint, Hints
+from rackcheck.views.hints import Case, Hint, Hints
 from rackcheck.views.other_machines import deciding
 from rackcheck.views.part_findings import PartFinding, by_part
 from rackcheck.views.reasons import gathered
@@ -82,7 +82,7 @@ def _narrowed(about: Finding | Cause, left: tuple[str, ...]) -> Finding | Cause:
 def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mapping[str, str]]) -> Iterator[Event]:
     """Yield the events of a run unchanged, and add the facts of every node to the census.
 
-    `places` contains the rack, row, role and slot of nodes.
+    `places` contains the rack, row, role, slot and PDU of nodes.
     """
     planes: frozenset[Plane] | None = None
     for event in events:
@@ -106,6 +106,7 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     found = [f for f in deciding(summary.findings, frozenset(summary.others)) if not _is_aside(f)]
     common, single = causes(found, summary.silent)
     leads = by_part(single, summary.named)
+    hints.weigh(_case(lead.finding, census, judged) for lead in leads if lead.finding.status not in QUIET)
     fails = sum(lead.finding.status is Status.FAIL for lead in leads)
     rows = [_found(lead, hints, census, judged) for lead in leads]
     shared = [_shared(cause, rules, hints, census, judged) for cause in common]
@@ -151,15 +152,18 @@ def _found(lead: PartFinding, hints: Hints, census: Census, judged: Mapping[str,
     finding = lead.finding
     rule, hint = finding.rule, None
     if finding.status not in QUIET:
-        read = frozenset(str(fact.pattern) for fact in rule.facts())
-        names = frozenset(each.observed for each in finding.evidence)
-        unknown = finding.status is Status.UNKNOWN
-        hint = hints.of(census.bits(finding.nodes), judged.get(rule.id, 0), read, names, unknown=unknown)
+        hint = hints.of(*_case(finding, census, judged), unknown=finding.status is Status.UNKNOWN)
     want, got = _wanted(finding)
     return FindingGroup(
         0, finding.status, rule.id, rule.title, rule.severity.value, finding.nodes, want, got, hint, finding,
         lead if lead.parts else None,
     )  # fmt: skip
+
+
+def _case(finding: Finding, census: Census, judged: Mapping[str, int]) -> Case:
+    read = frozenset(str(fact.pattern) for fact in finding.rule.facts())
+    names = frozenset(each.observed for each in finding.evidence)
+    return census.bits(finding.nodes), judged.get(finding.rule.id, 0), read, names
 
 
 def _shared(

@@ -2,14 +2,18 @@
 
 A hint is not a proof, and is shown with the counts of nodes. An unknown fact is not a shared trait. A fact that many
 nodes do not report is not used for hints.
+
+If no trait fits the failing nodes, because other nodes fail as well, a trait is named whose nodes fail far more often
+than the others, and too often for chance (see `chance`).
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rackcheck.model.fact import clean
 from rackcheck.views.census import Census
+from rackcheck.views.chance import cut, tail
 from rackcheck.views.shared_traits import LONG, SHOWN, HintKind, Trait, gathered, pattern, traits
 
 LIKE = 0.9
@@ -17,6 +21,18 @@ LIKE = 0.9
 
 SILENT = 0.2
 """Maximum share of nodes with an unknown value; a fact that is unknown on more nodes is not used for hints."""
+
+LEAST = 3
+"""Minimum number of failing nodes with a trait that is named although other nodes fail, too."""
+
+LIFT = 3.0
+"""Minimum ratio of the share of failing nodes with such a trait to the share of failing nodes of all."""
+
+HALF = 0.5
+"""Minimum share of the nodes with such a trait that fail."""
+
+CAUSES = 3
+"""Maximum number of such traits that are named for one finding."""
 
 FEW = 2
 """Number of failing nodes above which a hint may say that the profile is wrong."""
@@ -51,6 +67,17 @@ class Hints:
             self._traits.setdefault((has, known), []).append((sort, path, value))
         self._among: dict[int, tuple[list[int], list[tuple[int, _Has]]]] = {}
         self._asked: dict[object, Hint | None] = {}
+        self._cut: float | None = None
+
+    def weigh(self, cases: Iterable["Case"]) -> None:
+        """Find out which associations are no chance, given all findings of a run; without it, each counts alone."""
+        chances: list[float] = []
+        tests = 0
+        for nodes, among, facts, seen in cases:
+            found = list(self._associations(nodes & among, among, facts, seen))
+            chances += [each.chance for each in found]
+            tests += len(self._index(among)[1])
+        self._cut = cut(chances, tests)
 
     def of(
         self, nodes: int, among: int, facts: frozenset[str] = frozenset(), seen: frozenset[str] = frozenset(),
@@ -84,9 +111,43 @@ class Hints:
         fits = sorted(self._fits(nodes, among, facts, seen), key=lambda fit: (-fit[0], fit[2][0].rank))
         alike = [(has, held) for share, has, held in fits if share == fits[0][0]]
         if not alike:
-            return None
+            return self._frequent(nodes, among, facts, seen)
         first = alike[0][1][0]
         return Hint(first.sort, first.words, self._sentence(nodes, among, alike), fits[0][0])
+
+    def _frequent(self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str]) -> Hint | None:
+        """Return a hint at traits whose nodes fail far more often than others; None if there is no such trait."""
+        found: list[_Association] = []
+        left, others = nodes, among
+        while len(found) < CAUSES:
+            some = list(self._associations(left, others, facts, seen))
+            limit = self._cut if self._cut is not None else cut((e.chance for e in some), len(self._index(among)[1]))
+            some = [each for each in some if each.chance <= limit]
+            if not some:
+                break
+            best = min(some, key=lambda each: (each.chance, each.held[0].rank))
+            found.append(best)
+            left, others = left & ~best.has, others & ~best.has
+        if not found:
+            return None
+        first = found[0].held[0]
+        share = found[0].both / found[0].size
+        return Hint(first.sort, first.words, "; ".join(each.sentence(nodes, among) for each in found), share)
+
+    def _associations(
+        self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str]
+    ) -> Iterator["_Association"]:
+        """Yield the traits whose nodes fail more often than others, each with the probability of this by chance."""
+        of, failing = among.bit_count(), nodes.bit_count()
+        if not LEAST <= failing < of:
+            return
+        for _, has in self._index(among)[1]:
+            both = (has[0] & nodes).bit_count()
+            size = (has[0] & among).bit_count()
+            if both >= LEAST and both >= HALF * size and both * of >= LIFT * failing * size:
+                held = gathered(t for t in self._traits[has] if pattern(t[1]) not in facts and t[2] not in seen)
+                if held:
+                    yield _Association(tail(both, size, failing, of), has[0], both, size, held)
 
     def _fits(
         self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str]
@@ -127,6 +188,30 @@ class Hints:
         rows = [_clause(nodes, among, has, held) for has, held in alike[:SHOWN]]
         more = f"; and {len(alike) - SHOWN:,} more such facts" if len(alike) > SHOWN else ""
         return "; ".join(rows) + more
+
+
+Case = tuple[int, int, frozenset[str], frozenset[str]]
+"""What `Hints.of` is asked about one finding: nodes, among, facts and seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Association:
+    """A trait of `size` nodes, of which `both` fail; `chance` is the probability of so many by chance."""
+
+    chance: float
+    has: int
+    both: int
+    size: int
+    held: list[Trait]
+
+    def sentence(self, nodes: int, among: int) -> str:
+        """Format `5 of 6 in rack r03 fail, and 20 of 1,018 others`."""
+        rest = among & ~self.has
+        also = (nodes & rest).bit_count()
+        rows = [each.phrase if not each.paths else f"with {each.phrase}" for each in self.held[:SHOWN]]
+        more = f", and {len(self.held) - SHOWN:,} more in common" if len(self.held) > SHOWN else ""
+        who = f"{self.both:,} of {self.size:,} {' and '.join(rows)}{more} fail"
+        return f"{who}, and {also:,} of {rest.bit_count():,} others"
 
 
 def _clause(nodes: int, among: int, has: _Has, held: list[Trait]) -> str:

@@ -26,6 +26,7 @@ class NodeLocation:
     slot: str = ""
     host: str = ""
     bmc: str = ""
+    pdu: str = ""
 
 
 @dataclass(frozen=True, slots=True)

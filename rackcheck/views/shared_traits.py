@@ -36,6 +36,7 @@ class HintKind(StrEnum):
     RACK = "rack"
     ROW = "row"
     SWITCH = "switch"
+    PDU = "pdu"
     ROLE = "role"
     SLOT = "slot"
     VERSION = "version"
@@ -48,6 +49,7 @@ _PLACED = {
     HintKind.RACK: "in rack",
     HintKind.ROW: "in row",
     HintKind.SWITCH: "cabled to switch",
+    HintKind.PDU: "supplied by PDU",
     HintKind.ROLE: "of role",
     HintKind.SLOT: "in slot",
 }
@@ -104,7 +106,7 @@ def pattern(path: str) -> str:
 
 
 def _places(census: Census) -> Iterator[Hit]:
-    for sort in (HintKind.RACK, HintKind.ROW, HintKind.ROLE, HintKind.SLOT):
+    for sort in (HintKind.RACK, HintKind.ROW, HintKind.PDU, HintKind.ROLE, HintKind.SLOT):
         held = census.places(sort.value)
         known = _either(held)
         for word, nodes in held.items():

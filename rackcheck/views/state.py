@@ -162,7 +162,7 @@ class Board:
         assert started is not None
         shape = self.racks.get(place.rack)
         row = shape.row if shape is not None else ""
-        where = {"rack": place.rack, "row": row, "slot": place.slot}
+        where = {"rack": place.rack, "row": row, "slot": place.slot, "pdu": place.pdu}
         planes = frozenset({*map(Plane, started.planes), Plane.DERIVED})
         self.census.take(node, place.role, tree, {k: v for k, v in where.items() if v}, planes)
         self.measured[node] = {**mode_readings(Mode.TEMPERATURE, tree), **mode_readings(Mode.POWER, tree)}
