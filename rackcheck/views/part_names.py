@@ -68,8 +68,9 @@ class PartNames:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._rules = {rule.id: rule for rule in rules}
         self._node, self._tree = "", Tree({})
-        self._named: dict[str, dict[str, tuple[NamedPart, ...]]] = {}
+        self._named: dict[str, Mapping[str, tuple[NamedPart, ...]]] = {}
         self._short: dict[str, tuple[Judged, Tree]] = {}
+        self._whole: dict[str, tuple[str, Mapping[str, tuple[NamedPart, ...]]]] = {}
         self._peers: dict[str, tuple[str, Tree]] = {}
 
     def watch(self, events: Iterable[Event]) -> Iterator[Event]:
@@ -90,15 +91,22 @@ class PartNames:
 
     def found(self) -> Named:
         """Return the parts of all findings so far, by node and rule; findings that are about no part are left out."""
+        found = dict(self._named)
         for node, (judged, tree) in self._short.items():
-            self._complete(node, judged, tree)
-        self._short.clear()
-        return {node: dict(rules) for node, rules in self._named.items() if rules}
+            name, peer = self._peers.get(judged.role, ("", None))
+            known = self._whole.get(node)
+            if known is None or known[0] != name:  # a node with all parts may be known by now, or another one
+                known = self._whole[node] = name, self._completed(judged, tree, peer)
+            found[node] = known[1]
+        return {node: dict(rules) for node, rules in found.items() if rules}
 
     def _judged(self, judged: Judged) -> None:
         bad = self._bad(judged)
         index = PartIndex(self._tree) if bad else None
-        self._named[judged.node] = found = {}
+        found: dict[str, tuple[NamedPart, ...]] = {}
+        self._named[judged.node] = found
+        self._short.pop(judged.node, None)
+        self._whole.pop(judged.node, None)
         short = False
         for verdict in bad:
             rule = self._rules[verdict.rule]
@@ -107,9 +115,11 @@ class PartNames:
                 short = True
             elif parts := _surplus(index, rule) or _deviating(index, verdict) or _unlisted(index, verdict):
                 found[verdict.rule] = parts
-        if short and len(self._short) < SHORT:
+        if short:
             self._short[judged.node] = judged, self._tree
-        elif not short:
+            if len(self._short) > SHORT:  # the same nodes for any order of replies
+                del self._short[max(self._short, key=natural)]
+        else:
             peer = self._peers.get(judged.role)
             if peer is None or natural(judged.node) < natural(peer[0]):
                 self._peers[judged.role] = judged.node, self._tree
@@ -124,12 +134,11 @@ class PartNames:
             if any(map(_names_item, v.evidence)) and not self._rules[v.rule].excuses(v.status, v.evidence)
         ]
 
-    def _complete(self, node: str, judged: Judged, tree: Tree) -> None:
-        """Name the missing parts of a node, now that all nodes of its role are known, and what follows from them."""
+    def _completed(self, judged: Judged, tree: Tree, other: Tree | None) -> Mapping[str, tuple[NamedPart, ...]]:
+        """Name the missing parts of a node, and what follows from them; `other` is a node that has all parts."""
         index = PartIndex(tree)
-        _, other = self._peers.get(judged.role, ("", None))
         peer = PartIndex(other) if other is not None else None
-        found = self._named[node]
+        found = dict(self._named[judged.node])
         bad = self._bad(judged)
         for verdict in bad:
             rule = self._rules[verdict.rule]
@@ -144,6 +153,7 @@ class PartNames:
             lacking = tuple(each for each in gone if _follows(verdict, self._rules[verdict.rule], each, found))
             if lacking:
                 found[verdict.rule] = lacking
+        return found
 
 
 def _names_item(evidence: Evidence) -> bool:
