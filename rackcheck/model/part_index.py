@@ -50,6 +50,12 @@ PCI = regex(r"(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])", 0)
 BRIDGE = "0x0604"
 """The first digits of the PCI class of a bridge between two PCI buses."""
 
+DEPTH = 32
+"""Maximum number of bridges above a PCI device that are followed."""
+
+FUNCTIONS = 4096
+"""Maximum number of PCI functions of a node among which the device below a bridge is searched."""
+
 _ORDER = {collection: place for place, collection in enumerate(WORDS)}
 _KINDS = {
     collection: tuple(
@@ -214,7 +220,7 @@ class PartIndex:
 
     def _below(self, item: str) -> set[str]:
         """Return the only device below a bridge; empty if the item is no bridge, or if there are several devices."""
-        if not self._is_bridge(item):
+        if not self._is_bridge(item) or len(tuple(self.tree.keys("pcie"))) > FUNCTIONS:
             return set()
         above = {key: self._reading(f"pcie/{paths.spell_key(key)}.upstream") for key in self.tree.keys("pcie")}
         ends = {
@@ -306,10 +312,10 @@ def _folded(text: str) -> str:
 
 
 def _chain(key: str, above: Mapping[str, Value | None]) -> Iterator[str]:
-    """Yield the bridges above a PCI device."""
+    """Yield the bridges above a PCI device; a node may return a circle."""
     seen = {key}
     at = above.get(key)
-    while isinstance(at, str) and at not in seen:
+    while isinstance(at, str) and at not in seen and len(seen) <= DEPTH:
         seen.add(at)
         yield at
         at = above.get(at)

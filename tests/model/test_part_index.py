@@ -9,7 +9,7 @@ from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Class, Plane, Unknown
 from rackcheck.model.fact import Reason as Why
-from rackcheck.model.part_index import IDENTITIES, WORDS, PartIndex, pci_address
+from rackcheck.model.part_index import DEPTH, IDENTITIES, WORDS, PartIndex, pci_address
 from rackcheck.model.tree import Leaf, Tree
 
 TEXT = Kind(Type.TEXT, "an identity", cls=Class.IDENTITY)
@@ -58,6 +58,30 @@ def tree(**facts: str) -> Tree:
         path = f"{collection.replace('_', '.')}/{key}.{word}"
         leaves[path] = Leaf(value, TEXT, Plane.OS, "here")
     return Tree(leaves)
+
+
+def chain(bridges: int, device: str = "0000:ff:00.0") -> Tree:
+    """A device below so many bridges, one below the other."""
+    names = [f"0000:{number >> 3:02x}:{number & 7:02x}.0" for number in range(bridges)]
+    leaves = {}
+    for above, name in zip(["", *names], [*names, device], strict=True):
+        leaves[f'pcie/"{name}".class'] = Leaf("0x020000" if name == device else "0x060400", TEXT, Plane.OS, "here")
+        leaves[f'pcie/"{name}".upstream'] = Leaf(above, TEXT, Plane.OS, "here")
+    return Tree(leaves)
+
+
+@pytest.mark.parametrize(("bridges", "items"), [(3, ("0000:ff:00.0",)), (DEPTH + 2, ("0000:00:00.0",))])
+def test_a_chain_of_bridges_is_followed_so_far_and_no_further(bridges: int, items: tuple[str, ...]) -> None:
+    part = PartIndex(chain(bridges)).part('pcie/"0000:00:00.0".link.width')
+    assert part is not None
+    assert part.items == tuple(f'pcie/"{name}"' for name in items)
+
+
+def test_bridges_that_are_above_each_other_are_parts_of_their_own() -> None:
+    leaves = dict(chain(2).leaves)
+    leaves['pcie/"0000:00:00.0".upstream'] = Leaf("0000:00:01.0", TEXT, Plane.OS, "here")
+    part = PartIndex(Tree(leaves)).part('pcie/"0000:00:00.0".link.width')
+    assert part is not None
 
 
 def test_the_same_serial_on_two_planes_is_one_part() -> None:
