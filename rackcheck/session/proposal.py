@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from rackcheck.base.user_error import UserError
@@ -78,7 +77,7 @@ def proposed(nodes: Sequence[Node], folders: Sequence[Path]) -> list[Proposal]:
 
 
 def _facts(job: Job) -> Iterator[FactsRead]:
-    yield from (event for event in audit(job, partial(ask_plane), threading.Event()) if isinstance(event, FactsRead))
+    yield from (event for event in audit(job, ask_plane, threading.Event()) if isinstance(event, FactsRead))
 
 
 def _profiles(folders: Sequence[Path]) -> Iterator[Profile]:

@@ -126,6 +126,15 @@ def _host(node: Node, wanted: frozenset[str] | None) -> Iterator[Seen]:
         revoked = "this key is revoked" if each.text in trusted.revoked else ""
         other = revoked or ("" if each.fingerprint in have else ", ".join(sorted(mine)))
         rows.append(_judged(node.name, Plane.OS, place, each, other, trusted=each.fingerprint in have, wanted=wanted))
+    if any(row.state is Trust.TRUSTED for row in rows):
+        rows = [row for row in rows if row.state is not Trust.NEW]  # one trusted key is enough to connect
+    elif have:
+        # A host whose trusted key is not presented may be another machine, also if it presents another kind of key.
+        known = ", ".join(sorted(have))
+        rows = [
+            replace(row, state=Trust.CHANGED, why=known) if row.state in {Trust.NEW, Trust.EXPECTED} else row
+            for row in rows
+        ]
     listed = sorted(each for each in wanted or () if each.startswith("SHA256:"))
     if listed and not {Trust.EXPECTED, Trust.TRUSTED} & {row.state for row in rows}:
         # A list may have one kind of host key of each node; if it has none of those presented, they are wrong.

@@ -3,7 +3,6 @@
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -35,10 +34,12 @@ def host_keys(target: Target, limits: ShellLimits) -> Iterator[Presented]:
     failed: Exception | None = None
     found = False
     for kind in KINDS:
-        sock = ssh.connected(target, limits)
-        with suppress(OSError):
-            sock.settimeout(limits.connect)
-        transport = paramiko.Transport(sock)
+        try:
+            sock = ssh.connected(target, limits)
+            transport = paramiko.Transport(sock)
+        except (OSError, paramiko.SSHException) as error:
+            failed = error
+            break
         transport.banner_timeout = limits.connect
         timer = threading.Timer(limits.deadline, transport.close)
         timer.daemon = True

@@ -110,6 +110,19 @@ def test_what_changed_is_never_replaced(pod: Path) -> None:
     assert (known.read_bytes(), pins.read_bytes()) == before
 
 
+def test_a_host_that_presents_another_kind_of_key_than_is_trusted_is_changed(
+    pod: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place,) = re.findall(r"^dgx1  os +(\S+)", rackcheck("inventory", "trust", "-i", pod).out, re.MULTILINE)
+    known = pod.parent / "pod.known_hosts"
+    known.write_text(f"{place} ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC7\n")
+    before = known.read_bytes()
+    assert seen(pod)["dgx1", "os"][0] == "changed"
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    assert rackcheck("inventory", "trust", "dgx1", "-i", pod).status == 1
+    assert known.read_bytes() == before
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
