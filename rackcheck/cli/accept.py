@@ -1,9 +1,8 @@
 """`rackcheck accept`: collects the runs of one sign-off, and shows the first result next to the last result."""
 
 import getpass
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -14,21 +13,25 @@ from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.tables import table
 from rackcheck.inventory import Node
-from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
+from rackcheck.model.profile import Phase
+from rackcheck.parse.burnin.plan import Tier
 from rackcheck.profile import library, reviewed
 from rackcheck.report.merge_runs import reworked
 from rackcheck.report.report_model import Rework
-from rackcheck.report.run_data import CollectedRun, canonical, machine_serial
+from rackcheck.report.run_data import CollectedRun, canonical
 from rackcheck.run import store
 from rackcheck.run.job import now
 from rackcheck.session import cli_choices, subject
+from rackcheck.session.adding_runs import added, require_open
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.registry_loading import known
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.acceptance import Acceptance
+from rackcheck.signoff.steps import LONGEST, AgreedSteps, ordered
 from rackcheck.signoff.waivers import File
 from rackcheck.views import machine, terminal
+from rackcheck.views.steps import Step, next_command
 from rackcheck.views.summary import exit_code, several, waiver_notes
 from rackcheck.views.terminal import Line
 
@@ -36,6 +39,24 @@ from rackcheck.views.terminal import Line
 def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of an acceptance."""
     return [CompletionItem(name) for name in acceptance.names() if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True, slots=True)
+class NewOptions:
+    """Arguments and options of `rackcheck accept new`."""
+
+    name: str
+    profile: str
+    file: Path | None
+    rack: str | None
+    values: tuple[str, ...]
+    folders: tuple[Path, ...]
+    waiver_files: tuple[Path, ...]
+    planes: str | None
+    supersedes: str | None
+    tiers: tuple[str, ...]
+    no_burn_in: str | None
+    no_counters: str | None
 
 
 @click.group()
@@ -57,43 +78,89 @@ def accept() -> None:
 @click.option(
     "--supersedes", metavar="NAME", shell_complete=complete, help="The acceptance that this new one replaces."
 )
-def new(
-    name: str, profile: str, file: Path | None, rack: str | None, values: tuple[str, ...], folders: tuple[Path, ...],
-    waiver_files: tuple[Path, ...], planes: str | None, supersedes: str | None,
-) -> int:  # fmt: skip
-    """Create an acceptance: the nodes of an inventory, and the profile that all its runs are judged by.
+@click.option(
+    "--burn-in", "tiers", metavar="TIER", multiple=True, type=click.Choice([tier.value for tier in Tier]),
+    help="The agreed burn-in: smoke, validate or soak (default: validate; may be repeated). A longer one counts, too.",
+)  # fmt: skip
+@click.option("--no-burn-in", metavar="REASON", help="Decline the burn-in; the document contains REASON.")
+@click.option(
+    "--no-counters", metavar="REASON",
+    help="Decline the comparison of counters before and after the burn-in; the document contains REASON.",
+)  # fmt: skip
+@options.collected(NewOptions)
+def new(given: NewOptions) -> int:
+    """Create an acceptance: its nodes, the profile that judges all its runs, and the steps that lead to a signature.
+
+    The steps are an audit, a burn-in, and an audit after the burn-in that compares the counters of errors. The verdict
+    is INCOMPLETE until every step is done on every node. A step is left out only with a reason.
 
     \b
     rackcheck accept new pod7 -p h100-dgx -i pod7.yaml --set driver=570.86.15
+    rackcheck accept new pod7 -p h100-dgx -i pod7.yaml --burn-in soak
+    rackcheck accept new pod7 -p h100-dgx -i pod7.yaml \\
+      --no-burn-in "no power budget before May, agreed with Example Ltd"
     rackcheck accept new pod7 -p h100-dgx --rack sim:dgx-h100          to try it
     rackcheck accept new pod7b -p h100-dgx -i pod7.yaml --supersedes pod7
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    given = cli_choices.pairs(values)
-    files = cli_choices.waiver_files(waiver_files, found=False)
-    old = acceptance.find(supersedes) if supersedes is not None else None
-    loaded = library.load(profile, known().catalogue, given, folders)
+    site = cli_choices.pairs(given.values)
+    steps = _steps(given)
+    files = cli_choices.waiver_files(given.waiver_files, found=False)
+    old = acceptance.find(given.supersedes) if given.supersedes is not None else None
+    loaded = library.load(given.profile, known().catalogue, site, given.folders)
     waiting = reviewed.unreviewed(loaded.files)
     if waiting:
         raise UserError(reviewed.review_notice(waiting))
-    nodes, origin = cli_choices.choose((), file, rack)
-    rows = [_node(node, rack) for node in nodes]
+    if steps.tiers and not any(rule.phase is Phase.BURN_IN for rule in loaded.own):
+        hint = "include: [burn-in] adds them, or --no-burn-in REASON declines the burn-in"
+        raise UserError(f"{loaded.name} has no rules for the results of a burn-in; {hint}")
+    nodes, origin = cli_choices.choose((), given.file, given.rack)
+    rows = [_node(node, given.rack) for node in nodes]
     head = {
         "time": now(), "by": getpass.getuser(), "version": __version__, "law": loaded.law,
-        "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": given,
+        "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": site,
                     "machines": loaded.machines},
         "inventory": {"origin": origin, "digest": _digest(rows)},
-        "planes": sorted(plane.value for plane in cli_choices.planes(planes)), "nodes": rows,
+        "planes": sorted(plane.value for plane in cli_choices.planes(given.planes)), "nodes": rows,
+        "steps": steps.document(),
     }  # fmt: skip
-    made = acceptance.create(name, head, loaded.files)
+    made = acceptance.create(given.name, head, loaded.files)
     if files:
         _waive(made, files)
     if old is not None:
-        acceptance.append(old.folder, {"event": "superseded", "time": now(), "by": name})
+        acceptance.append(old.folder, {"event": "superseded", "time": now(), "by": given.name})
     rules = several(len(loaded.own), "rule")
-    click.echo(f"acceptance {name}: {several(len(nodes), 'node')}, {loaded.name} {loaded.version}, {rules}")
-    where = f"--rack {rack}" if rack else f"-i {file}" if file else ""
-    note(f"Next: rackcheck audit --accept {name} {where}".rstrip())
+    click.echo(f"acceptance {given.name}: {several(len(nodes), 'node')}, {loaded.name} {loaded.version}, {rules}")
+    click.echo(f"steps: {_agreed(steps)}")
+    where = f"--rack {given.rack}" if given.rack else f"-i {given.file}" if given.file else ""
+    note(f"Next: rackcheck audit --accept {given.name} {where}".rstrip())
     return 0
+
+
+def _steps(given: NewOptions) -> AgreedSteps:
+    """Return the steps to agree on; raises a usage error if the options contradict each other."""
+    no_burn_in, no_counters = _reason("no-burn-in", given.no_burn_in), _reason("no-counters", given.no_counters)
+    if no_burn_in:
+        if given.tiers or no_counters:
+            raise click.UsageError("--no-burn-in cannot be combined with --burn-in or --no-counters")
+        return AgreedSteps(no_burn_in=no_burn_in)
+    return AgreedSteps(ordered(map(Tier, given.tiers or (Tier.VALIDATE,))), no_counters=no_counters)
+
+
+def _reason(option: str, words: str | None) -> str:
+    """Return the reason why a step is declined; empty if the option was not given."""
+    if words is None:
+        return ""
+    cli_choices.one_line(option, words)
+    if not words.strip() or len(words) > LONGEST:
+        raise click.UsageError(f"--{option}: give a reason of 1 to {LONGEST} characters; the document contains it")
+    return words.strip()
+
+
+def _agreed(steps: AgreedSteps) -> str:
+    """Format agreed steps: `audit, burn-in validate, counters after the burn-in`."""
+    burn_in = [f"burn-in {tier}" for tier in steps.tiers] or [f"burn-in declined ({steps.no_burn_in})"]
+    after = [f"counters declined ({steps.no_counters})"] if steps.no_counters else ["counters after the burn-in"]
+    return ", ".join(["audit", *burn_in, *(after if steps.tiers else ())])
 
 
 def _node(node: Node, rack: str | None) -> dict[str, object]:
@@ -137,7 +204,7 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
     if not runs and not waiver_files:
         raise click.UsageError("nothing to add: give RUN, or --waivers FILE")
     found = acceptance.find(name)
-    _open(found)
+    require_open(found)
     files = cli_choices.waiver_files(waiver_files, found=False)
     stored = [store.find(run) for run in runs]
     for run in stored:
@@ -157,90 +224,10 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
     return 0
 
 
-def _open(found: Acceptance) -> None:
-    if found.state == "superseded":
-        raise UserError(f"acceptance {found.name} is superseded by {found.superseded}: nothing can be added to it")
-
-
-def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text: str = "") -> None:
-    """Add a run to an acceptance; `text` is its note, `kind` is by default "audit" for the first run, else "re-audit".
-
-    Raises UserError if the run has other nodes, roles, profile or machines than the acceptance, is dated in the
-    future or was added before, or if the acceptance is superseded.
-    """
-    _open(found)
-    nodes, began = subject.held(stored), stored.started()
-    if any(member.run == began.run for member in found.runs):
-        stated = f"; to describe a rework: rackcheck accept add {found.name} {began.run} --kind rework --note TEXT"
-        raise UserError(f"run {began.run} is part of acceptance {found.name} already{stated}")
-    _require_scope(found, stored)
-    roles = {str(node["name"]): str(node["role"]) for node in found.nodes}
-    strangers = [node for node in began.nodes if node not in roles]
-    if strangers:
-        raise UserError(f"run {began.run} has nodes that are not in {found.name}'s inventory: {fold(strangers)}")
-    others = [node.name for node in nodes if roles[node.name] != node.role]
-    if others:
-        raise UserError(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
-    if began.time > (latest := _later(now())):
-        raise UserError(
-            f"run {began.run} began at {clean(began.time, 40)}, in the future; the latest start allowed is {latest}"
-        )
-    run = subject.judged_by(found, stored)  # before it is added: an added run cannot be removed
-    machines = {node: serial for node in began.nodes if (serial := machine_serial(run.trees[node]))}
-    if kind != "rework":
-        _same_machines(found, began.run, machines)
-    newer = [member.run for member in found.runs if acceptance.run_of(member).started().time > began.time]
-    if newer:
-        note(f"rackcheck: run {began.run} is older than {newer[-1]}; the readings of the newer run are still used")
-    if stored.done() is None:
-        note(f"rackcheck: run {began.run} was cut off: facts that it did not read are unknown")
-    event = {
-        "event": "run added", "time": now(), "by": getpass.getuser(), "run": began.run,
-        "folder": str(stored.folder.resolve()), "digest": acceptance.digest_of(stored),
-        "kind": kind or ("re-audit" if found.runs else "audit"), "note": text, "machines": machines,
-    }  # fmt: skip
-    acceptance.append(found.folder, event)
-
-
-SKEW = timedelta(minutes=5)
-"""Maximum time by which the start of a run may be later than the local clock."""
-
-
-def _later(time: str) -> str:
-    return (datetime.fromisoformat(time) + SKEW).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _require_scope(found: Acceptance, stored: store.Stored) -> None:
-    """Raise UserError if a run was made with a profile that is not the acceptance's profile and does not extend it.
-
-    Such a run may lack facts that the rules of the acceptance need, so its nodes would become unknown.
-    """
-    own = stored.head.get("profile")
-    lineage = own.get("lineage") if isinstance(own, dict) else None
-    names = [str(step).partition("@")[0] for step in lineage] if isinstance(lineage, list) else []
-    wanted = found.head["profile"]["name"]
-    if wanted not in names:
-        made_by = clean(names[-1], 60) if names else "another profile"
-        text = f"run {stored.started().run} was made with {made_by} and read only the facts of that profile"
-        raise UserError(
-            f"{text}; acceptance {found.name} needs runs of {wanted}: rackcheck audit --accept {found.name}"
-        )
-
-
-def _same_machines(found: Acceptance, run: str, machines: Mapping[str, str]) -> None:
-    """Raise UserError if a node of a run has another system serial number than in earlier runs of the acceptance."""
-    others = [node for node, serial in machines.items() if found.machines.get(node, serial) != serial]
-    if others:
-        was, now_ = clean(found.machines[others[0]], 80), clean(machines[others[0]], 80)
-        text = f"run {run} has read other machines than before: {fold(others)} ({others[0]}: serial {was}, now {now_})"
-        raise UserError(
-            f"{text}; if they were replaced: rackcheck accept add {found.name} {run} --kind rework --note TEXT"
-        )
-
-
 def _short(found: subject.RunSubject) -> None:
     readings = list(found.evaluate())
-    summary = subject.summary(found, readings)
+    settled = subject.settled_of(found, readings)
+    summary = subject.summary(found, readings, settled)
     first, last = readings[0].done.outcome.value, summary.done.outcome.value
     then = f"first {first}, now {last}" if len(readings) > 1 else last
     click.echo(f"acceptance {found.name} ({found.state}): {several(len(readings), 'run')}, {then}")
@@ -248,6 +235,8 @@ def _short(found: subject.RunSubject) -> None:
         print_lines(terminal.why(summary, width()))
     for text in waiver_notes(summary.waivers):
         note(text)
+    if command := next_command(settled.steps, found.name):
+        note(f"Next: {command}")
 
 
 @accept.command("show")
@@ -270,19 +259,24 @@ def show(name: str | None, every: bool, as_json: bool) -> int:
         return 3
     about = subject.find(name)
     readings = list(about.evaluate())
-    summary = subject.summary(about, readings)
+    settled = subject.settled_of(about, readings)
+    summary = subject.summary(about, readings, settled)
     log = list(reworked(readings, about.profile.rules))
     if as_json:
         doc = machine.document(summary) | {
             "acceptance": name, "state": found.state, "superseded": found.superseded,
             "runs": [asdict(member) for member in found.runs],
+            "steps": [_step_document(step) for step in settled.steps],
             "rework": [asdict(one) for one in log], "signed": [dict(one) for one in found.signed],
         }  # fmt: skip
         click.echo(machine.text(doc))
     else:
         print_lines(_lines(found, readings))
+        print_lines(_step_lines(settled.steps))
         print_lines(_log(log))
         print_lines(terminal.lines(summary, width=width(), plain=is_plain(), every=every))
+        if command := next_command(settled.steps, name):
+            note(f"Next: {command}")
     return exit_code(summary, strict=False)
 
 
@@ -312,6 +306,17 @@ def _lines(found: Acceptance, readings: list[CollectedRun]) -> list[Line]:
         later = "" if found.state != "draft" else "; runs or waivers were added since"
         lines.append(Line(((message + later, ""),)))
     return [*lines, Line()]
+
+
+def _step_document(step: Step) -> dict[str, object]:
+    return {"step": step.name, "state": step.state, "details": list(step.details())}
+
+
+def _step_lines(steps: Sequence[Step]) -> list[Line]:
+    if not steps:
+        return []
+    rows = [(step.name, step.state, "; ".join(step.details())) for step in steps]
+    return [*table(("step", "state", ""), rows, width=width(), styles=("bold", "bold", "")), Line()]
 
 
 LOGGED = 24

@@ -10,12 +10,10 @@ from pathlib import Path
 import click
 
 from rackcheck import __version__
-from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.interrupt import stopped_by_ctrl_c
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import Plane
-from rackcheck.model.fold import fold
 from rackcheck.model.profile import LAW
 from rackcheck.profile import library
 from rackcheck.run import store
@@ -25,10 +23,10 @@ from rackcheck.run.event import Event
 from rackcheck.session import captures, cli_choices
 from rackcheck.session.audit_setup import Request, left_of, noting, prepare
 from rackcheck.session.earlier_parts import with_earlier
+from rackcheck.session.joined_acceptance import JoinedAcceptance, add, chosen, joining, not_added
 from rackcheck.session.output import Watch, is_plain, note, print_lines, progress, width
 from rackcheck.session.stored import stored_job
-from rackcheck.signoff import acceptance, waivers
-from rackcheck.signoff.acceptance import Acceptance
+from rackcheck.signoff import waivers
 from rackcheck.signoff.waivers import File
 from rackcheck.views import machine, terminal
 from rackcheck.views.locations import names_text
@@ -116,16 +114,13 @@ def audit(given: AuditOptions) -> int:
     planes = cli_choices.planes(given.planes)
     if given.run is not None:
         return _stored(given, given.run, planes)
-    joined = acceptance.find(given.accept) if given.accept is not None else None
+    joined = joining(given.accept, given.profile, given.values, given.waiver_files)
     if joined is not None:
-        profile, values = _agreed(joined, given.profile, given.values)
-        given = replace(given, profile=profile, values=values)
+        given = replace(given, profile=joined.profile, values=joined.values)
     if given.profile is None:
         given = replace(given, profile=_proposed(given))
-    if joined is not None and given.waiver_files:
-        raise click.UsageError(f"an acceptance has its own waivers: rackcheck accept add {given.accept} --waivers FILE")
     assert given.profile is not None
-    files = joined.files() if joined is not None else cli_choices.waiver_files(given.waiver_files, found=True)
+    files = joined.files if joined is not None else cli_choices.waiver_files(given.waiver_files, found=True)
     fragment = library.seems_fragment(library.find(given.profile, given.folders))
     if given.fragment and not fragment:
         raise click.UsageError(f"--fragment: {given.profile} is not a fragment")
@@ -172,19 +167,10 @@ def _proposed(given: AuditOptions) -> str:
     )
 
 
-def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the profile and the site values of an acceptance, which apply to all its runs."""
-    if joined.state == "superseded":
-        raise UserError(f"acceptance {joined.name} is superseded by {joined.superseded}")
-    if profile is not None or values:
-        raise click.UsageError(f"acceptance {joined.name} has its own profile and site values: omit -p and --set")
-    return str(joined.profile), tuple(f"{name}={value}" for name, value in joined.head["profile"]["set"].items())
-
-
-def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> int:
+def _fresh(given: AuditOptions, request: Request, joined: JoinedAcceptance | None) -> int:
     """Read nodes, judge them, store the run and show it."""
     quiet = given.quiet
-    ready = prepare(lambda: _chosen(given, joined), request)
+    ready = prepare(lambda: chosen(joined, given.targets, given.file, given.rack), request)
     job, profile = ready.job, ready.profile
     if not quiet:
         rules = len(profile.own)
@@ -199,29 +185,15 @@ def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> 
         summary = summarize(_watched(ready.run(stop, noting(lost)), watch), profile, job.waivers)
     show(summary, every=given.every, as_json=given.as_json)
     if lost:
-        note(left_of(ready.folder) + (f"; not added to acceptance {joined.name}" if joined is not None else ""))
+        note(left_of(ready.folder) + not_added(joined))
         return unless_lost(exit_code(summary, strict=given.strict), lost=True)
-    if joined is not None:
-        from rackcheck.cli.accept import added  # noqa: PLC0415  imports the reports
-
-        added(joined, store.find(str(ready.folder)))
-        note(f"added to acceptance {joined.name}: rackcheck accept show {joined.name}")
+    add(joined, ready)
     if not quiet:
         note(f"Run:  {ready.folder}")
         name = str(ready.folder) if given.output else job.id
         for number, line in enumerate(_next(summary, [node.name for node in job.nodes])):
             note(f"{'      ' if number else 'Next: '}rackcheck {line} {shlex.quote(name)}")
     return exit_code(summary, strict=given.strict)
-
-
-def _chosen(given: AuditOptions, joined: Acceptance | None) -> cli_choices.Chosen:
-    """Resolve the nodes to read; raises UserError if a node is not in the inventory of the acceptance."""
-    chosen = cli_choices.chosen(given.targets, given.file, given.rack)
-    if joined is not None:
-        strangers = {node.name for node in chosen.nodes} - {node["name"] for node in joined.nodes}
-        if strangers:
-            raise UserError(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
-    return chosen
 
 
 def _next(summary: Summary, nodes: Sequence[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -23,6 +23,7 @@ from rackcheck.run.event import Event, Judged, RunDone, RunStarted
 from rackcheck.run.job import Job
 from rackcheck.session import cli_choices
 from rackcheck.session.audit_setup import Drive, Prepared, Request, left_of, noting, prepare
+from rackcheck.session.joined_acceptance import JoinedAcceptance, add, chosen, joining, not_added
 from rackcheck.session.output import Watch, note
 from rackcheck.session.registry_loading import known
 from rackcheck.views.summary import exit_code, summarize, unless_lost
@@ -36,13 +37,14 @@ class BurninOptions:
     """Arguments and options of `rackcheck burnin`."""
 
     targets: tuple[str, ...]
-    tier: str
+    tier: str | None
     profile: str | None
     file: Path | None
     rack: str | None
     values: tuple[str, ...]
     folders: tuple[Path, ...]
     waiver_files: tuple[Path, ...]
+    accept: str | None
     seed: int | None
     no_gpu: bool
     tools: tuple[str, ...]
@@ -64,8 +66,9 @@ class BurninOptions:
 )
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option(
-    "--tier", type=click.Choice([tier.value for tier in Tier]), default=Tier.SMOKE.value, show_default=True,
-    help="Duration: smoke 15 seconds, validate one minute, soak ten minutes.",
+    "--tier", type=click.Choice([tier.value for tier in Tier]),
+    help="Duration: smoke 15 seconds, validate one minute, soak ten minutes (default: smoke; with --accept, the tier "
+    "of the acceptance).",
 )  # fmt: skip
 @options.profile_option()
 @options.inventory_option
@@ -73,6 +76,7 @@ class BurninOptions:
 @options.set_option
 @options.profile_path_option
 @options.waivers_option
+@options.accept_option
 @click.option("--seed", type=click.IntRange(1, 2**31 - 1), help="Seed of another run, to repeat its work.")
 @click.option("--no-gpu", is_flag=True, help="Do not use GPUs.")
 @click.option(
@@ -108,6 +112,7 @@ def burnin(given: BurninOptions) -> int:
     rackcheck burnin                                 this machine, 15 s
     rackcheck burnin 'dgx[01-08]' -i pod7.yaml --tier validate
     rackcheck burnin -i pod7.yaml -p h100-dgx        also by a profile's rules
+    rackcheck burnin -i pod7.yaml --accept pod7      as agreed for a sign-off
     rackcheck burnin -i pod7.yaml --power-budget 60  at most 60 kW; others wait
     rackcheck burnin -i pod7.yaml --yes              no confirmation, for scripts
     rackcheck burnin --rack sim:dgx-h100             a simulated rack
@@ -115,12 +120,16 @@ def burnin(given: BurninOptions) -> int:
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if given.screens and given.as_json:
         raise click.UsageError("--screens and --json cannot be combined")
-    waived = cli_choices.waiver_files(given.waiver_files, found=True)
+    joined = joining(given.accept, given.profile, given.values, given.waiver_files)
+    if joined is not None:
+        given = replace(given, profile=joined.profile, values=joined.values, tier=given.tier or joined.tier)
+    waived = joined.files if joined is not None else cli_choices.waiver_files(given.waiver_files, found=True)
+    tier = Tier(given.tier or Tier.SMOKE)
     request = Request(
         given.profile or PROFILE, frozenset({Plane.BURNIN}), given.values, given.folders, waived, given.output,
         phases=frozenset({Phase.BURN_IN}),
     )  # fmt: skip
-    ready = prepare(lambda: cli_choices.chosen(given.targets, given.file, given.rack), request)
+    ready = prepare(lambda: chosen(joined, given.targets, given.file, given.rack), request)
     job = ready.job
     if len(job.nodes) > fleet.MOST:
         raise UserError(f"{len(job.nodes)} nodes selected; the maximum for one burn-in is {fleet.MOST}")
@@ -129,12 +138,12 @@ def burnin(given: BurninOptions) -> int:
     load = power.agreed(found, bound, real=given.rack is None, yes=given.yes)
     looks = bmc_watch.looking(known())
     what = Burnin(
-        Tier(given.tier), given.seed or fleet.new_seed(), given.tools, not given.no_gpu, given.scratch, bound,
+        tier, given.seed or fleet.new_seed(), given.tools, not given.no_gpu, given.scratch, bound,
         lambda node, over: bmc_watch.look(looks, job, node, over),
     )  # fmt: skip
     if not given.quiet:
         by = f"profile {ready.profile.name}, seed {what.seed}"
-        note(f"rackcheck {__version__}: {job.targets}, burn-in {given.tier}, {by}")
+        note(f"rackcheck {__version__}: {job.targets}, burn-in {tier}, {by}")
         if len(found.loads) > 1:
             note(f"Power: {load}")
     stop = threading.Event()
@@ -143,21 +152,24 @@ def burnin(given: BurninOptions) -> int:
         return fleet.burn(job, what, stop)
 
     if given.screens:
-        return _looked_at(ready, driven, quiet=given.quiet, strict=given.strict)
+        return _looked_at(ready, driven, joined, quiet=given.quiet, strict=given.strict)
     lost = list[str]()
     with stopped_by_ctrl_c(stop), watching(what.tier, len(job.nodes), quiet=given.quiet) as watch:
         summary = summarize(_watched(ready.run(stop, noting(lost), driven), watch), ready.profile, job.waivers)
     show(summary, every=given.every, as_json=given.as_json)
     if lost:
-        note(left_of(ready.folder))
-    elif not given.quiet:
+        note(left_of(ready.folder) + not_added(joined))
+    else:
+        add(joined, ready)
+    if not lost and not given.quiet:
         name = str(ready.folder) if given.output else job.id
         note(f"Run:  {ready.folder}")
-        note(f"Next: rackcheck facts {job.nodes[0].name} --from {name} burnin")
+        if joined is None:
+            note(f"Next: rackcheck facts {job.nodes[0].name} --from {name} burnin")
     return unless_lost(exit_code(summary, strict=given.strict), lost=bool(lost))
 
 
-def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool, strict: bool) -> int:
+def _looked_at(ready: Prepared, driven: Drive, joined: JoinedAcceptance | None, *, quiet: bool, strict: bool) -> int:
     """Put nodes under load and show the TUI, which ends the load on quitting; returns the exit code."""
     from rackcheck.cli.tui import screens  # noqa: PLC0415
     from rackcheck.session.run_session import RunSession  # noqa: PLC0415  needed only for the TUI
@@ -175,8 +187,10 @@ def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool, strict: bool) -> 
     for trouble in desk.troubles:
         note(trouble)
     if desk.troubles:
-        note(left_of(ready.folder))
-    elif not quiet:
+        note(left_of(ready.folder) + not_added(joined))
+    elif any(isinstance(event, RunDone) for event in rows):
+        add(joined, ready)
+    if not desk.troubles and not quiet:
         note(f"Run:  {ready.folder}")
     if not any(isinstance(event, RunDone) for event in rows):
         return 130

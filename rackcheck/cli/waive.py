@@ -1,7 +1,6 @@
 """`rackcheck waive`: waive a finding, in a file that is kept under version control."""
 
 import difflib
-import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,14 +12,13 @@ from rackcheck.cli import options
 from rackcheck.evaluate.verdict import Status, Verdict
 from rackcheck.evaluate.waiver import Pin, Waiver, last_day, pinned
 from rackcheck.inventory.nodeset import unfold
-from rackcheck.model.fact import clean, visible
+from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
-from rackcheck.model.profile import Profile, Rule
+from rackcheck.model.profile import Rule
 from rackcheck.model.text import natural
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.report.merge_runs import settle
 from rackcheck.report.run_data import CollectedRun
-from rackcheck.session import subject
+from rackcheck.session import cli_choices, subject
 from rackcheck.session.output import note
 from rackcheck.signoff import waivers
 
@@ -80,14 +78,14 @@ def waive(given: WaiveOptions) -> int:
     rule, file = given.rule, given.file
     _in_time(given.until)
     for option, words in (("by", given.by), ("ticket", given.ticket), ("reason", given.reason)):
-        _one_line(option, words)
+        cli_choices.one_line(option, words)
     found = subject.find(given.run)
     readings = list(found.evaluate())
     by_id = {r.id: r for r in found.profile.rules}
     if rule not in by_id:
         near = did_you_mean(rule, list(by_id)) or f"; rackcheck profile show {found.profile.name} lists them"
         raise UserError(f"profile {found.profile.name} has no rule {rule}{near}")
-    judged = _verdicts(readings, found.profile, rule)
+    judged = _verdicts(found, readings, rule)
     answers = (given.until, given.by, given.ticket, given.reason)
     made = _grouped(by_id[rule], _chosen(given.nodes, judged, rule), judged, given.items, answers)
     before = waivers.load(file).text if file.exists() else _new(file)
@@ -115,14 +113,6 @@ def _new(file: Path) -> str:
     return ""
 
 
-def _one_line(option: str, words: str) -> None:
-    """Reject a text with characters that a document cannot print, such as line breaks or invalid bytes."""
-    wrong = next((c for c in words if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}), None)
-    if wrong is not None:
-        what = "a line break" if wrong in "\n\r\v\f\x85\u2028\u2029" else f"the control character {visible(wrong)}"
-        raise UserError(f"--{option} '{clean(words, 40)}' contains {what}; use one line of plain text")
-
-
 def _in_time(until: str) -> None:
     today = datetime.now(UTC).date().isoformat()
     try:
@@ -137,8 +127,8 @@ def _in_time(until: str) -> None:
         raise UserError(f"--until {until} is more than a year ahead; the latest date is {last_day(today)}")
 
 
-def _verdicts(readings: list[CollectedRun], profile: Profile, rule: str) -> dict[str, Verdict]:
-    settled = settle(readings, profile)
+def _verdicts(found: subject.RunSubject, readings: list[CollectedRun], rule: str) -> dict[str, Verdict]:
+    settled = subject.settled_of(found, readings)
     return {node.node: v for node in settled.everyone for v in node.verdicts if v.rule == rule}
 
 

@@ -111,6 +111,15 @@ def chosen_items(look: RuleSelection, tree: Tree) -> tuple[Path, ...]:
     return _choose(look, tree).sure
 
 
+def doubtful_items(look: RuleSelection, tree: Tree) -> tuple[Path, ...]:
+    """Return the items of which it is not known whether a rule selects them."""
+    where = look.where
+    if where is None:
+        return ()
+    items = tree.select(look.collection, look.plane).items
+    return tuple(item for item in items if judge_leaf(where, item, tree).status is Status.UNKNOWN)
+
+
 def _what(look: RuleSelection) -> str:
     if look.where is None:
         return str(look.collection)

@@ -22,6 +22,7 @@ from rackcheck.model.regex import regex
 from rackcheck.report.burn_words import again
 from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow
 from rackcheck.views.locations import names_text, sorts
+from rackcheck.views.steps import Step, rise_text
 
 OWN = ("model", "part_number", "serial")
 """Identity facts that are columns of `inventory.csv`; if one was not read, `Hardware.other` contains the reason."""
@@ -71,6 +72,10 @@ def files(dossier: Dossier) -> Mapping[str, str]:
             ("class", "rule", "what", "nodes", "where", "owner", "until"),
             ((p.cls, p.rule, p.what, len(p.nodes), names_text(p.nodes), p.owner, p.until) for p in dossier.punch),
         ),
+        "steps.csv": table(
+            ("step", "state", "what", "nodes", "where"),
+            (row for step in dossier.steps for row in _step(step)),
+        ),
         "rework.csv": table(
             ("rule", "fact", "nodes", "where", "run", "time", "was"),
             (
@@ -90,6 +95,13 @@ def files(dossier: Dossier) -> Mapping[str, str]:
         "burn-in.csv": _burn_in(dossier),
         "burn-in-faults.csv": _burn_in_faults(dossier),
     }  # fmt: skip
+
+
+def _step(step: Step) -> Iterator[CsvRow]:
+    """Yield the rows of one step: what is left to do, and the counters that rose; one row if there is neither."""
+    rows = [(why, nodes) for why, nodes in step.left] + [(rise_text(rise), rise.nodes) for rise in step.rises]
+    for what, nodes in rows or [(step.declined, ())]:
+        yield step.name, step.state, what, len(nodes), names_text(nodes)
 
 
 def _inventory(dossier: Dossier) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from rackcheck.evaluate.verdict import Evidence, Outcome, Status, worst
+from rackcheck.evaluate.verdict import Evidence, Outcome, Status
 from rackcheck.evaluate.waiver import Standing, Waiver, WaiverState, standings
 from rackcheck.model.fact import Class, Plane
 from rackcheck.model.profile import Profile
@@ -38,6 +38,7 @@ from rackcheck.report.rule_text import wants
 from rackcheck.report.run_data import CollectedRun, Print, canonical, fact_text, machine_serial, merged
 from rackcheck.run.event import Judged
 from rackcheck.signoff.bom import Bom as Ordered
+from rackcheck.signoff.steps import NO_STEPS, AgreedSteps
 from rackcheck.views.locations import RACK, NodeLocation
 from rackcheck.views.part_findings import PartFinding, by_part
 from rackcheck.views.part_names import NamedPart
@@ -72,6 +73,7 @@ class ReportJob:
     brand: Brand = field(default_factory=Brand)
     version: str = ""
     fragments: tuple[Profile, ...] = ()
+    steps: AgreedSteps = NO_STEPS
 
 
 def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
@@ -80,7 +82,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
     seats = tuple(Seat(name, place.role, place.rack) for name, place in order.places.items()) if order.planes else ()
-    settled = settle(readings, profile, order.planes, seats)
+    settled = settle(readings, profile, order.planes, seats, order.steps)
     day = max(run.started.time for run in readings)[:10]
     judged = settled.judged
     unread = tuple(node for node in order.places if node not in settled.latest)
@@ -100,11 +102,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
         for node in settled.latest
     }
     alone = order.kind == "run"
-    outcome = (
-        readings[-1].done.outcome
-        if alone
-        else worst([*(n.outcome for n in settled.everyone), *[Outcome.INCOMPLETE] * bool(unread)])
-    )
+    outcome = readings[-1].done.outcome if alone else settled.outcome(unread)
     cut = alone and readings[-1].done.interrupted
     listed = tuple(parts(settled.trees))
     burned = fold([(run.started.run, run.burns) for run in readings])
@@ -126,15 +124,21 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
         bill=compared(order.bill, listed, settled.trees, unread) if order.bill is not None else None,
         firmware=tuple(versions(settled.trees, unread)),
         compliance=tuple(areas(settled.everyone, profile.rules)),
-        performance=NO_BURN_IN if burned is None else account(burned),
+        performance=_no_burn_in(order.steps) if burned is None else account(burned),
         exemptions=tuple(_exemption(s) for s in stand),
-        punch=tuple(punch(found, silent, owners, judged, unread, cut=cut, groups=settled.groups)),
+        punch=tuple(punch(found, silent, owners, judged, unread, cut=cut, groups=settled.groups,
+                          steps=settled.steps)),
         rework=tuple(reworked(readings, profile.rules)),
         baseline=_baseline(settled.prints),
         evidence=tuple(answer for run in readings for answer in run.answers),
         burned=burned,
         simulated=any(map(_simulated, readings)),
+        steps=settled.steps,
     )  # fmt: skip
+
+
+def _no_burn_in(agreed: AgreedSteps) -> str:
+    return f"{NO_BURN_IN} It was declined: {agreed.no_burn_in}" if agreed.no_burn_in else NO_BURN_IN
 
 
 def _subject(readings: Sequence[CollectedRun], order: ReportJob) -> ReportSubject:

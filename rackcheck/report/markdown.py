@@ -23,6 +23,7 @@ from rackcheck.report.shared_causes import Block, blocks, gaps
 from rackcheck.views import locations, reasons
 from rackcheck.views.locations import Whole, passing
 from rackcheck.views.other_machines import apart, deciding
+from rackcheck.views.steps import Step, rise_text
 
 LIMIT = 65_536
 """Maximum size of the whole text, in bytes."""
@@ -146,7 +147,9 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
     waivers = (_waiver(e, dossier.level) for e in dossier.exemptions)
     rows = tuple(_burnt(dossier.burned)) if dossier.burned is not None else ()
     classes = ", ".join(f"{cls} {words}" for cls, words in CLASSES.items())
+    steps = tuple(_step(step, of) for step in dossier.steps)
     return (
+        *((_Section("Steps", steps, "No steps.", "steps.csv"),) if steps else ()),
         _Section("Not checked", tuple(unchecked), "Everything in scope was checked.", "unchecked.csv"),
         _Section("Findings", tuple(_findings(dossier)), "No findings: all rules that apply pass.", "findings.csv"),
         *((_Section("Burn-in", rows, "No results.", "burn-in.csv"),) if dossier.burned is not None else ()),
@@ -154,6 +157,14 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
         _Section(f"Punch list ({classes})", tuple(punch), "No open items.", "punch.csv"),
         _Section("Rework", (*done, *(_rework(r, of) for r in dossier.rework)), still, "rework.csv"),
     )
+
+
+def _step(step: Step, of: Whole) -> str:
+    """Return one line about a step: its state, and what is left to do, why it was declined, or what rose."""
+    left = [f"{code(why)}{_on(nodes, of)}" for why, nodes in step.left]
+    rose = [f"{code(rise_text(rise))}{_on(rise.nodes, of)}" for rise in step.rises]
+    more = "; ".join([*([code(step.declined)] if step.outcome is None else []), *left, *rose])
+    return f"- **{_word(step.state)}** {_word(step.name)}{f': {more}' if more else ''}"
 
 
 def _burnt(burned: Burned) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackcheck.evaluate.consensus import large_enough
-from rackcheck.evaluate.verdict import Outcome, Status, Verdict, in_scope, over
+from rackcheck.evaluate.verdict import Outcome, Status, Verdict, in_scope, over, worst
 from rackcheck.model import path as paths
 from rackcheck.model.evidence import Evidence, clause_text
 from rackcheck.model.fact import Absent, Class, Plane, Reason, Unknown
@@ -17,10 +17,13 @@ from rackcheck.model.profile import Across, Phase, Profile, Rule, Scope
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.group import FLEET, Seat, groups, is_group
+from rackcheck.report.agreed_steps import StepInputs, is_shorter, opened, steps
 from rackcheck.report.report_model import Rework
 from rackcheck.report.run_data import CollectedRun, Print
 from rackcheck.run.event import Judged
 from rackcheck.run.judging import concluded, of_profile
+from rackcheck.signoff.steps import NO_STEPS, AgreedSteps
+from rackcheck.views.steps import Step
 
 ANY = "any"
 """The role of rules that apply to nodes of all roles."""
@@ -28,18 +31,27 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Settled:
-    """The merged result of several readings; `latest` is the name of each node's newest run."""
+    """The merged result of several readings; `latest` is the name of each node's newest run.
+
+    `steps` are the steps that the acceptance has agreed on, in their order.
+    """
 
     judged: tuple[Judged, ...]
     trees: Mapping[str, Tree]
     prints: Mapping[str, Mapping[tuple[Plane, Class], Print]]
     latest: Mapping[str, str]
     groups: tuple[Judged, ...] = ()
+    steps: tuple[Step, ...] = ()
 
     @property
     def everyone(self) -> tuple[Judged, ...]:
         """The results of the nodes, then those of racks and the fleet, if these were judged as a whole."""
         return (*self.judged, *self.groups)
+
+    def outcome(self, unread: Sequence[str]) -> Outcome:
+        """Return the worst outcome of nodes, groups and steps; INCOMPLETE at best if a node was never read."""
+        done = [step.outcome for step in self.steps if step.outcome is not None]
+        return worst([*(each.outcome for each in self.everyone), *done, *[Outcome.INCOMPLETE] * bool(unread)])
 
 
 def settle(
@@ -47,6 +59,7 @@ def settle(
     profile: Profile,
     agreed: frozenset[Plane] | None = None,
     seats: Sequence[Seat] = (),
+    agreed_steps: AgreedSteps = NO_STEPS,
 ) -> Settled:
     """Merge readings, which must be sorted from the oldest to the newest.
 
@@ -65,7 +78,8 @@ def settle(
             continue
         verdicts: dict[str, Verdict] = {}
         for run in mine:
-            verdicts |= {verdict.rule: verdict for verdict in run.judged[node].verdicts}
+            shorter = is_shorter(run, node, agreed_steps.longest)
+            verdicts |= {v.rule: v for v in run.judged[node].verdicts if not shorter or _replaces(v, verdicts)}
         newest = mine[-1].judged[node]
         tree = _tree(node, mine, agreed or frozenset())
         verdicts |= _unasked(wanted, newest.role, verdicts, agreed, tree.silent)
@@ -84,7 +98,17 @@ def settle(
         prints[node] = _prints(node, mine)
         latest[node] = mine[-1].started.run
     together = tuple(_together(readings, profile, agreed, seats)) if len(rules) > 0 else ()
-    return Settled(tuple(judged), trees, prints, latest, together)
+    swaps = {node: tuple(_new_parts(node, readings)) for node in nodes} if agreed_steps.tiers else {}
+    found = steps(StepInputs(readings, judged, together, profile, agreed_steps, seats, swaps))
+    return Settled(tuple(opened(node, found) for node in judged), trees, prints, latest, together, found)
+
+
+def _replaces(verdict: Verdict, earlier: Mapping[str, Verdict]) -> bool:
+    """Whether a verdict of a burn-in that is shorter than agreed replaces an earlier verdict of the same rule.
+
+    Less load finds fewer faults: it may find another fault, but it does not refute one that was found.
+    """
+    return verdict.rule not in earlier or verdict.status in {Status.FAIL, Status.UNKNOWN}
 
 
 def _together(
@@ -182,13 +206,13 @@ def reworked(readings: Sequence[CollectedRun], rules: Sequence[Rule]) -> Iterato
         mine = [run for run in readings if node in run.judged]
         if len(mine) < 2:
             continue
-        for rule, steps in _turns(node, mine).items():
-            gathered.setdefault((rule, "", steps), []).append(node)
-        for fact, steps in () if is_group(node) else _swaps(node, mine):
-            gathered.setdefault(("", fact, steps), []).append(node)
+        for rule, turns in _turns(node, mine).items():
+            gathered.setdefault((rule, "", turns), []).append(node)
+        for fact, turns in () if is_group(node) else _swaps(node, mine):
+            gathered.setdefault(("", fact, turns), []).append(node)
     ranked = sorted(gathered.items(), key=lambda g: (order.get(g[0][0], len(order)), natural(g[0][1]), g[0][2]))
-    for (rule, fact, steps), where in ranked:
-        yield Rework(rule, fact, tuple(where), steps)
+    for (rule, fact, turns), where in ranked:
+        yield Rework(rule, fact, tuple(where), turns)
 
 
 def _turns(node: str, mine: Sequence[CollectedRun]) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
@@ -223,6 +247,13 @@ def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple
                 held[path] = (*run, after)
             elif _nothing(tree, path):
                 held.pop(path, None)
+
+
+def _new_parts(node: str, readings: Sequence[CollectedRun]) -> Iterator[tuple[str, str, str]]:
+    """Yield the parts that were fitted between readings: the path, the time of the reading, and the identifier."""
+    for path, (_, (_, time, after)) in _swaps(node, [run for run in readings if node in run.judged]):
+        if after != NOT_THERE:
+            yield path, time, after
 
 
 def _nothing_before(node: str, earlier: Sequence[CollectedRun], path: str) -> tuple[str, str, str] | None:

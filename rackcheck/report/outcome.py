@@ -10,6 +10,7 @@ from rackcheck.run.event import Judged
 from rackcheck.views.causes import Cause, causes
 from rackcheck.views.other_machines import deciding
 from rackcheck.views.reasons import gathered
+from rackcheck.views.steps import Step, rise_text
 from rackcheck.views.summary import COUNTED, Finding, Silent, several
 
 
@@ -143,13 +144,15 @@ def _area(rule: Rule) -> str:
 def punch(
     findings: Sequence[Finding], silent: Silent, owners: Mapping[tuple[str, str], tuple[str, str]],
     judged: Sequence[Judged], unread: Sequence[str], *, cut: bool, groups: Sequence[Judged] = (),
+    steps: Sequence[Step] = (),
 ) -> Iterator[Punch]:  # fmt: skip
     """Yield the punch list: class A blocks the sign-off, B is waived or does not decide the outcome, C is a warning.
 
     `owners` maps each rule and node to the author of its waiver and the waiver's end date. If the outcome is not PASS,
     at least one entry has class A. Entries of class A are also made for nodes that were not read or judged, for an
-    interrupted run (`cut`), and for INCOMPLETE nodes that are in no other entry of class A. If the profile is not for a
-    machine, the profile's rules are not listed for this machine, because they do not affect the outcome.
+    interrupted run (`cut`), for open steps, and for INCOMPLETE nodes that are in no other entry of class A. Counters
+    that rose under a burn-in have class C. If the profile is not for a machine, the profile's rules are not listed for
+    this machine, because they do not affect the outcome.
     """
     others = frozenset(node.node for node in judged if node.fit.match is Match.OTHER)
     common, single = causes(deciding(findings, others), silent)
@@ -158,6 +161,8 @@ def punch(
     found += [Punch("A", "", "not read by any run", tuple(unread))] if unread else []
     found += [Punch("A", "", "no rule was judged", bare)] if bare else []
     found += [Punch("A", "", "no node was read", ())] if not judged and not unread else []
+    found += [Punch("A", "", f"{step.name}: {why}", nodes) for step in steps for why, nodes in step.left]
+    found += [Punch("C", rise.rule, rise_text(rise), rise.nodes) for step in steps for rise in step.rises]
     found += [p for finding in single for p in _line(finding, owners)]
     for cause in common:
         decides = any(f.decides for f in findings if f.rule.id in cause.rules)

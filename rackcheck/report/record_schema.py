@@ -27,6 +27,7 @@ from rackcheck.report.report_model import (
     RawReply,
     ReportSubject,
 )
+from rackcheck.views.steps import AUDIT, BURN_IN, COUNTERS, Step
 
 FORMAT = 1
 
@@ -43,6 +44,7 @@ FORMS: Mapping[tuple[type, str], str] = {
     (BomComparison, "digest"): DIGEST,
     (Billed, "kind"): "^(missing|extra|swapped|unread)$",
     (Punch, "cls"): "^[ABC]$",
+    (Step, "kind"): f"^({AUDIT}|{BURN_IN}|{COUNTERS})$",
     (Baseline, "digest"): DIGEST,
     (RawReply, "digest"): DIGEST,
     (BurnRun, "seconds"): FIGURE,

@@ -68,6 +68,7 @@ from rackcheck.report.report_model import (
     Versions,
 )
 from rackcheck.views.locations import RACK
+from rackcheck.views.steps import CounterRise, Step
 
 LEVELS = ("customer", "public")
 
@@ -193,6 +194,13 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
     Punch: {
         "cls": (H.KEEP, H.KEEP), "rule": (H.WORDS, H.WORDS), "what": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE),
         "owner": (H.KEEP, H.PERSON), "until": (H.TIME, H.TIME),
+    },
+    Step: {
+        "kind": (H.WORDS, H.WORDS), "tier": (H.WORDS, H.WORDS), "declined": (H.TEXT, H.REASON),
+        "left": ((H.TEXT, H.KEEP), (H.TEXT, H.NODE)),
+    },
+    CounterRise: {
+        **dict.fromkeys(("rule", "fact", "before", "after"), (H.TEXT, H.TEXT)), "nodes": (H.KEEP, H.NODE),
     },
     Rework: {
         "rule": (H.WORDS, H.WORDS), "fact": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE),

@@ -15,6 +15,7 @@ from rackcheck.model.profile import Severity, Source
 from rackcheck.report.burn_model import Burned
 from rackcheck.views.locations import Whole, whole
 from rackcheck.views.reasons import NO_NODE, Reasons, gathered, in_one_line
+from rackcheck.views.steps import Step
 
 LETTERS = {
     Status.PASS: "p", Status.WARN: "w", Status.FAIL: "F", Status.WAIVED: "v", Status.UNKNOWN: "u", Status.NA: "n",
@@ -409,7 +410,8 @@ class RawReply:
 class Dossier:
     """The whole document; `level` is full, customer or public.
 
-    `burned` is None if no burn-in was run; `simulated` is set if the nodes are simulated.
+    `burned` is None if no burn-in was run; `simulated` is set if the nodes are simulated. `steps` are the steps that
+    an acceptance has agreed on.
     """
 
     level: str
@@ -437,6 +439,7 @@ class Dossier:
     evidence: tuple[RawReply, ...]
     burned: Burned | None = None
     simulated: bool = False
+    steps: tuple[Step, ...] = ()
 
     @property
     def title(self) -> str:

@@ -6,7 +6,7 @@ all stable facts are kept, so that a thousand nodes fit into memory.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.model.capture import BurnCapture
@@ -18,6 +18,7 @@ from rackcheck.probe.collect import collect
 from rackcheck.probe.registry import registry
 from rackcheck.report import burn_read
 from rackcheck.report.burn_read import Burnt
+from rackcheck.report.counters import CounterReader, Counters
 from rackcheck.report.report_model import RawReply
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
 from rackcheck.views.part_names import Named, NamedPart, PartNames
@@ -40,7 +41,7 @@ class CollectedRun:
 
     `trees` contains each node's identity facts, versions and item names. `prints` contains fingerprints by node, then
     by plane and class, or is None, if the document has none. `burns` contains burn-ins by node. `named` has the parts
-    that findings are about.
+    that findings are about. `counters` contains each node's counters, if the run is an audit and they were asked for.
     """
 
     started: RunStarted
@@ -54,6 +55,7 @@ class CollectedRun:
     note: str = ""
     burns: Mapping[str, Burnt] = field(default_factory=dict, repr=False)
     named: Named = field(default_factory=dict, repr=False)
+    counters: Mapping[str, Counters] = field(default_factory=dict, repr=False)
 
 
 def gather(
@@ -64,10 +66,12 @@ def gather(
     operator: str = "",
     note: str = "",
     fingerprints: bool = True,
+    counting: Sequence[Rule] = (),
 ) -> CollectedRun:
     """Build the data of a run from all its events; fingerprints take time, and only a report has them.
 
-    `rules` are those whose findings get the names of the parts that they are about.
+    `rules` are those whose findings get the names of the parts that they are about; `counting` are the rules whose
+    counters are kept.
     """
     started: RunStarted | None = None
     done: RunDone | None = None
@@ -79,6 +83,8 @@ def gather(
     burns: dict[str, Burnt] = {}
     run = ""
     names = PartNames(rules)
+    counters: dict[str, Counters] = {}
+    reader = CounterReader(counting)
     for event in names.watch(events):
         match event:
             case RunStarted():
@@ -93,6 +99,8 @@ def gather(
                 trees[node] = _names(tree)
                 if prints is not None:
                     prints[node] = printer.of(tree)
+                if counting and started is not None and Plane.BURNIN.value not in started.planes:
+                    counters[node] = reader.read(tree)
             case Judged():
                 judged[event.node] = event
                 if event.node in burns:
@@ -101,7 +109,8 @@ def gather(
                 done = event
     assert started is not None and done is not None  # noqa: PT018
     return CollectedRun(
-        started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns, names.found()
+        started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns, names.found(),
+        counters,
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Resolves arguments that several commands have: nodes, planes, waiver files, and site values."""
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node, Rack
 from rackcheck.inventory.targets import found as found_inventory
 from rackcheck.inventory.targets import narrowed
-from rackcheck.model.fact import Plane
+from rackcheck.model.fact import Plane, clean, visible
 from rackcheck.model.fold import fold
 from rackcheck.signoff import waivers
 
@@ -106,3 +107,11 @@ def pairs(values: tuple[str, ...]) -> dict[str, str]:
         if "=" not in value or value.startswith("=") or not value.partition("=")[2].strip():
             raise click.UsageError(f"--set must be NAME=VALUE, not {value!r}")
     return {name: value for name, _, value in (v.partition("=") for v in values)}
+
+
+def one_line(option: str, words: str) -> None:
+    """Raise UserError if a text has characters that a document cannot print, such as line breaks or invalid bytes."""
+    wrong = next((c for c in words if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}), None)
+    if wrong is not None:
+        what = "a line break" if wrong in "\n\r\v\f\x85\u2028\u2029" else f"the control character {visible(wrong)}"
+        raise UserError(f"--{option} '{clean(words, 40)}' contains {what}; use one line of plain text")

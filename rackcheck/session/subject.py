@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from rackcheck import __version__
 from rackcheck.base.user_error import UserError
-from rackcheck.evaluate.verdict import Outcome, worst
 from rackcheck.evaluate.waiver import Waiver, standings
 from rackcheck.inventory import Node
 from rackcheck.inventory.nodeset import is_name
@@ -19,7 +18,8 @@ from rackcheck.model.profile import FIRST, Profile
 from rackcheck.probe.group import Seat
 from rackcheck.profile import library
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.report.merge_runs import settle
+from rackcheck.report.counters import counting
+from rackcheck.report.merge_runs import Settled, settle
 from rackcheck.report.run_data import CollectedRun, gather, merged
 from rackcheck.run import store, stored_forms
 from rackcheck.run.engine import replay
@@ -31,9 +31,11 @@ from rackcheck.session.stored import stored_job, stored_nodes
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.acceptance import Acceptance
 from rackcheck.signoff.bom import Bom
+from rackcheck.signoff.steps import NO_STEPS, AgreedSteps
 from rackcheck.signoff.waivers import File
 from rackcheck.signoff.waivers import own as waivers_of
 from rackcheck.views.locations import NodeLocation
+from rackcheck.views.steps import step_notes
 from rackcheck.views.summary import Summary, findings, notes, several, summarize, waiver_notes
 
 if TYPE_CHECKING:
@@ -58,15 +60,24 @@ class RunSubject:
     acceptance: Acceptance | None = None
     planes: frozenset[Plane] | None = None
 
+    @property
+    def steps(self) -> AgreedSteps:
+        """The steps that an acceptance has agreed on; a single run has none."""
+        return self.acceptance.steps if self.acceptance is not None else NO_STEPS
+
     def evaluate(self, *, fingerprints: bool = False) -> Iterator[CollectedRun]:
         """Evaluate every run again, one after the other; a report needs the fingerprints of facts."""
         notes = {member.run: member.note for member in self.acceptance.runs} if self.acceptance is not None else {}
+        counted = counting(self.profile.rules) if self.steps.counters else ()
         for stored, job, kind in self.jobs:
             source = stored.head.get("operator")
             events = replay(job, stored.answers(), stored.done())
             by = source if isinstance(source, str) else ""
             note = notes.get(job.id, "")
-            yield gather(events, self.profile.rules, kind=kind, operator=by, note=note, fingerprints=fingerprints)
+            yield gather(
+                events, self.profile.rules, kind=kind, operator=by, note=note, fingerprints=fingerprints,
+                counting=counted,
+            )  # fmt: skip
 
     def order(self, bill: Bom | None = None, brand: "Brand | None" = None) -> "ReportJob":
         """Return all inputs of a report except the evaluated runs."""
@@ -77,7 +88,7 @@ class RunSubject:
             self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
             tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
             self.inventory, self.planes, bill, brand or Brand(), __version__,
-            fragments=tuple(_fragments(self.folder, self.profile, self.given)),
+            fragments=tuple(_fragments(self.folder, self.profile, self.given)), steps=self.steps,
         )  # fmt: skip
 
 
@@ -225,18 +236,24 @@ def readings(name: str) -> ComparedRun:
     return ComparedRun(stored.folder.name, (stored,))
 
 
-def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
-    """Merge the evaluated runs into one summary for a terminal or a screen."""
+def settled_of(subject: RunSubject, readings: Sequence[CollectedRun]) -> Settled:
+    """Merge the evaluated runs of a subject."""
     seats = tuple(Seat(name, place.role, place.rack) for name, place in subject.places.items())
-    settled = settle(readings, subject.profile, subject.planes, seats if subject.planes is not None else ())
+    whole = seats if subject.planes is not None else ()
+    return settle(readings, subject.profile, subject.planes, whole, subject.steps)
+
+
+def summary(subject: RunSubject, readings: Sequence[CollectedRun], settled: Settled | None = None) -> Summary:
+    """Merge the evaluated runs into one summary for a terminal or a screen; `settled` is their merged result."""
+    settled = settled or settled_of(subject, readings)
     newest = readings[-1]
     nodes = tuple(dict.fromkeys((*subject.places, *(node.node for node in settled.judged))))
     unread = [node for node in nodes if node not in settled.latest]
-    outcome = worst([*(node.outcome for node in settled.everyone), *[Outcome.INCOMPLETE] * bool(unread)])
+    outcome = settled.outcome(unread)
     day = newest.started.time[:10]
     verdicts = {each.node: each.verdicts for each in settled.everyone}
     stand = tuple(standings(subject.waivers, verdicts, subject.profile.rules, day))
-    rows = (*notes(settled.judged, subject.profile, settled.groups), *waiver_notes(stand))
+    rows = (*step_notes(settled.steps), *notes(settled.judged, subject.profile, settled.groups), *waiver_notes(stand))
     rows += (f"not read by any run: {several(len(unread), 'node')}, {fold(unread)}",) if unread else ()
     planes = tuple(sorted({plane for run in readings for plane in run.started.planes}))
     targets = f"acceptance {subject.name}: {several(len(readings), 'reading')} of {several(len(nodes), 'node')}"

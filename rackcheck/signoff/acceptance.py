@@ -25,6 +25,7 @@ from rackcheck.model.regex import regex
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run import stored_forms as kept
+from rackcheck.signoff.steps import AgreedSteps, agreed
 from rackcheck.signoff.waivers import File
 from rackcheck.signoff.waivers import load as load_waivers
 
@@ -98,6 +99,11 @@ class Acceptance:
         """The version of the rules for outcomes (`LAW`) when the acceptance was opened; it applies to all its runs."""
         law: int = self.head.get("law", FIRST)
         return law
+
+    @property
+    def steps(self) -> AgreedSteps:
+        """The steps that were agreed on when the acceptance was opened."""
+        return agreed(self.head.get("steps"))
 
     @property
     def profile(self) -> Path:
@@ -208,6 +214,7 @@ def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
         kept.word(profile["set"], name)
     for plane in kept.words_of(doc, "planes"):
         Plane(plane)
+    agreed(doc.get("steps"))
     law = doc.get("law", FIRST)
     if type(law) is not int or not FIRST <= law <= LAW:
         raise ValueError(f"unknown law {law!r:.20}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from command import rackcheck
-from rack_runs import SITE, folder
+from rack_runs import DECLINED, SITE, folder
 
 from rackcheck.signoff import waivers
 
@@ -180,7 +180,7 @@ def test_words_about_a_rule_may_change_and_the_waivers_stand(run: Path) -> None:
 
 def test_an_acceptance_has_the_waivers_of_its_profile(entry: str) -> None:
     file = profile(entry)
-    done = rackcheck("accept", "new", "pod", "-p", file, "-i", folder() / "pod.yaml", *SITE)
+    done = rackcheck("accept", "new", "pod", "-p", file, "-i", folder() / "pod.yaml", *SITE, *DECLINED)
     assert done.status == 0, done.err
     assert (Path("home/acceptances/pod/profile/ours.yaml")).read_text() == file.read_text()
 

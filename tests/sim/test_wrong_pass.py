@@ -56,6 +56,8 @@ def verdict(done: Done, rule: str) -> str:
 
 PROFILE = ("-p", "h100-dgx")
 
+OPEN = ("accept", "new", "--no-burn-in", "no load in this test")
+
 
 @dataclass(frozen=True)
 class Waived:
@@ -97,8 +99,8 @@ def test_a_waiver_of_one_gpu_that_is_gone_does_not_hide_another(waived_parts: Wa
 
 def test_an_agreed_plane_that_was_never_read_is_no_pass(home: Path) -> None:
     with rack(home / "rack") as inventory:
-        assert rackcheck("accept", "new", "both", *PROFILE, "-i", inventory).status == 0
-        assert rackcheck("accept", "new", "narrow", *PROFILE, "-i", inventory, "--planes", "os").status == 0
+        assert rackcheck(*OPEN, "both", *PROFILE, "-i", inventory).status == 0
+        assert rackcheck(*OPEN, "narrow", *PROFILE, "-i", inventory, "--planes", "os").status == 0
         for name in ("both", "narrow"):
             assert rackcheck("audit", "--accept", name, "-i", inventory, "-q", "--planes", "os").status == 0
     shown = rackcheck("accept", "show", "both", "--json")
@@ -114,7 +116,7 @@ def test_an_agreed_plane_that_was_never_read_is_no_pass(home: Path) -> None:
 
 def test_another_machine_under_the_same_name_is_no_re_audit(home: Path) -> None:
     with rack(home / "one") as inventory:
-        rackcheck("accept", "new", "pod", *PROFILE, "-i", inventory, "--planes", "bmc")
+        rackcheck(*OPEN, "pod", *PROFILE, "-i", inventory, "--planes", "bmc")
         assert rackcheck("audit", "--accept", "pod", "-i", inventory, "-q", "--planes", "bmc").status == 0
     serial = "fault: resource, uri: /redfish/v1/Systems/DGX, name: SerialNumber, value: ANOTHER-1"
     with rack(home / "two", serial) as inventory:
@@ -131,7 +133,7 @@ def test_another_machine_under_the_same_name_is_no_re_audit(home: Path) -> None:
 
 def test_a_run_from_the_future_and_one_of_another_profile_are_not_taken(home: Path) -> None:
     with rack(home / "one") as inventory:
-        rackcheck("accept", "new", "pod", *PROFILE, "-i", inventory)
+        rackcheck(*OPEN, "pod", *PROFILE, "-i", inventory)
         rackcheck("audit", "-i", inventory, "-q", *PROFILE, "-o", home / "run")
         rackcheck("audit", "-i", inventory, "-q", "-p", "linux-server", "-o", home / "other")
     began = json.loads((home / "run" / "run.json").read_text())["time"]
@@ -148,7 +150,7 @@ def test_a_run_from_the_future_and_one_of_another_profile_are_not_taken(home: Pa
 
 def test_a_bundle_of_an_earlier_state_is_not_signed_for_a_later_one(home: Path) -> None:
     with rack(home / "one") as inventory:
-        rackcheck("accept", "new", "pod", *PROFILE, "-i", inventory)
+        rackcheck(*OPEN, "pod", *PROFILE, "-i", inventory)
         rackcheck("audit", "--accept", "pod", "-i", inventory, "-q")
     assert rackcheck("report", "pod", "--bundle", "-q").status == 0
     first = (home / "home" / "bundles" / "pod" / "SHA256SUMS").read_bytes()

@@ -15,6 +15,9 @@ from rackcheck.sim import scenario
 SITE = ("--set", "bios_version=1.5.3", "--set", "bmc_firmware=24.09.17")
 """Site values of the profile, as on the healthy machine."""
 
+DECLINED = ("--no-burn-in", "no load in this test")
+"""Options of `accept new` for tests whose acceptance has no step but audits."""
+
 RUNS = {"first": (), "os": ("--planes", "os"), "bmc": ("--planes", "bmc"), "one": ("n1",)}
 """Runs by the name of their folder, each with its options."""
 
@@ -44,7 +47,7 @@ def copied(name: str, target: Path) -> Path:
 
 def accepted(name: str, *runs: str | Path) -> Done:
     """Begin an acceptance over the rack below RACKCHECK_HOME, and add runs to it."""
-    done = rackcheck("accept", "new", name, "-p", "h100-dgx", "-i", folder() / "pod.yaml", *SITE)
+    done = rackcheck("accept", "new", name, "-p", "h100-dgx", "-i", folder() / "pod.yaml", *SITE, *DECLINED)
     if done.status == 0 and runs:
         done = rackcheck("accept", "add", name, *(folder() / run if isinstance(run, str) else run for run in runs))
     return done

@@ -22,6 +22,7 @@ from rackcheck.report.shared_causes import gaps, in_short
 from rackcheck.report.waiver_counts import in_force
 from rackcheck.views.locations import Whole
 from rackcheck.views.reasons import LONGEST, MOST, beside_a_pass, is_alone
+from rackcheck.views.steps import Step, rise_text
 
 PATTERNS = 24
 """Maximum number of groups of nodes with the same verdicts; the worst are first."""
@@ -41,6 +42,7 @@ def model(dossier: Dossier, digest: str) -> Json:
         "cover": _cover(dossier),
         "absent": {what: missing(dossier.level, what) for what in MISSING},
         "verdict": _verdict(dossier, of),
+        "steps": [_step(step, of) for step in dossier.steps],
         "glance": _glance(dossier, of),
         "scope": _scope(dossier, of),
         "gates": _gates(dossier),
@@ -128,6 +130,15 @@ def _verdict(dossier: Dossier, of: Whole) -> Json:
             lambda gap: {"kind": text(gap.kind), "what": text(gap.what), "why": text(gap.why), "count": gap.counted,
                          "where": where(gap.nodes, of) if gap.nodes else ""},
         ),
+    }  # fmt: skip
+
+
+def _step(step: Step, of: Whole) -> Json:
+    """Return a step with what is left to do and the counters that rose, each as a text with its nodes."""
+    rows = [(why, nodes) for why, nodes in step.left] + [(rise_text(rise), rise.nodes) for rise in step.rises]
+    return {
+        "name": text(step.name), "state": step.state, "declined": prose(step.declined),
+        **bounded(rows, lambda row: {"what": text(row[0], 300), "where": where(row[1], of)}),
     }  # fmt: skip
 
 
