@@ -201,7 +201,8 @@ def _next(summary: Summary, nodes: Sequence[str]) -> Iterator[str]:
 
     The caller appends the run to each command.
     """
-    worst = next((each for each in summary.findings if each.status in {Status.FAIL, Status.UNKNOWN}), None)
+    loud = (each for each in summary.findings if each.status in {Status.FAIL, Status.UNKNOWN} and not each.excused)
+    worst = next(loud, None)
     bad = [name for name in nodes if worst is not None and name in worst.nodes]
     yield "tui"
     yield f"facts {shlex.quote((bad or nodes)[0])} --from"

@@ -12,10 +12,15 @@ from rackcheck.cli import options
 from rackcheck.inventory import NODES, importers, load, unfold
 from rackcheck.inventory.importers.taken import BMC_PASSWORD, Taken
 from rackcheck.inventory.reading import parse
+from rackcheck.model.fact import clean
+from rackcheck.model.regex import regex
 from rackcheck.session.output import note
 
 NONE = "none"
 """The answer for nodes without a BMC."""
+
+RANGE = regex(r"\[[0-9]+(?:[-,][0-9]+)*\]")
+"""Regular expression for a range of numbers in an address, such as `[11-18]`; an IPv6 address has colons."""
 
 STEPS: Mapping[str, tuple[str, ...]] = {
     "Show the host keys and certificates of all nodes, and trust them after one yes?": ("inventory", "trust"),
@@ -27,9 +32,14 @@ STEPS: Mapping[str, tuple[str, ...]] = {
 
 @click.command(epilog="Exit: 0 the inventory was written, 2 usage error; else that of the last step.")
 @click.option("--nodes", metavar="SET", help="Names of the nodes, such as dgx[01-08].")
-@click.option("--host", metavar="ADDRESS", help="Address of a node's SSH server; {node} is the node's name.")
-@click.option("--bmc", metavar="URL", help="URL of a node's BMC with {node}, or `none`.")
+@click.option(
+    "--host", metavar="ADDRESS",
+    help="Address of a node's SSH server; {node} is the node's name, and 10.9.3.[11-18] has one address for each node.",
+)  # fmt: skip
+@click.option("--port", metavar="PORT", default="", help="Port of the SSH servers, if it is not 22.")
+@click.option("--bmc", metavar="URL", help="URL of a node's BMC, with {node} or a range as above, or `none`.")
 @click.option("--user", metavar="NAME", help="User for SSH.")
+@click.option("--key", metavar="FILE", default="", help="Private key for SSH (default: as in your SSH configuration).")
 @click.option("--bmc-user", metavar="NAME", help="User of the BMCs.")
 @click.option(
     "--bmc-password", metavar="REFERENCE", help="Where the BMCs' password is: env:NAME, file:PATH, prompt:TEXT."
@@ -49,6 +59,7 @@ def init(given: dict[str, str | Path | None]) -> int:
     \b
     rackcheck init
     rackcheck init --nodes 'dgx[01-08]' --bmc 'https://{node}-bmc'
+    rackcheck init --nodes 'dgx[01-08]' --bmc 'https://10.9.3.[11-18]'
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     output = given.pop("output")
     assert isinstance(output, Path)
@@ -79,14 +90,14 @@ def _answers(given: Mapping[str, str]) -> Mapping[str, str]:
     if not given["nodes"] and not terminal:
         raise click.UsageError("without a terminal, name the nodes: --nodes SET")
     found = {"nodes": ask("nodes", "Nodes, such as dgx[01-08]", "")}
-    found["host"] = ask("host", "Address of a node's SSH server ({node} is its name)", "{node}")
+    found["host"] = ask("host", "Address of a node's SSH server ({node} is its name; or a range)", "{node}")
     found["user"] = ask("user", "User for SSH (empty: as in your SSH configuration)", "")
     found["bmc"] = ask("bmc", f"URL of a node's BMC, or {NONE}", "https://{node}-bmc" if terminal else NONE)
     if found["bmc"] != NONE:
         found["bmc_user"] = ask("bmc_user", "User of the BMCs", "audit")
         where = "Where the BMCs' password is (never the password itself)"
         found["bmc_password"] = ask("bmc_password", where, BMC_PASSWORD)
-    return {**found, "rack": given["rack"]}
+    return {**found, **{name: given[name] for name in ("rack", "port", "key")}}
 
 
 def _text(answers: Mapping[str, str]) -> str:
@@ -94,11 +105,35 @@ def _text(answers: Mapping[str, str]) -> str:
     names = unfold(answers["nodes"])
     if len(names) > NODES:
         raise UserError(f"{len(names)} nodes; the maximum of an inventory is {NODES}")
-    words = {"host": answers["host"], "ssh.user": answers["user"], "rack": answers["rack"]}
+    words = {
+        "ssh.user": answers["user"],
+        "ssh.port": answers["port"],
+        "ssh.key": answers["key"],
+        "rack": answers["rack"],
+    }
+    addresses = {"host": _addresses("host", answers["host"], names)}
     if answers["bmc"] != NONE:
-        words |= {"bmc.url": answers["bmc"], "bmc.user": answers["bmc_user"], "bmc.password": answers["bmc_password"]}
-    nodes = {name: {key: text.replace("{node}", name) for key, text in words.items() if text} for name in names}
+        addresses["bmc.url"] = _addresses("bmc", answers["bmc"], names)
+        words |= {"bmc.user": answers["bmc_user"], "bmc.password": answers["bmc_password"]}
+    nodes = {
+        name: {**{key: found[name] for key, found in addresses.items()}, **{key: t for key, t in words.items() if t}}
+        for name in names
+    }
     return importers.written(Taken(nodes, {}, ()), "the answers to rackcheck init")
+
+
+def _addresses(option: str, text: str, names: Sequence[str]) -> Mapping[str, str]:
+    """Return the address of each node: the text with the node's name, or in order the addresses of a range.
+
+    Raises UserError if a range has not as many addresses as there are nodes.
+    """
+    found = RANGE.search(text)
+    if found is None:
+        return {name: text.replace("{node}", name) for name in names}
+    numbers = [each.removeprefix("n") for each in unfold(f"n{found[0]}")]
+    if len(numbers) != len(names):
+        raise UserError(f"--{option} {clean(text, 80)}: {len(numbers)} in the range, for {len(names)} nodes")
+    return {name: f"{text[: found.start()]}{n}{text[found.end() :]}" for name, n in zip(names, numbers, strict=True)}
 
 
 def _steps(output: Path) -> int:

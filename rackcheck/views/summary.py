@@ -12,7 +12,7 @@ from rackcheck.evaluate.waiver import Standing, Waiver, WaiverState, standings
 from rackcheck.model.fact import Plane, Unknown
 from rackcheck.model.fit import Match
 from rackcheck.model.fold import fold
-from rackcheck.model.profile import FIRST, Profile, Rule, Scope, Severity
+from rackcheck.model.profile import FIRST, Phase, Profile, Rule, Scope, Severity
 from rackcheck.model.text import natural
 from rackcheck.probe.group import is_group
 from rackcheck.profile.reviewed import review_notice as said_of
@@ -253,23 +253,26 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
         yield f"{fold(nodes)}: {note}"
     if profile.law == FIRST:
         yield f"judged by law {FIRST}, where a PASS needs no evidence; rackcheck audit --from uses the current law"
-    unset = sorted({name for rule in profile.own for name in rule.unset})
+    present = {rule.id for rule in profile.rules}
+    scoped = {v.rule for node in (*judged, *groups) for v in node.verdicts}
+    ran = {rule.phase for rule in profile.own if rule.id in scoped} or {Phase.CONFIG}
+    own = [rule for rule in profile.own if rule.phase in ran]
+    unset = sorted({name for rule in own for name in rule.unset})
     if unset:
-        count = sum(bool(rule.unset) for rule in profile.own)
+        count = sum(bool(rule.unset) for rule in own)
         yield f"{several(count, 'rule')} without a site value: {', '.join(unset)} (--set NAME=VALUE)"
     if profile.dropped:
         yield f"{several(len(profile.dropped), 'rule')} of the parent dropped: {', '.join(profile.dropped)}"
-    present = {rule.id for rule in profile.rules}
-    scoped = {v.rule for node in (*judged, *groups) for v in node.verdicts}
     waiting = sorted({n for r in profile.rules if r.id in scoped for n in r.needs if n in present - scoped})
     if waiting:
         what = f"{several(len(waiting), 'rule')} not in scope, but needed by rules that are judged anyway"
         yield f"{what}: {', '.join(waiting)}"
-    phases = [rule.phase.value for rule in profile.own if rule.id not in scoped and rule.phase.value != "config"]
+    phases = [rule.phase.value for rule in profile.own if rule.phase not in ran]
+    phases += [rule.phase.value for rule in own if rule.id not in scoped and rule.phase is not Phase.CONFIG]
     for phase in dict.fromkeys(phases):
         yield f"{several(phases.count(phase), f'{phase} rule')} not run"
-    yield from _strange_roles(profile.own, scoped)
-    yield from _together(profile.own, scoped)
+    yield from _strange_roles(own, scoped)
+    yield from _together(own, scoped)
     learned = unreviewed(profile.files)
     if learned:
         yield said_of(learned)

@@ -59,6 +59,30 @@ def test_an_inventory_is_never_overwritten(empty: Path) -> None:
     assert (empty / "inventory.yaml").read_text() == "mine"
 
 
+def test_a_range_of_addresses_has_one_for_each_node(empty: Path) -> None:
+    words = ("--host", "10.9.3.[2-3,7]", "--port", "2222", "--bmc", "https://10.9.4.[012-014]:8443", "--key", "key")
+    (empty / "key").touch(0o600)
+    assert rackcheck("init", "--nodes", "n[1-3]", *words).status == 0
+    nodes = load(empty / "inventory.yaml").nodes.values()
+    assert [node.host for node in nodes] == ["10.9.3.2", "10.9.3.3", "10.9.3.7"]
+    assert [node.bmc and node.bmc.url for node in nodes] == [f"https://10.9.4.{n}:8443" for n in ("012", "013", "014")]
+    assert {node.ssh.port for node in nodes} == {2222}
+
+
+def test_an_ipv6_address_is_no_range(empty: Path) -> None:
+    assert rackcheck("init", "--nodes", "n1", "--bmc", "https://[fd00::12]").status == 0
+    assert [node.bmc and node.bmc.url for node in load(empty / "inventory.yaml").nodes.values()] == [
+        "https://[fd00::12]"
+    ]
+
+
+@pytest.mark.parametrize(("addresses", "count"), [("10.9.3.[11-18]", 8), ("10.9.3.[4]", 1)])
+def test_a_range_with_too_few_or_too_many_addresses_writes_nothing(empty: Path, addresses: str, count: int) -> None:
+    done = rackcheck("init", "--nodes", "n[1-3]", "--host", addresses)
+    assert (done.status, f"{count} in the range, for 3 nodes" in done.err) == (2, True)
+    assert list(empty.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "words",
     [
