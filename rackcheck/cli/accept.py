@@ -322,19 +322,25 @@ def _step_lines(steps: Sequence[Step]) -> list[Line]:
 LOGGED = 24
 """Maximum number of lines of the rework log that are shown; the report lists all."""
 
+FEW = 3
+"""Number of rules that a line of the rework log names, if many changed alike."""
+
 
 def _log(log: list[Rework]) -> list[Line]:
-    if not log:
-        return []
-    lines = [Line((("changed between runs", "bold"),))]
-    for one in log[:LOGGED]:
-        steps = " -> ".join(step for _, _, step in one.steps)
-        lines.append(
-            Line(((f"  {one.rule or one.fact}", "bold"), (f"  {steps}", ""), (f"  {fold(one.nodes)}", "cyan")))
-        )
-    if len(log) > LOGGED:
-        lines.append(Line(((f"  and {len(log) - LOGGED} more: the report lists all", "dim"),)))
-    return [*lines, Line()]
+    """Format the changes between runs; many rules that changed alike on the same nodes share one line."""
+    alike: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[Rework]] = {}
+    for one in log:
+        changed = tuple(step for _, _, step in one.steps)
+        alike.setdefault((one.fact, changed, one.nodes), []).append(one)
+    lines = [Line((("changed between runs", "bold"),))] if log else []
+    for (fact, changed, nodes), some in list(alike.items())[:LOGGED]:
+        rules = [one.rule for one in some]
+        more = f", {len(rules) - FEW} more" if len(rules) > FEW + 1 else ""
+        what = fact or ", ".join(rules[: FEW if more else None]) + more
+        lines.append(Line(((f"  {what}", "bold"), (f"  {' -> '.join(changed)}", ""), (f"  {fold(nodes)}", "cyan"))))
+    if len(alike) > LOGGED:
+        lines.append(Line(((f"  and {len(alike) - LOGGED} more: the report lists all", "dim"),)))
+    return [*lines, Line()] if log else []
 
 
 def _list(*, as_json: bool) -> int:

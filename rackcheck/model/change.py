@@ -129,9 +129,9 @@ class _Side:
         The explaining path is that of a silent plane, an unknown collection, a missing item or an unknown pattern; it
         is empty if there is no explanation.
         """
-        silent = self.docs.get(f"plane/{plane}", {})
+        silent = self.docs.get(f"{PLANE}{plane}", {})
         if "unknown" in silent:
-            return reading(silent), f"plane/{plane}"
+            return reading(silent), f"{PLANE}{plane}"
         parsed = paths.parse(path)
         for collection, key in parsed.items:
             listing = self.docs.get(collection)
@@ -216,8 +216,17 @@ def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
             found[change.under] = replace(change, path=change.under, before=before, after=after, unit="")
     items = {collection for path, change in found.items() if change.under for collection in _collections(path)}
     rows = [change for path, change in found.items() if path not in items or change.under]
-    return tuple(sorted(_parts(rows, addresses), key=_order))
+    return tuple(sorted(_one_row_per_part(_parts(_with_silent_planes(rows), addresses)), key=_order))
 
+
+PLANE = "plane/"
+"""The beginning of the path of a whole plane, such as `plane/bmc`, in comparisons."""
+
+TRACKED = ("serial", "uuid", "guid")
+"""The last path words of facts that identify a part, such as `gpu/0.serial`; the preferred word is the first.
+
+A bus address identifies a position, not a part, and is therefore not listed.
+"""
 
 _LEFT = frozenset({ChangeKind.GONE, ChangeKind.LEFT})
 _CAME = frozenset({ChangeKind.APPEARED, ChangeKind.NEW, ChangeKind.CAME})
@@ -239,6 +248,80 @@ def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[
     for (address, _), some in parts.items():
         first, *rest = sorted(some, key=lambda c: (address in c.path, c.path.count("."), natural(c.path)))
         yield replace(first, also=tuple(sorted((c.path for c in rest), key=natural)))
+
+
+def _with_silent_planes(changes: Iterable[Change]) -> Iterator[Change]:
+    """Merge facts that are unknown now for the same reason as a whole plane with the plane: they are made of its facts.
+
+    `also` of the merged change has the paths of these facts.
+    """
+    rows = list(changes)
+    planes = [c for c in rows if c.kind is ChangeKind.UNKNOWN_NOW and c.path.startswith(PLANE)]
+    under: dict[str, list[str]] = {plane.path: [] for plane in planes}
+    for change in rows:
+        why = change.after if change.kind is ChangeKind.UNKNOWN_NOW and change not in planes else None
+        plane = next((plane for plane in planes if _same_reason(why, plane.after)), None)
+        if plane is not None:
+            under[plane.path].append(change.path)
+        elif change not in planes:
+            yield change
+    for plane in planes:
+        yield replace(plane, also=tuple(sorted(under[plane.path], key=natural)))
+
+
+def _same_reason(why: Reading | None, plane: Reading) -> bool:
+    """Whether a fact is unknown for the reason of a plane; a derived fact has only the beginning of a long detail."""
+    if not isinstance(why, Unknown) or not isinstance(plane, Unknown) or why.reason is not plane.reason:
+        return False
+    return why.detail == plane.detail or (why.detail.endswith("…") and plane.detail.startswith(why.detail[:-1]))
+
+
+def _one_row_per_part(changes: Iterable[Change]) -> Iterator[Change]:
+    """Merge changes that replaced the same identifier of one node by the same other one; yield others unchanged.
+
+    Several facts of both planes may have the serial number of one part. The merged change has the fact of the operating
+    system, if there is one; `also` has the items of the other facts. The UUID of a part whose serial number was
+    replaced, too, is merged with it.
+    """
+    parts: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        path, before, after = paths.parse(change.path), change.before, change.after
+        tracked = change.cls is Class.IDENTITY and path.segments[-1].key is None and path.segments[-1].word in TRACKED
+        if tracked and not change.also and isinstance(before, str) and isinstance(after, str):
+            parts.setdefault((same_id(before), same_id(after)), []).append(change)
+        else:
+            yield change
+    kept: dict[str, list[Change]] = {}  # by the item of the first change
+    for some in sorted(parts.values(), key=lambda some: min(TRACKED.index(_last(c)) for c in some)):
+        items = {item_of(change.path) for change in some}
+        lead = next((rows for rows in kept.values() if items <= {item_of(row.path) for row in rows}), None)
+        if lead is None:
+            kept[item_of(some[0].path)] = list(some)
+        else:
+            lead += some
+    for some in kept.values():
+        first, *rest = sorted(some, key=lambda c: (TRACKED.index(_last(c)), plane_order(c.path)))
+        others = {item_of(change.path) for change in rest} - {item_of(first.path)}
+        yield replace(first, also=tuple(sorted(others, key=plane_order)))
+
+
+def _last(change: Change) -> str:
+    return paths.parse(change.path).segments[-1].word
+
+
+def item_of(path: str) -> str:
+    """Return the path of the item, or of the group of facts, to which a fact belongs: `gpu/3` for `gpu/3.serial`."""
+    return str(paths.Path(paths.parse(path).segments[:-1]))
+
+
+def plane_order(path: str) -> tuple[object, ...]:
+    """Return a sort key by which facts of the operating system come before those of the BMC, and short paths first."""
+    return (path.startswith("bmc."), path.count("."), natural(path))
+
+
+def same_id(text: str) -> str:
+    """Return an identifier in the form in which both planes agree: `GPU-1A2B…` and `1a2b…` are one UUID."""
+    return text.casefold().removeprefix("gpu-")
 
 
 def _collections(path: str) -> Iterator[str]:
@@ -335,6 +418,6 @@ def unknown_both(
         here, there = before.get(cls, {}), after.get(cls, {})
         for path in here.keys() & there.keys():
             if "unknown" in here[path] and "unknown" in there[path]:
-                count += cls in wanted and not path.startswith("plane/")
-                planes += [path] if path.startswith("plane/") else []
+                count += cls in wanted and not path.startswith(PLANE)
+                planes += [path] if path.startswith(PLANE) else []
     return count, tuple(sorted(planes))

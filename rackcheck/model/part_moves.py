@@ -10,17 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from rackcheck.model import path as paths
-from rackcheck.model.change import THERE, Change, ChangeKind, ComparedFacts
+from rackcheck.model.change import PLANE, THERE, TRACKED, Change, ChangeKind, ComparedFacts, item_of
 from rackcheck.model.fact import Absent, Class
 from rackcheck.model.text import natural
-
-TRACKED = ("serial", "uuid", "guid")
-"""The last path words of facts that identify a part, such as `gpu/0.serial`; the preferred word is the first.
-
-A bus address identifies a position, not a part, and is therefore not listed.
-"""
-
-PLANE = "plane/"
 
 PartPlace = tuple[str, str]
 """The position of a part: the name of a node, and the path of an item of this node."""
@@ -102,10 +94,6 @@ def _pattern(path: str) -> str:
     return str(paths.parse(path).pattern)
 
 
-def _item(path: str) -> str:
-    return str(paths.Path(paths.parse(path).segments[:-1]))
-
-
 def sorted_out(
     changes: Mapping[str, Iterable[Change]],
     alone: Mapping[str, Iterable[Change]] | None = None,
@@ -150,7 +138,7 @@ class _Ends:
                 if names_a_part(change):
                     for side, value in ((self.left, change.before), (self.came, change.after)):
                         if isinstance(value, str) and value and value != THERE:
-                            side.setdefault((_pattern(change.path), value), []).append((node, _item(change.path)))
+                            side.setdefault((_pattern(change.path), value), []).append((node, item_of(change.path)))
         self._hidden = {"left": after, "came": before}
         self._held, self._unread_node = beside.held, beside.unread_node
         self.moved: dict[tuple[PartPlace, PartPlace], list[tuple[str, str]]] = {}
@@ -180,7 +168,7 @@ class _Ends:
 
     def is_moved(self, end: str, node: str, change: Change) -> bool:
         """Whether the part that this change removed (`left`) or added (`came`) is reported as a move."""
-        return (end, self._id(end, change), (node, _item(change.path))) in self._paired
+        return (end, self._id(end, change), (node, item_of(change.path))) in self._paired
 
     def is_sure(self, end: str, change: Change) -> bool:
         """Whether a removed part is certainly on no node now, or an added part was certainly on no node before."""
@@ -204,13 +192,13 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
     moved = {item for item, change in items.items() if change is None}
     listings = {str(paths.parse(item).items[-1][0]) for item in moved}
     elsewhere = {
-        _item(c.path)
+        item_of(c.path)
         for c in changes
         if names_a_part(c) and c.kind is ChangeKind.CHANGED and any(ends.is_moved(e, node, c) for e in ("left", "came"))
     }
     for change in changes:
         if change.under in items:
-            if change.under in moved and names_a_part(change) and _item(change.path) == change.under:
+            if change.under in moved and names_a_part(change) and item_of(change.path) == change.under:
                 yield from _identity(node, replace(change, under=""), ends)
             elif change.under not in moved and change.path == f"{change.under}.pci":
                 yield change  # `gathered` finds the other items of the same PCI function by it
@@ -218,7 +206,7 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
             yield from _identity(node, change, ends)
         elif change.kind is ChangeKind.CHANGED and change.path in listings:
             continue  # reported by the moves
-        elif change.cls is Class.IDENTITY and not change.kind.uncertain and _item(change.path) in elsewhere:
+        elif change.cls is Class.IDENTITY and not change.kind.uncertain and item_of(change.path) in elsewhere:
             continue  # two parts were compared
         else:
             yield change
@@ -231,7 +219,7 @@ def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tupl
     for change in changes:
         if (
             names_a_part(change)
-            and change.under == _item(change.path)
+            and change.under == item_of(change.path)
             and change.kind in {ChangeKind.APPEARED, ChangeKind.GONE}
         ):
             found.setdefault(change.under, []).append(change)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from rackcheck.evaluate.consensus import large_enough
 from rackcheck.evaluate.verdict import Outcome, Status, Verdict, in_scope, over, worst
 from rackcheck.model import path as paths
+from rackcheck.model.change import TRACKED, item_of, plane_order, same_id
 from rackcheck.model.evidence import Evidence, clause_text
 from rackcheck.model.fact import Absent, Class, Plane, Reason, Unknown
 from rackcheck.model.fit import ProfileFit
-from rackcheck.model.part_moves import TRACKED
 from rackcheck.model.profile import Across, Phase, Profile, Rule, Scope
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
@@ -208,7 +208,7 @@ def reworked(readings: Sequence[CollectedRun], rules: Sequence[Rule]) -> Iterato
             continue
         for rule, turns in _turns(node, mine).items():
             gathered.setdefault((rule, "", turns), []).append(node)
-        for fact, turns in () if is_group(node) else _swaps(node, mine):
+        for fact, turns in () if is_group(node) else _replaced(node, mine):
             gathered.setdefault(("", fact, turns), []).append(node)
     ranked = sorted(gathered.items(), key=lambda g: (order.get(g[0][0], len(order)), natural(g[0][1]), g[0][2]))
     for (rule, fact, turns), where in ranked:
@@ -247,6 +247,22 @@ def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple
                 held[path] = (*run, after)
             elif _nothing(tree, path):
                 held.pop(path, None)
+
+
+def _replaced(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
+    """Yield the replaced parts of a node as `_swaps` does, but once if several facts have the identifiers of one part.
+
+    The fact of the operating system is preferred; a UUID is left out if the serial number of its item was replaced.
+    """
+    alike: dict[tuple[str, ...], list[tuple[str, tuple[tuple[str, str, str], ...]]]] = {}
+    for path, turns in _swaps(node, mine):
+        key = tuple(part for run, _, value in turns for part in (run, same_id(value)))
+        alike.setdefault(key, []).append((path, turns))
+    items = {item_of(path) for rows in alike.values() for path, _ in rows if path.endswith(".serial")}
+    for rows in alike.values():
+        path, turns = min(rows, key=lambda row: (not row[0].endswith(".serial"), plane_order(row[0])))
+        if path.endswith(".serial") or item_of(path) not in items:
+            yield path, turns
 
 
 def _new_parts(node: str, readings: Sequence[CollectedRun]) -> Iterator[tuple[str, str, str]]:

@@ -1,7 +1,7 @@
 """Adds a run to an acceptance, after checking that it is a run of the same nodes, machines and profile."""
 
 import getpass
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from rackcheck.base.user_error import UserError
@@ -39,7 +39,8 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
     roles = {str(node["name"]): str(node["role"]) for node in found.nodes}
     strangers = [node for node in began.nodes if node not in roles]
     if strangers:
-        raise UserError(f"run {began.run} has nodes that are not in {found.name}'s inventory: {fold(strangers)}")
+        text = f"run {began.run} has nodes that are not in {found.name}'s inventory: {fold(strangers)}"
+        raise UserError(f"{text}{_renamed(found, stored, strangers)}")
     others = [node.name for node in nodes if roles[node.name] != node.role]
     if others:
         raise UserError(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
@@ -69,6 +70,19 @@ def _kind(found: Acceptance, stored: store.Stored) -> str:
         return "burn-in"
     return "re-audit" if any(member.kind != "burn-in" for member in found.runs) else "audit"
 
+
+def _renamed(found: Acceptance, stored: store.Stored, strangers: Sequence[str]) -> str:
+    """Return which nodes of the acceptance the unknown nodes of a run were, by their serial numbers; empty if none."""
+    known = {serial: node for node, serial in found.machines.items()}
+    trees = subject.judged_by(found, stored).trees
+    pairs = [(known.get(machine_serial(trees[node])), node) for node in strangers if node in trees]
+    texts = [f"{node} is the machine that was {was}" for was, node in pairs if was is not None]
+    keep = "; use the names of the acceptance, or open a new acceptance with --supersedes" if texts else ""
+    return f" ({'; '.join(texts[:MOST])}{'; ...' if len(texts) > MOST else ''}){keep}" if texts else ""
+
+
+MOST = 4
+"""Maximum number of renamed nodes that an error lists."""
 
 SKEW = timedelta(minutes=5)
 """Maximum time by which the start of a run may be later than the local clock."""

@@ -39,12 +39,12 @@ COUNTERS = "counters after the burn-in"
 
 
 @contextmanager
-def rack(folder: Path, *faults: str) -> Iterator[Path]:
-    """Two nodes, whose burn-ins run at twelve times the speed; yields the inventory."""
+def rack(folder: Path, *faults: str, pace: int = 12) -> Iterator[Path]:
+    """Two nodes, whose burn-ins run at `pace` times the speed; yields the inventory."""
     folder.mkdir()
     laid = "".join(f"\n  - {fault}" for fault in faults) or " []"
-    text = "rackcheck: 1\nscenario: two\nload: { pace: 12, seed: 5 }\nnodes: { 'n[1-2]': { machine: dgx-h100 } }\n"
-    (folder / "rack.yaml").write_text(f"{text}faults:{laid}\n")
+    text = f"scenario: two\nload: {{ pace: {pace}, seed: 5 }}\nnodes: {{ 'n[1-2]': {{ machine: dgx-h100 }} }}\n"
+    (folder / "rack.yaml").write_text(f"rackcheck: 1\n{text}faults:{laid}\n")
     with WatchedRack(scenario.load(folder / "rack.yaml"), folder) as up:
         yield Path(up.inventory)
 
@@ -60,7 +60,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "pod.yaml").write_text("rackcheck: 1\nnodes:\n  n[1-2]: { host: n.invalid }\n")
     with rack(place / "first", SYMBOLS) as inventory:
         assert rackcheck("audit", "-i", inventory, *words, "-o", place / "early").status == 0
-    with rack(place / "flip", "{ nodes: n1, fault: gpu-bitflip, gpu: 6 }") as inventory:
+    with rack(place / "flip", "{ nodes: n1, fault: gpu-bitflip, gpu: 6 }", pace=6) as inventory:
         done = rackcheck("burnin", "-i", inventory, *words, "--tier", "validate", "-o", place / "failed")
         assert done.status == 1, done.err
     with rack(place / "second") as inventory:

@@ -48,9 +48,16 @@ def change_text(change: Change, *, alike: bool = True) -> str:
             extra = "" if known == "there" or not alike else f" ({known})"
             return f"{change.path} {change.kind}{extra}{also}"
         case ChangeKind.UNKNOWN_NOW:
-            return f"{change.path} unknown now: {_why(change.after)}" + (
-                f" (was {before})" if _is_shown(before, alike) else ""
+            was = f" (was {before})" if _is_shown(before, alike) else ""
+            count = len(change.also)
+            more = (
+                f", and so are {count} facts that follow from it"
+                if count > 1
+                else ", and so is 1 fact"
+                if count
+                else ""
             )
+            return f"{change.path} unknown now: {_why(change.after)}{was}{more}"
         case ChangeKind.KNOWN_AGAIN:
             return f"{change.path} known again, was {_why(change.before)}" + (
                 f": {after}" if _is_shown(after, alike) else ""
@@ -64,10 +71,10 @@ def change_text(change: Change, *, alike: bool = True) -> str:
     verb = " swapped" if change.kind is ChangeKind.SWAPPED else ""
     if not alike:
         word = ("rose" if _rose(change) else "fell") if change.cls is Class.MEASUREMENT else "changed"
-        return f"{change.path}{verb or f' {word}'}"
+        return f"{change.path}{verb or f' {word}'}{also}"
     share = moved_by(change) if change.cls is Class.MEASUREMENT else None
     by = f" ({share:+.1f} %)" if share is not None else ""
-    return f"{change.path}{verb} {before} -> {after}{by}"
+    return f"{change.path}{verb} {before} -> {after}{by}{also}"
 
 
 def _is_shown(value: str, alike: bool) -> bool:
