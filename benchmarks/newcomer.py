@@ -2,8 +2,9 @@
 
     python benchmarks/newcomer.py [SCENARIO]
 
-The rack is simulated (default: `clean`, eight nodes) and reached over real SSH and HTTPS; its host keys and certificates
-are unknown. The burn-in takes its real time. All times include the simulator, which runs on the same machine.
+The rack is simulated (default: `clean`, eight nodes) and reached over real SSH and HTTPS; its host keys and
+certificates are unknown. The burn-in takes its real time. All times include the simulator, which runs on the same
+machine.
 """
 
 import sys
