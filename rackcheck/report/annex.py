@@ -20,7 +20,7 @@ from rackcheck.model.fold import fold
 from rackcheck.model.profile import Scope
 from rackcheck.model.regex import regex
 from rackcheck.report.burn_words import again
-from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow
+from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow, fix_of
 from rackcheck.views.locations import names_text, sorts
 from rackcheck.views.steps import Step, rise_text
 
@@ -154,7 +154,7 @@ def _findings(dossier: Dossier) -> str:
             (
                 f.rule, gate.severity.value if gate else "", f.status.value, (f.truth or f.status).value, f.reason,
                 len(f.nodes), _peers(dossier, f.nodes), names_text(f.nodes),
-                gate.title if gate else "", gate.why if gate else "", gate.fix if gate else "",
+                gate.title if gate else "", gate.why if gate else "", fix_of(gate, (f,)) if gate else "",
                 "; ".join(part.text for part in f.parts), f.under,
             )
             for f in dossier.findings if f.reason for gate in (gates.get(f.rule),)

@@ -39,6 +39,7 @@ from rackcheck.report.run_data import CollectedRun, Print, canonical, fact_text,
 from rackcheck.run.event import Judged
 from rackcheck.signoff.bom import Bom as Ordered
 from rackcheck.signoff.steps import NO_STEPS, AgreedSteps
+from rackcheck.views.filled_fix import filled_fix
 from rackcheck.views.locations import RACK, NodeLocation
 from rackcheck.views.part_findings import PartFinding, by_part
 from rackcheck.views.part_names import NamedPart
@@ -118,7 +119,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
         sources=tuple(profile.sources[name] for name in sorted(profile.sources)),
         nodes=tuple(_rows(settled, order)),
         groups=tuple(_group(group, order) for group in settled.groups),
-        findings=tuple(_found(finding, leads[id(finding)]) for finding in found if finding.status is not Status.PASS),
+        findings=tuple(_found(each, leads[id(each)], order.name) for each in found if each.status is not Status.PASS),
         notes=(*notes(judged, profile, settled.groups), *waiver_notes(stand)),
         parts=listed,
         bill=compared(order.bill, listed, settled.trees, unread) if order.bill is not None else None,
@@ -239,14 +240,15 @@ def _vector(judged: Judged, profile: Profile) -> str:
     return "".join(letters.get(rule.id, OUT) for rule in profile.rules)
 
 
-def _found(finding: Finding, row: PartFinding) -> FindingEntry:
+def _found(finding: Finding, row: PartFinding, name: str) -> FindingEntry:
     shown = tuple(map(_exhibit, finding.evidence[:SHOWN]))
     more = max(0, len(finding.evidence) - SHOWN)
     leads = row.finding is finding
     parts = tuple(_deviating(node, each) for node, several in row.parts.items() for each in several) if leads else ()
+    fix = filled_fix(row if leads else PartFinding(finding), name)
     return FindingEntry(
         finding.rule.id, finding.status, finding.reason, finding.nodes, shown, more, finding.truth, parts,
-        "" if leads else row.finding.rule.id,
+        "" if leads else row.finding.rule.id, fix if fix != finding.rule.fix else "",
     )  # fmt: skip
 
 

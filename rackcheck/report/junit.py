@@ -30,7 +30,17 @@ from rackcheck.model.fact import clean, visible
 from rackcheck.model.fit import Match
 from rackcheck.report import record
 from rackcheck.report.redacted_parts import missing
-from rackcheck.report.report_model import LETTERS, OUT, Dossier, Exemption, FindingEntry, Gate, GroupRow, NodeRow
+from rackcheck.report.report_model import (
+    LETTERS,
+    OUT,
+    Dossier,
+    Exemption,
+    FindingEntry,
+    Gate,
+    GroupRow,
+    NodeRow,
+    fix_of,
+)
 from rackcheck.views.reasons import LONGEST
 from rackcheck.views.summary import several
 
@@ -202,7 +212,8 @@ def _inside(gate: Gate, finding: FindingEntry | None, first: str = "") -> str:
         lines.append(f"{e.status.value}: {e.item} is {e.observed}, {e.expected}{source}")
     if finding is not None and finding.more:
         lines.append(f"and {finding.more} more")
-    lines += [f"why: {gate.why}" if gate.why else "", f"fix: {gate.fix}" if gate.fix else ""]
+    fix = fix_of(gate, (finding,) if finding is not None else ())
+    lines += [f"why: {gate.why}" if gate.why else "", f"fix: {fix}" if fix else ""]
     return "\n".join(escape(visible(line)) for line in lines if line)
 
 

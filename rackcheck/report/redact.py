@@ -170,7 +170,7 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
     },
     FindingEntry: {
         "rule": (H.WORDS, H.WORDS), "reason": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE),
-        "under": (H.WORDS, H.WORDS),
+        "under": (H.WORDS, H.WORDS), "fix": (H.TEXT, H.GONE),
     },
     Hardware: {
         "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "kind": (H.WORDS, H.WORDS), "model": (H.VERSION, H.VERSION),

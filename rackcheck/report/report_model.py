@@ -4,7 +4,7 @@ The objects are immutable; `report.build` makes them, and `report.redact` makes 
 from a hostile node, so a rendering must write them literally. No clock is read: all times come from the runs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rackcheck.evaluate.verdict import Outcome, Status
@@ -253,6 +253,7 @@ class FindingEntry:
 
     `truth` is the verdict without waivers, if that differs. `more` counts pieces of evidence that are not shown.
     `parts` are the parts that the finding is about; `under` is the rule of a graver finding about the same parts.
+    `fix` is the rule's fix with the names that the finding determines, or empty if they are not filled in.
     """
 
     rule: str
@@ -264,11 +265,18 @@ class FindingEntry:
     truth: Status | None = None
     parts: tuple[DeviatingPart, ...] = ()
     under: str = ""
+    fix: str = ""
 
     @property
     def where(self) -> str:
         """The names of the nodes or racks in compact form: `dgx[01-03]`."""
         return fold(self.nodes)
+
+
+def fix_of(gate: Gate, found: Iterable[FindingEntry]) -> str:
+    """Return the fix of findings of one rule: with names filled in if it is the same for all of them."""
+    texts = {each.fix or gate.fix for each in found}
+    return texts.pop() if len(texts) == 1 else gate.fix
 
 
 @dataclass(frozen=True, slots=True)

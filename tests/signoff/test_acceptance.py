@@ -416,3 +416,18 @@ def test_a_superseded_acceptance_takes_nothing_any_more() -> None:
     assert rackcheck("accept", "new", "pod2", *words).status == 0
     mistaken(rackcheck("accept", "add", "pod", folder() / "os"), "superseded by pod2")
     assert json.loads(rackcheck("report", "pod", "--format", "json").out)["report"]["subject"]["state"] == "superseded"
+
+
+def test_every_document_has_the_fix_with_the_names_that_a_finding_determines() -> None:
+    accepted("pod", "first")
+    wanted = "mlxlink -d mlx5_4 -m"
+    for form in ("html", "json", "junit", "csv"):
+        done = rackcheck("report", "pod", "--format", form, "-q", "-o", f"pod-{form}")
+        assert done.status == 0, done.err
+        place = Path(f"pod-{form}")
+        text = (place / "findings.csv" if place.is_dir() else place).read_text()
+        assert wanted in text, form
+    found = json.loads(Path("pod-json").read_text())["report"]["findings"]
+    fixes = [each["fix"] for each in found if each["nodes"] == ["n1"] and each["fix"]]
+    assert fixes
+    assert not any(word in fix for fix in fixes for word in ("NODE", "DEVICE", "RUN"))

@@ -10,7 +10,7 @@ from rackcheck.model.profile import Severity
 from rackcheck.model.text import natural
 from rackcheck.report.hardware_groups import ComponentGroup, PartShelf, shelves
 from rackcheck.report.html.text import anchor
-from rackcheck.report.report_model import Dossier, Exemption, FindingEntry, Gate, Hardware, Versions
+from rackcheck.report.report_model import Dossier, Exemption, FindingEntry, Gate, Hardware, Versions, fix_of
 from rackcheck.report.shared_causes import Block, blocks
 from rackcheck.views.locations import names_text, share
 from rackcheck.views.other_machines import deciding
@@ -56,6 +56,11 @@ class Chapter:
     instances: tuple[Instance, ...]
     where: str
     shared: SharedCause | None = None
+
+    @property
+    def fix(self) -> str:
+        """The fix of the rule, with names filled in if it is the same for all findings."""
+        return fix_of(self.gate, (instance.found for instance in self.instances))
 
 
 @dataclass(frozen=True, slots=True)

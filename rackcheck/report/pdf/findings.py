@@ -6,7 +6,7 @@ from rackcheck.evaluate.verdict import Status
 from rackcheck.model.profile import Severity
 from rackcheck.report.pdf.listing import Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
-from rackcheck.report.report_model import Dossier, Exhibit, FindingEntry, Gate
+from rackcheck.report.report_model import Dossier, Exhibit, FindingEntry, Gate, fix_of
 from rackcheck.report.shared_causes import MARK, Block, blocks
 from rackcheck.views.locations import Whole
 from rackcheck.views.other_machines import apart, deciding
@@ -88,7 +88,7 @@ def _block(gate: Gate, status: Status, members: Sequence[FindingEntry], of: Whol
         "where": where(nodes, of, 240),
         "truth": ", ".join(sorted(truth.value for truth in truths if truth is not None)),
         "why": prose(gate.why),
-        "fix": prose(gate.fix),
+        "fix": prose(fix_of(gate, members)),
         "refs": ", ".join(text(ref) for ref in gate.refs),
         "from_memory": gate.from_memory,
         "alone": len(members) == 1,
