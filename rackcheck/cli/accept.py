@@ -226,8 +226,7 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
 
 def _short(found: subject.RunSubject) -> None:
     readings = list(found.evaluate())
-    settled = subject.settled_of(found, readings)
-    summary = subject.summary(found, readings, settled)
+    summary = subject.summary(found, readings)
     first, last = readings[0].done.outcome.value, summary.done.outcome.value
     then = f"first {first}, now {last}" if len(readings) > 1 else last
     click.echo(f"acceptance {found.name} ({found.state}): {several(len(readings), 'run')}, {then}")
@@ -235,7 +234,7 @@ def _short(found: subject.RunSubject) -> None:
         print_lines(terminal.why(summary, width()))
     for text in waiver_notes(summary.waivers):
         note(text)
-    if command := next_command(settled.steps, found.name):
+    if command := next_command(summary.steps, found.name):
         note(f"Next: {command}")
 
 
@@ -259,23 +258,22 @@ def show(name: str | None, every: bool, as_json: bool) -> int:
         return 3
     about = subject.find(name)
     readings = list(about.evaluate())
-    settled = subject.settled_of(about, readings)
-    summary = subject.summary(about, readings, settled)
+    summary = subject.summary(about, readings)
     log = list(reworked(readings, about.profile.rules))
     if as_json:
         doc = machine.document(summary) | {
             "acceptance": name, "state": found.state, "superseded": found.superseded,
             "runs": [asdict(member) for member in found.runs],
-            "steps": [_step_document(step) for step in settled.steps],
+            "steps": [_step_document(step) for step in summary.steps],
             "rework": [asdict(one) for one in log], "signed": [dict(one) for one in found.signed],
         }  # fmt: skip
         click.echo(machine.text(doc))
     else:
         print_lines(_lines(found, readings))
-        print_lines(_step_lines(settled.steps))
+        print_lines(_step_lines(summary.steps))
         print_lines(_log(log))
         print_lines(terminal.lines(summary, width=width(), plain=is_plain(), every=every))
-        if command := next_command(settled.steps, name):
+        if command := next_command(summary.steps, name):
             note(f"Next: {command}")
     return exit_code(summary, strict=False)
 

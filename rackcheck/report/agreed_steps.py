@@ -33,8 +33,8 @@ Left = dict[str, list[str]]
 class StepInputs:
     """The merged verdicts of an acceptance, its readings from the oldest to the newest, and what was agreed.
 
-    `seats` are the nodes of the acceptance. `swaps` contains, for each node, the path of each replaced part, the time
-    of the first reading with the new part, and the new identifier.
+    `planes` are the agreed planes, `seats` the nodes of the acceptance. `swaps` contains, for each node, the path of
+    each replaced part, the time of the first reading with the new part, and the new identifier.
     """
 
     readings: Sequence[CollectedRun]
@@ -42,6 +42,7 @@ class StepInputs:
     groups: Sequence[Judged]
     profile: Profile
     agreed: AgreedSteps
+    planes: frozenset[Plane]
     seats: Sequence[Seat]
     swaps: Mapping[str, Sequence[tuple[str, str, str]]]
 
@@ -134,6 +135,8 @@ def _around(given: StepInputs, name: str, tier: Tier) -> tuple[Counters, Counter
     if burnt is None:
         return "the burn-in has no result"
     audits = [run for run in given.readings if name in run.counters]
+    whole = [run for run in audits if {plane.value for plane in given.planes} <= set(run.started.planes)]
+    audits = whole or audits
     before = [run for run in audits if run.started.time <= burnt.started.time]
     after = [run for run in audits if run.started.time >= burnt.done.time]
     if not before:

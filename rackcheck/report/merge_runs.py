@@ -99,7 +99,7 @@ def settle(
         latest[node] = mine[-1].started.run
     together = tuple(_together(readings, profile, agreed, seats)) if len(rules) > 0 else ()
     swaps = {node: tuple(_new_parts(node, readings)) for node in nodes} if agreed_steps.tiers else {}
-    found = steps(StepInputs(readings, judged, together, profile, agreed_steps, seats, swaps))
+    found = steps(StepInputs(readings, judged, together, profile, agreed_steps, agreed or frozenset(), seats, swaps))
     return Settled(tuple(opened(node, found) for node in judged), trees, prints, latest, together, found)
 
 

@@ -104,8 +104,9 @@ def _require_scope(found: Acceptance, stored: store.Stored) -> None:
     if wanted not in names:
         made_by = clean(names[-1], 60) if names else "another profile"
         text = f"run {stored.started().run} was made with {made_by} and read only the facts of that profile"
+        command = "burnin" if set(stored.started().planes) == {Plane.BURNIN.value} else "audit"
         raise UserError(
-            f"{text}; acceptance {found.name} needs runs of {wanted}: rackcheck audit --accept {found.name}"
+            f"{text}; acceptance {found.name} needs runs of {wanted}: rackcheck {command} --accept {found.name}"
         )
 
 

@@ -44,6 +44,7 @@ from rackcheck.signoff import acceptance, waivers
 from rackcheck.views import against, commands
 from rackcheck.views.open_run import CommandResult
 from rackcheck.views.rule_coverage import Covering
+from rackcheck.views.steps import Step
 
 PATIENCE = 120.0
 """Maximum duration of a command called from the screens, in seconds."""
@@ -73,6 +74,7 @@ class RunSession:
         self._places: list[File] = []
         self._began = False
         self.notes: Sequence[str] = ()
+        self.steps: Sequence[Step] = ()
         self.troubles: list[str] = []
         self._tree = lru_cache(maxsize=16)(self._read)
         if found is not None:
@@ -219,7 +221,7 @@ class RunSession:
         waived = tuple(self.waivers)
         jobs = tuple((stored, replace(job, waivers=waived), kind) for stored, job, kind in self.found.jobs)
         summary = subject.shown(replace(self.found, waivers=waived, jobs=jobs))
-        self.notes = summary.notes
+        self.notes, self.steps = summary.notes, summary.steps
         yield summary.started
         for each in summary.judged:
             yield FactsRead(each.node, self.tree(each.node))

@@ -243,9 +243,9 @@ def settled_of(subject: RunSubject, readings: Sequence[CollectedRun]) -> Settled
     return settle(readings, subject.profile, subject.planes, whole, subject.steps)
 
 
-def summary(subject: RunSubject, readings: Sequence[CollectedRun], settled: Settled | None = None) -> Summary:
-    """Merge the evaluated runs into one summary for a terminal or a screen; `settled` is their merged result."""
-    settled = settled or settled_of(subject, readings)
+def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
+    """Merge the evaluated runs into one summary for a terminal or a screen."""
+    settled = settled_of(subject, readings)
     newest = readings[-1]
     nodes = tuple(dict.fromkeys((*subject.places, *(node.node for node in settled.judged))))
     unread = [node for node in nodes if node not in settled.latest]
@@ -265,5 +265,5 @@ def summary(subject: RunSubject, readings: Sequence[CollectedRun], settled: Sett
     done = RunDone(newest.done.time, outcome)
     return Summary(
         started, settled.judged, done, tuple(findings(settled.everyone, subject.profile.rules)), rows, silent, stand,
-        settled.groups, merged(readings),
+        settled.groups, merged(readings), settled.steps,
     )  # fmt: skip

@@ -20,6 +20,7 @@ from rackcheck.model.profile import Profile, Rule
 from rackcheck.model.tree import Tree
 from rackcheck.probe.contract import AnyProbe
 from rackcheck.run.event import Event
+from rackcheck.views.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,10 @@ class RunInfo(Protocol):
     @property
     def began(self) -> Sequence[str]:
         """The time when each run of an acceptance began, the oldest first; empty for a single run."""
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """The steps of an acceptance, with their states as of the last reading; empty for a single run."""
 
     @property
     def replays(self) -> bool:

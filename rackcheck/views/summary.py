@@ -22,6 +22,7 @@ from rackcheck.run.event import Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.views.locations import Whole, whole
 from rackcheck.views.part_names import Named, PartNames
 from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_one_line
+from rackcheck.views.steps import Step
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
 FEW = 5
@@ -69,7 +70,7 @@ Silent = Mapping[tuple[str, Plane], Unknown]
 
 @dataclass(frozen=True)
 class Summary:
-    """The result of a judged run; for a run in progress, the result so far."""
+    """The result of a judged run; for a run in progress, the result so far. An acceptance also has steps."""
 
     started: RunStarted
     judged: tuple[Judged, ...]
@@ -80,6 +81,7 @@ class Summary:
     waivers: tuple[Standing, ...] = ()
     groups: tuple[Judged, ...] = ()
     named: Named = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
 
     @property
     def everyone(self) -> tuple[Judged, ...]:

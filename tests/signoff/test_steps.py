@@ -68,6 +68,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
             command = "burnin" if name == "smoke" else "audit"
             done = rackcheck(command, "-i", inventory, *words, "-o", place / name)
             assert done.status == 0, done.err
+        assert rackcheck("audit", "-i", inventory, *words, "--planes", "bmc", "-o", place / "bmc alone").status == 0
+        assert rackcheck("burnin", "-i", inventory, "-q", "-o", place / "generic").status == 0
     for name, fault in LATER.items():
         with rack(place / f"rack {name}", fault) as inventory:
             assert rackcheck("audit", "-i", inventory, *words, "-o", place / name).status in {0, 1, 3}
@@ -230,6 +232,21 @@ def test_counters_that_do_not_cover_the_burn_in_are_incomplete(runs: Path, names
     status, steps = shown(runs, *names)
     assert (status, steps[COUNTERS]["state"]) == (3, "INCOMPLETE")
     assert any(why in line for line in steps[COUNTERS]["details"]), steps[COUNTERS]
+
+
+def test_an_audit_of_one_plane_does_not_hide_an_audit_of_all_agreed_planes(runs: Path) -> None:
+    assert shown(runs, "before", "smoke", "after", "bmc alone")[1][COUNTERS]["state"] == "PASS"
+
+
+def test_an_audit_of_one_plane_alone_shows_no_counters_of_the_other(runs: Path) -> None:
+    _, steps = shown(runs, "before", "smoke", "bmc alone")
+    assert steps[COUNTERS]["state"] == "INCOMPLETE"
+
+
+def test_a_burn_in_by_another_profile_is_refused_with_the_command_that_makes_one(runs: Path) -> None:
+    opened(runs)
+    done = rackcheck("accept", "add", "pod", runs / "generic")
+    assert (done.status, "needs runs of h100-dgx: rackcheck burnin --accept pod" in done.err) == (2, True)
 
 
 NAMES = ("gpu/0.ecc.uncorrected", "service/x.restarts", "nvme/nvme0.health.media_errors")

@@ -38,6 +38,7 @@ from rackcheck.session.audit_setup import Prepared, head
 from rackcheck.views.open_run import CommandResult, OpenRun
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
+from rackcheck.views.steps import Step
 from rackcheck_tui.app import Screens
 from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
@@ -188,6 +189,7 @@ class MadeDesk:
     answers: Mapping[str, CommandResult] = field(default_factory=dict)
     began: Sequence[str] = ()
     notes: Sequence[str] = ()
+    steps: Sequence[Step] = ()
     left_behind: str = ""
     read_again: list[tuple[str, ...]] = field(default_factory=list)
     commands: list[tuple[str, ...]] = field(default_factory=list)

@@ -31,7 +31,7 @@ from rich.cells import cell_len
 
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import COMMANDS
-from rackcheck.evaluate.verdict import Status
+from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.filter.where import left_out, parse
 from rackcheck.inventory import Rack
 from rackcheck.model.catalogue import Kind, collection, version
@@ -41,6 +41,7 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.run.event import RunDone
 from rackcheck.views.signs import Signs, signs_for
 from rackcheck.views.state import Board
+from rackcheck.views.steps import Step
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui import show
 from rackcheck_tui.controllers.commands import ELSEWHERE, VIEWS, asks, twin, verbs
@@ -54,8 +55,9 @@ from rackcheck_tui.widgets.words import about, head, labelled, plain
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
 ATTRIBUTES = {"bold", "dim", "italic", "reverse", "underline"}
 COLOURS = {"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
+DECLINED = Step("counters", declined="agreed with the customer")
 PLACES = {
-    "groups": (), "rack": (), "odd": (), "nodes": (), "live": (), "history": ("n1",), "waivers": (), "profile": (),
+    "groups": (), "rack": (), "odd": (), "nodes": (), "live": (), "history": ("n1",), "waivers": (), "steps": (), "profile": (),
     "report": (), "node": ("n1",), "group": ("1",), "facts": ("n1",), "diff": ("n1", "peers"),
 }  # fmt: skip
 """Every view, and what it is about here."""
@@ -287,6 +289,28 @@ def test_with_too_few_nodes_none_is_odd_and_it_is_stated() -> None:
     found = view(context(desk({"n1": {"tainted": "1\n"}})), "odd")
     assert found.empty == "no comparison is possible"
     assert "compute" in str(found.above[0])
+
+
+def test_the_steps_of_an_acceptance_stand_with_what_is_left_and_the_command_that_continues() -> None:
+    left = Step("burn-in", "soak", Outcome.INCOMPLETE, left=(("not run", ("n1", "n2")),))
+    made = desk({"n1": {}, "n2": {}}, name="pod7", steps=(Step("audit", outcome=Outcome.PASS), left, DECLINED))
+    ctx = context(made)
+    view = VIEWS["steps"].build(ctx, ViewState("steps"))
+    assert view.words == "steps: 1 of 3 open"
+    lines = [str(entry.line(100)).rstrip() for entry in view.entries.every]
+    assert lines == [
+        "PASS        audit",
+        "INCOMPLETE  burn-in soak: not run: n[1-2]",
+        "declined    counters after the burn-in: agreed with the customer",
+    ]
+    details = "\n".join(map(str, view.entries.every[1].details(100)))
+    assert "rackcheck burnin --accept pod7 --tier soak" in details
+
+
+def test_a_single_run_has_no_steps_and_it_is_stated() -> None:
+    made = desk({"n1": {}})
+    view = VIEWS["steps"].build(context(made), ViewState("steps"))
+    assert (list(view.entries.every), view.empty.partition(":")[0]) == ([], "no steps")
 
 
 def test_each_state_has_a_sign_of_its_own_in_the_racks_picture() -> None:

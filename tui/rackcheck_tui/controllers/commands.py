@@ -21,6 +21,7 @@ from rackcheck_tui.screens import (
     odd,
     rack,
     rules,
+    steps,
     waived,
 )
 from rackcheck_tui.screens.context import ViewContext
@@ -92,6 +93,13 @@ VIEWS: Mapping[str, ViewMode] = {
     ),
     "profile": ViewMode(rules.shown, "the rules, what they expect and why", "rackcheck profile show {profile}", "8"),
     "report": ViewMode(formats.shown, "write the report of this run", "rackcheck report {run}", "9", filters=False),
+    "steps": ViewMode(
+        steps.shown,
+        "the steps of an acceptance, and what is left to do",
+        "rackcheck accept show",
+        "0",
+        filters=False,
+    ),
     "node": ViewMode(node.shown, "one node's rules", "rackcheck groups {run}", takes="NODE", narrows="node:{about}"),
     "group": ViewMode(
         group.shown, "one group's nodes", "rackcheck groups {run}", takes="NUMBER", narrows="group:{about}"
