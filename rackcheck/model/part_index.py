@@ -22,8 +22,9 @@ WORDS: Mapping[str, str] = {
     "nic": "NIC", "nic.adapter": "NIC", "nic.interface": "NIC", "bmc.nic": "NIC",
     "dimm": "DIMM", "bmc.dimm": "DIMM", "bmc.cxl_memory": "CXL memory",
     "cpu.socket": "CPU", "bmc.cpu": "CPU",
-    "psu": "power supply", "fan": "fan", "bmc.nvswitch": "NVSwitch", "bmc.pcie_switch": "PCIe switch",
-    "bmc.retimer": "retimer", "pcie": "PCIe device", "bmc.pcie": "PCIe device", "bmc.chassis": "chassis",
+    "node.psu": "power supply", "psu": "power supply", "fan": "fan", "nvswitch": "NVSwitch", "bmc.nvswitch": "NVSwitch",
+    "bmc.pcie_switch": "PCIe switch", "bmc.retimer": "retimer", "pcie": "PCIe device", "bmc.pcie": "PCIe device",
+    "bmc.chassis": "chassis",
 }  # fmt: skip
 """The word for the parts of a collection. A part that is in several collections has the first of their words."""
 
@@ -33,7 +34,8 @@ IDENTITIES: Mapping[str, tuple[tuple[str, str], ...]] = {
         (each, "serial")
         for each in (
             "gpu", "gpu.amd", "bmc.gpu", "nvme", "bmc.drive", "dimm", "bmc.dimm", "bmc.cxl_memory", "bmc.cpu", "psu",
-            "bmc.nvswitch", "bmc.pcie_switch", "bmc.retimer", "bmc.nic", "bmc.pcie", "bmc.chassis",
+            "node.psu", "storage.device", "cpu.socket", "bmc.nvswitch", "bmc.pcie_switch", "bmc.retimer", "bmc.nic",
+            "bmc.pcie", "bmc.chassis",
         )
     ),
     "uuid": (("gpu", "uuid"), ("gpu.amd", "uuid"), ("bmc.gpu", "uuid")),
@@ -43,7 +45,7 @@ IDENTITIES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }  # fmt: skip
 """The facts that identify the items of collections, by kind of identity; an empty fact stands for the item's key."""
 
-ADDRESSED = ("pcie", "nic.adapter", "bmc.pcie")
+ADDRESSED = ("pcie", "nic.adapter", "nvswitch", "bmc.pcie")
 """Collections whose keys are PCI addresses."""
 
 PCI = regex(r"(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])", 0)

@@ -1,11 +1,12 @@
 """Finds the fewest questions that provide the facts of a profile; each probe and each question is included once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.documents import LinkPattern
 from rackcheck.model.fact import Plane
+from rackcheck.model.part_kinds import is_part_fact
 from rackcheck.model.path import Path
 from rackcheck.model.path import parse as parse_path
 from rackcheck.model.question import Read, Redfish, Shell
@@ -168,6 +169,24 @@ def plan(
         tuple(c for c in comparisons if c.name in names),
         frozenset(p.name for p in probes if p.name in names and p.name not in needed and _dear(p)),
     )  # fmt: skip
+
+
+def part_facts(chosen: Plan, probes: Sequence[AnyProbe], catalogue: Catalogue) -> Iterator[Path]:
+    """Yield the facts that list the parts of a node with their serial numbers and part numbers.
+
+    If a plan reads parts of a plane, the facts of all kinds of parts of this plane are yielded. Those of commands as
+    root are yielded only if the plan reads parts with such a command anyway.
+    """
+    entries = {fact: entry for fact, entry in catalogue.entries.items() if is_part_fact(fact)}
+    givers = {entry.probe for entry in entries.values()}
+    names = {probe.name for probe in chosen.probes}
+    rooted = any(_as_root(probe) for probe in chosen.probes if probe.name in givers)
+    given = {probe.name for probe in probes if rooted or not _as_root(probe)}
+    planes = {entry.plane for entry in entries.values() if entry.probe in names}
+    for fact, entry in entries.items():
+        derived = entry.plane is Plane.DERIVED and bool(entry.inputs) and entry.inputs <= planes
+        if derived or (entry.plane in planes and entry.probe in given):
+            yield parse_path(fact)
 
 
 def _functions(paths: Iterable[Path], catalogue: Catalogue) -> set[Path]:

@@ -23,7 +23,7 @@ from rackcheck.probe.contract import AnyProbe, Probe, names
 from rackcheck.probe.group import Aggregate
 from rackcheck.probe.index import Declared, origin
 from rackcheck.probe.join import Join
-from rackcheck.probe.plan import Plan, plan
+from rackcheck.probe.plan import Plan, part_facts, plan
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -45,9 +45,14 @@ class Registry:
     comparisons: tuple[Comparison, ...] = ()
 
     def planned(self, profile: Profile, phases: Iterable[Phase]) -> Plan:
-        """Plan the facts of a profile; if `phases` contains the burn-in, also all facts of the burn-in."""
+        """Plan the facts of a profile, and those of all parts of the planes of which the profile reads parts.
+
+        If `phases` contains the burn-in, all facts of the burn-in are added.
+        """
         measured = self._measured if Phase.BURN_IN in phases else ()
-        return self.plan((*profile.facts(), *measured), profile.spare_facts())
+        wanted = (*profile.facts(), *measured)
+        chosen = self.plan(wanted, profile.spare_facts())
+        return self.plan((*wanted, *part_facts(chosen, self.probes, self.catalogue)), profile.spare_facts())
 
     @cached_property
     def _measured(self) -> tuple[Path, ...]:

@@ -105,16 +105,22 @@ def _step(step: Step) -> Iterator[CsvRow]:
 
 
 def _inventory(dossier: Dossier) -> str:
-    """Tabulate every part; an unknown serial is marked, as an empty cell would look like a part without a serial."""
+    """Tabulate every part, with the reason in place of an unknown number; then the kinds that could not be listed."""
     others = sorted({name for part in dossier.parts for name in part.other} - set(OWN))
 
     def rows() -> Iterator[CsvRow]:
         for p in dossier.parts:
             other = (p.other.get(name, "") for name in others)
-            own = (p.model or p.other.get("model", ""), p.part_number or p.other.get("part_number", ""))
-            yield (p.node, p.item, p.kind, *own, p.serial or p.other.get("serial") or "not read", *other)
+            number = " and ".join(p.every_part_number) or p.no_part_number or p.other.get("part_number", "")
+            serial = " and ".join(p.every_serial) or p.why_no_serial or "not read"
+            notes = "; ".join(p.notes)
+            items = " ".join(p.places)
+            yield (p.node, p.item, p.kind, p.model or p.other.get("model", ""), number, serial, items, notes, *other)
+        for gap in dossier.unlisted:
+            yield (gap.node, "", gap.kind, "", "", f"not listed: {gap.why}", "", "", *("" for _ in others))
 
-    return table(("node", "item", "kind", "model", "part number", "serial", *others), rows())
+    head = ("node", "item", "kind", "model", "part number", "serial", "items", "notes")
+    return table((*head, *others), rows())
 
 
 def _bill(dossier: Dossier) -> str:

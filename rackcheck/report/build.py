@@ -14,7 +14,8 @@ from rackcheck.probe.group import FLEET, Seat
 from rackcheck.profile.compare import differences
 from rackcheck.report.burn_fold import fold
 from rackcheck.report.burn_words import account
-from rackcheck.report.hardware import compared, parts, versions
+from rackcheck.report.delivered import parts, unlisted
+from rackcheck.report.hardware import compared, versions
 from rackcheck.report.merge_runs import Settled, reworked, settle
 from rackcheck.report.outcome import areas, punch, tally, unchecked
 from rackcheck.report.report_model import (
@@ -105,7 +106,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
     alone = order.kind == "run"
     outcome = readings[-1].done.outcome if alone else settled.outcome(unread)
     cut = alone and readings[-1].done.interrupted
-    listed = tuple(parts(settled.trees))
+    listed = parts(settled.trees)
     burned = fold([(run.started.run, run.burns) for run in readings])
     return Dossier(
         level="full",
@@ -135,6 +136,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
         burned=burned,
         simulated=any(map(_simulated, readings)),
         steps=settled.steps,
+        unlisted=tuple(unlisted(settled.trees)),
     )  # fmt: skip
 
 

@@ -1,14 +1,17 @@
-"""Lists hardware: parts with serials, their comparison with a bill of materials, and versions by component. Pure."""
+"""Compares parts with a bill of materials, and lists versions by component. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.evaluate.waiver import BY_INDEX
+from rackcheck.model import identity
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import Absent, Class, Plane, Unknown
 from rackcheck.model.fold import fold
+from rackcheck.model.part_kinds import KINDS, TRANSCEIVER, collection_of, kind_named, kind_of, plane_of
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Tree
+from rackcheck.report.part_lists import Listed
 from rackcheck.report.report_model import Billed, BomComparison, Hardware, Versions
 from rackcheck.signoff.bom import Bom as Ordered
 from rackcheck.signoff.bom import BomLine
@@ -16,182 +19,180 @@ from rackcheck.signoff.bom import BomLine
 REASONS = 3
 """Maximum number of listed reasons why a component's version is not known on some nodes."""
 
-NAMES = ("serial", "uuid", "guid", "part_number", "model", "name")
-"""An item counts as a part if the path of one of its identity facts ends in one of these words."""
-
-MODELS = ("model", "name", "product", "type")
-"""Facts whose path ends in one of these words identify a part's model; the first known one is used."""
-
-
-def parts(trees: Mapping[str, Tree]) -> Iterator[Hardware]:
-    """Yield every part that a node reports, sorted by node and item; `other` has the reason if a value was not read."""
-    for node in sorted(trees, key=natural):
-        items: dict[str, dict[str, str | Unknown]] = {}
-        for path, leaf in trees[node].leaves.items():
-            item, _, word = path.rpartition(".")
-            of_item = item and paths.parse(path).is_collection  # the last word has no key
-            if of_item and leaf.kind.cls is Class.IDENTITY and leaf.kind.type is not Type.COLLECTION:
-                values = items.setdefault(item, {})
-                match leaf.reading:
-                    case Unknown() as why:
-                        values[word] = why
-                    case Absent():
-                        pass
-                    case tuple() as several:
-                        values[word] = ", ".join(several)
-                    case value:
-                        values[word] = str(value)
-        for item in sorted(items, key=natural):
-            if any(word in items[item] for word in NAMES):
-                yield _part(node, item, items[item])
-
-
-UNREAD = "not read"
-
-
-def _part(node: str, item: str, values: Mapping[str, str | Unknown]) -> Hardware:
-    known = {word: value for word, value in values.items() if isinstance(value, str)}
-    model = next((word for word in MODELS if known.get(word)), "")
-    taken = {model, "serial", "part_number"} & set(known)
-    other = {
-        word: value if isinstance(value, str) else f"{UNREAD} ({value.reason.value})"
-        for word, value in sorted(values.items())
-        if word not in taken
-    }
-    return Hardware(
-        node, item, _kind(item), known.get(model, ""), known.get("part_number", ""), known.get("serial", ""), other
-    )
+ORDER = ("missing", "moved", "swapped", "extra", "unread")
+"""The kinds of differences from a bill of materials, the gravest first."""
 
 
 def compared(
     ordered: Ordered, found: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str] = ()
 ) -> BomComparison:
-    """Compare parts with a bill of materials; a part is `missing` only if all serials of its kind were read.
+    """Compare parts with a bill of materials by the serial numbers and part numbers of either plane.
 
-    `never` are nodes of the inventory that no run has read. For each line of the bill, either a part with this serial
-    matches, or the result contains a difference.
+    A part is `missing` only if every plane that could have listed it returned the serial numbers of all parts of its
+    kind. `never` are nodes of the inventory that no run has read. For each line of the bill, either a part with this
+    serial number matches, or the result contains a difference.
     """
-    by_serial: dict[str, list[Hardware]] = {}
-    for part in found:
-        if part.serial:
-            by_serial.setdefault(part.serial, []).append(part)
-    differences: list[Billed] = []
-    matched: set[str] = set()
-    used: set[int] = set()
-    kinds: set[str] = set()
-    for line in ordered.lines:
-        holders = by_serial.get(line.serial, [])
+    return _Comparison(found, {node: Listed(tree) for node, tree in trees.items()}, never).of(ordered)
+
+
+class _Comparison:
+    """Parts of nodes as they are compared with a bill, and which of them a line of the bill has named."""
+
+    def __init__(self, found: Sequence[Hardware], known: Mapping[str, Listed], never: Sequence[str]) -> None:
+        self._found, self._known, self._never = found, known, never
+        self._by_serial: dict[str, list[Hardware]] = {}
+        self._by_kind: dict[tuple[str, str], list[Hardware]] = {}
+        for part in found:
+            self._by_kind.setdefault((part.node, part.kind), []).append(part)
+            for serial in part.every_serial:
+                self._by_serial.setdefault(identity.serial(serial), []).append(part)
+        self._named: set[int] = set()
+        self._rows: dict[int, int] = {}
+        self._doubts: dict[tuple[str, str], str] = {}
+
+    def of(self, ordered: Ordered) -> BomComparison:
+        """Return the comparison with a bill."""
+        found = [self._line(line) for line in ordered.lines]
+        differences = [each for each in found if each is not None]
+        matched = len(found) - len(differences)
+        kinds = {_kind(line) for line in ordered.lines}
+        serials = {identity.serial(line.serial) for line in ordered.lines if line.serial}
+        kinds |= {part.kind for serial in serials for part in self._by_serial.get(serial, ())}
+        extra = (part for part in self._found if part.serial and part.kind in kinds and id(part) not in self._named)
+        differences += map(self._extra, extra)
+        ranked = sorted(differences, key=lambda d: (ORDER.index(d.kind), natural(d.node), natural(d.item), d.line))
+        return BomComparison(ordered.name, ordered.digest, len(ordered.lines), matched, tuple(ranked))
+
+    def _line(self, line: BomLine) -> Billed | None:
+        """Return how the parts differ from a line; None if they do not."""
+        serial = identity.serial(line.serial)
+        holders = self._by_serial.get(serial, []) if serial else []
         right = [part for part in holders if line.node in {"", part.node} and _is_at(part, line.item)]
-        kinds |= {part.kind for part in holders} | {line.kind or _kind(line.item)}
-        other = _another(line, right)
-        if line.serial and right and not other:
-            matched.add(line.serial)
-            used |= _views(right[0], holders)
-        else:
-            near = [] if holders else _zeros(line, by_serial)
-            used |= {id(part) for part in (*holders, *near)}
-            what = (line.node, line.item, line.serial)
-            if other:
-                differences.append(Billed("swapped", *what, other, line.row))
-            elif near:
-                where = f"{near[0].node} {near[0].item} reports {near[0].serial}"
-                differences.append(Billed("unread", *what, f"the bill may have lost leading zeros: {where}", line.row))
-            else:
-                differences.append(_missed(line, holders, trees, never))
-    for part in found:
-        if part.serial and part.kind in kinds and id(part) not in used:
-            message = "on the node but not in the bill" if part.serial not in matched else "found twice"
-            differences.append(Billed("extra", part.node, part.item, part.serial, message))
-            used |= _views(part, by_serial[part.serial])
-    order = ("missing", "swapped", "extra", "unread")
-    ranked = sorted(differences, key=lambda d: (order.index(d.kind), natural(d.node), natural(d.item), d.line))
-    return BomComparison(ordered.name, ordered.digest, len(ordered.lines), len(matched), tuple(ranked))
+        self._named |= {id(part) for part in holders} if line.serial and not right else set()
+        if not serial:
+            shown = f"the placeholder {line.serial!r} instead of a" if line.serial else "no"
+            return _billed("unread", line, f"the bill has {shown} serial number to compare")
+        if right:
+            return self._at_place(line, right, holders)
+        if holders:
+            return self._elsewhere(line, holders)
+        if near := self._zeros(line):
+            self._named |= {id(part) for part in near}
+            where = f"{near[0].node} {near[0].item} reports {near[0].serial}"
+            return _billed("unread", line, f"the bill may have lost leading zeros: {where}")
+        return self._missed(line)
+
+    def _at_place(self, line: BomLine, right: Sequence[Hardware], holders: Sequence[Hardware]) -> Billed | None:
+        if other := _another(line, right):
+            self._named |= {id(part) for part in holders}
+            return _billed("swapped", line, other)
+        part = right[0]
+        if (row := self._rows.setdefault(id(part), line.row)) != line.row:
+            return _billed("unread", line, f"{part.node} {part.item} returns this serial number and that of row {row}")
+        self._named |= _views(part, holders)
+        return None
+
+    def _elsewhere(self, line: BomLine, holders: Sequence[Hardware]) -> Billed:
+        places = ", ".join(f"{part.node} {part.item}" for part in holders)
+        for part in holders:
+            if part.node == line.node and (gap := self._unplaced(part, line.item)):
+                return _billed("unread", line, f"found at {places}; whether that is {line.item} is unknown: {gap}")
+        bill = " ".join(filter(None, (line.node, line.item)))
+        return _billed("moved", line, f"in the bill at {bill}, found at {places}")
+
+    def _unplaced(self, part: Hardware, item: str) -> str:
+        """Return why it is unknown whether a part is at an item; empty if the item's plane lists the part."""
+        kind, plane = kind_of(item), plane_of(item)
+        if kind not in KINDS or kind != part.kind or collection_of(item) in map(collection_of, part.places):
+            return ""
+        return self._known[part.node].gap(kind, plane)
+
+    def _missed(self, line: BomLine) -> Billed:
+        kind = _kind(line)
+        if line.node and line.node not in self._known:
+            return _billed("unread", line, f"{line.node} was not read")
+        if not kind:
+            message = "not found; this line of the bill has neither kind nor item"
+            return _billed("unread", line, f"{message}, so it is unknown whether parts of its kind were read")
+        nodes = [line.node] if line.node else [*self._known, *self._never]
+        doubts = {node: doubt for node in nodes if (doubt := self._doubt(node, kind))}
+        if doubts or not nodes:
+            where = f" of {fold(doubts)}: {next(iter(doubts.values()))}" if doubts else ""
+            return _billed("unread", line, f"the serial number of some {kind} could not be read{where}")
+        return _billed(
+            "missing", line, f"in the bill but not on {line.node}" if line.node else "in the bill but on no node"
+        )
+
+    def _doubt(self, node: str, kind: str) -> str:
+        """Return why a node may have a part of a kind whose serial number was not read; empty if it cannot."""
+        if node not in self._known:
+            return "never read"
+        if (node, kind) not in self._doubts:
+            known = self._known[node]
+            part = next((part for part in self._by_kind.get((node, kind), ()) if not part.serial), None)
+            self._doubts[node, kind] = known.doubt(kind) or (
+                f"{part.item}: {part.no_serial}" if part is not None else ""
+            )
+        return self._doubts[node, kind]
+
+    def _extra(self, part: Hardware) -> Billed:
+        holders = [each for serial in part.every_serial for each in self._by_serial[identity.serial(serial)]]
+        twice = any(id(each) in self._rows for each in holders)
+        message = "found twice" if twice else "; ".join(("on the node but not in the bill", *part.notes))
+        self._named |= _views(part, holders)
+        return Billed("extra", part.node, part.item, part.serial, message)
+
+    def _zeros(self, line: BomLine) -> Sequence[Hardware]:
+        """Return the parts whose serial differs from the bill's only in leading zeros, which spreadsheets drop."""
+        if not line.serial.isdecimal():
+            return ()
+        bare = line.serial.lstrip("0")
+        return [p for serial, parts in self._by_serial.items() if serial.lstrip("0") == bare for p in parts]
+
+
+def _billed(kind: str, line: BomLine, text: str) -> Billed:
+    return Billed(kind, line.node, line.item, line.serial, text, line.row)
+
+
+def _kind(line: BomLine) -> str:
+    return kind_named(line.kind) if line.kind else kind_of(line.item)
 
 
 def _is_at(part: Hardware, item: str) -> bool:
-    """Whether a part's item is the item in a line of the bill of materials, or this line contains no item.
+    """Whether a part is at the item in a line of the bill of materials, or this line contains no item.
 
     An older bill names a GPU by its index (`gpu/3`); this index matches every GPU whose item contains no index.
     """
-    indexed = [BY_INDEX.fullmatch(name) is not None for name in (item, part.item)]
-    return item in {"", part.item} or (indexed == [True, False] and part.kind == _kind(item))
-
-
-def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequence[Hardware]:
-    """Return the parts whose serial differs from the bill's only in leading zeros, which spreadsheets drop."""
-    if not line.serial.isdecimal():
-        return ()
-    bare = line.serial.lstrip("0")
-    return [
-        p for serial, parts in by_serial.items() for p in parts if serial != line.serial and serial.lstrip("0") == bare
-    ]
+    if item in {"", *part.places}:
+        return True
+    is_indexed = BY_INDEX.fullmatch(part.item) is not None
+    return BY_INDEX.fullmatch(item) is not None and not is_indexed and part.kind == kind_of(item)
 
 
 def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
-    """Return the object ids of the entries for one physical part: one per kind, all with one serial and one node."""
+    """Return the object ids of the entries for one physical part.
+
+    These are one entry per kind, all with one serial and one node; the ends of a cable are all entries of the cable.
+    """
+    if part.kind == TRANSCEIVER:
+        return {id(each) for each in holders if each.kind == TRANSCEIVER}
     first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
     return {id(p) for p in first.values()}
 
 
 def _another(line: BomLine, right: Sequence[Hardware]) -> str:
     """Return how a part with the right serial differs from the bill; empty if all known values match."""
-
-    def alike(one: str, other: str) -> bool:
-        return one.casefold().split() == other.casefold().split()
-
+    if line.kind and all(_kind(line).casefold() != part.kind.casefold() for part in right):
+        return f"the bill has kind {line.kind}, the part reports {right[0].kind}"
     # A shipping list has the vendor's product name, the part the name in its firmware: these cannot be compared.
-    for word in ("kind", "part_number"):
-        value = getattr(line, word)
-        rows = [getattr(part, word) for part in right if getattr(part, word)]
-        if value and rows and not any(alike(value, one) for one in rows):
-            return f"the bill has {word.replace('_', ' ')} {value}, the part reports {rows[0]}"
+    numbers = [number for part in right for number in part.every_part_number]
+    if line.part_number and numbers and not any(_folded(line.part_number) == _folded(each) for each in numbers):
+        return f"the bill has part number {line.part_number}, the part reports {' and '.join(dict.fromkeys(numbers))}"
     return ""
 
 
-def _missed(line: BomLine, holders: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str]) -> Billed:
-    what = (line.node, line.item, line.serial)
-    if not line.serial:
-        return Billed("unread", *what, "the bill has no serial number to compare", line.row)
-    if holders:
-        places = ", ".join(f"{part.node} {part.item}" for part in holders)
-        bill = " ".join(filter(None, (line.node, line.item)))
-        return Billed("swapped", *what, f"in the bill at {bill}, found at {places}", line.row)
-    if line.node and line.node not in trees:
-        return Billed("unread", *what, f"{line.node} was not read", line.row)
-    kind = line.kind or _kind(line.item)
-    if not kind:
-        message = "not found; this line of the bill has neither kind nor item"
-        return Billed("unread", *what, f"{message}, so it is unknown whether parts of its kind were read", line.row)
-    nodes = [line.node] if line.node else [*trees, *never]
-    unread = [node for node in nodes if node not in trees or not _whole(trees[node], kind)]
-    if unread or not nodes:
-        where = f" of {fold(unread)}" if unread else ""
-        return Billed("unread", *what, f"the serial number of some {kind} could not be read{where}", line.row)
-    where = f"not on {line.node}" if line.node else "on no node"
-    return Billed("missing", *what, f"in the bill but {where}", line.row)
-
-
-def _kind(item: str) -> str:
-    """Return the kind of the part at an item: `gpu` for `gpu/0`, `system` for `node`."""
-    return "system" if item == "node" else str(paths.parse(item).pattern).removesuffix("/*") if item else ""
-
-
-def _whole(tree: Tree, kind: str) -> bool:
-    """Whether the serials of all parts of a kind are known on a node; always False for a nested collection."""
-    if kind == "system":
-        return _serial(tree, "node")
-    listing = tree.leaves.get(kind)
-    if listing is None or listing.kind.type is not Type.COLLECTION:
-        return _serial(tree, kind)
-    if isinstance(listing.reading, tuple):
-        collection = paths.parse(kind)
-        return all(_serial(tree, str(collection.item(key))) for key in listing.reading)
-    return isinstance(listing.reading, Absent)
-
-
-def _serial(tree: Tree, item: str) -> bool:
-    leaf = tree.leaves.get(f"{item}.serial")
-    return leaf is not None and isinstance(leaf.reading, str)
+def _folded(text: str) -> list[str]:
+    return text.casefold().split()
 
 
 def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[Versions]:

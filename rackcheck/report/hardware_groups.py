@@ -3,14 +3,14 @@
 Differences come first. Pure.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fit import Match
 from rackcheck.model.fold import fold
-from rackcheck.model.text import natural
-from rackcheck.report.report_model import LETTERS, OUT, Dossier, GroupRow, Hardware, NodeRow, Versions
+from rackcheck.model.part_kinds import place_of
+from rackcheck.report.report_model import LETTERS, OUT, Dossier, GroupRow, Hardware, NodeRow, Unlisted, Versions
 
 IDENTITIES = ("uuid", "guid", "wwn", "mac")
 """Identity facts that identify a part without a serial; the first known one is used."""
@@ -99,7 +99,8 @@ class PartShelf:
     """Parts of one model on one node; `items` are pairs of an item and the value of its identity.
 
     `identity` is the name of the identity fact (serial, uuid, ...). If no identity is known, `identity` and the values
-    in `items` are empty, and `why` is the reason, if it is known.
+    in `items` are empty. `why` is why there is no serial number, `no_number` why there is no part number; `notes` are
+    statements about single parts.
     """
 
     node: str
@@ -108,7 +109,9 @@ class PartShelf:
     part_number: str
     identity: str
     why: str
+    no_number: str
     items: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -116,23 +119,43 @@ class PartShelf:
         return fold(item for item, _ in self.items)
 
     @property
+    def counted(self) -> str:
+        """The number of parts and their kind: `8 GPU`; empty if the items themselves are named by their kind."""
+        return f"{len(self.items)} {self.kind}" if place_of(self.kind) < place_of("") else ""
+
+    @property
     def identities(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of an item's name without its kind (`3` for `gpu/3`) and the value of its identity."""
-        return tuple((item.removeprefix(f"{self.kind}/"), value) for item, value in self.items)
+        """Pairs of an item's name without its collection (`3` for `gpu/3`) and the value of its identity."""
+        return tuple((item.partition("/")[2] or item, value) for item, value in self.items)
 
 
 def shelves(parts: Iterable[Hardware]) -> tuple[PartShelf, ...]:
     """Group each node's parts by model; the groups are in the order in which their first part occurs."""
-    gathered: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    gathered: dict[tuple[str, ...], list[tuple[Hardware, str]]] = {}
     for part in parts:
         sort, value = _identity(part)
-        why = "" if sort else part.other.get("serial", "")
-        key = (part.node, part.kind, part.model, part.part_number, sort, why)
-        gathered.setdefault(key, []).append((part.item, value))
+        lost = "" if part.part_number else part.no_part_number
+        why = "" if part.serial else part.why_no_serial
+        key = (part.node, part.kind, part.model, part.part_number, sort, why, lost)
+        gathered.setdefault(key, []).append((part, value))
     return tuple(
-        PartShelf(node, kind, model, number, sort, why, tuple(items))
-        for (node, kind, model, number, sort, why), items in gathered.items()
-    )
+        PartShelf(
+            node, kind, model, number, sort, why, lost,
+            tuple((part.item, value) for part, value in held), tuple(_notes(part for part, _ in held)),
+        )
+        for (node, kind, model, number, sort, why, lost), held in gathered.items()
+    )  # fmt: skip
+
+
+def _notes(parts: Iterable[Hardware]) -> Iterator[str]:
+    """Yield the notes about parts, those of several parts once."""
+    items: dict[str, list[str]] = {}
+    for part in parts:
+        numbers = f"the part numbers are {' and '.join(part.part_numbers)}" if part.part_numbers else ""
+        for note in filter(None, (numbers, *part.notes)):
+            items.setdefault(note, []).append(part.item)
+    for note, where in items.items():
+        yield f"{fold(where)}: {note}"
 
 
 def _identity(part: Hardware) -> tuple[str, str]:
@@ -149,12 +172,20 @@ def unread(parts: Iterable[Hardware]) -> tuple[tuple[str, int, str], ...]:
     """Count parts without a serial, by kind and by the identity that replaces the serial (may be empty)."""
     found: dict[tuple[str, str], int] = {}
     for part in parts:
-        if not part.serial:
+        if not part.serial and not part.repeat:
             key = (part.kind, _identity(part)[0])
             found[key] = found.get(key, 0) + 1
     return tuple(
-        (kind, count, sort) for (kind, sort), count in sorted(found.items(), key=lambda one: natural(one[0][0]))
+        (kind, count, sort) for (kind, sort), count in sorted(found.items(), key=lambda one: place_of(one[0][0]))
     )
+
+
+def gaps(unlisted: Iterable[Unlisted]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Return each kind that could not be listed completely, with the reason and the nodes."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for gap in unlisted:
+        found.setdefault((gap.kind, gap.why), []).append(gap.node)
+    return tuple((kind, why, tuple(nodes)) for (kind, why), nodes in found.items())
 
 
 @dataclass(frozen=True, slots=True)

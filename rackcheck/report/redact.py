@@ -64,6 +64,7 @@ from rackcheck.report.report_model import (
     Rework,
     RuleChange,
     Unchecked,
+    Unlisted,
     VerdictTally,
     Versions,
 )
@@ -175,7 +176,10 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
     Hardware: {
         "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "kind": (H.WORDS, H.WORDS), "model": (H.VERSION, H.VERSION),
         "part_number": (H.VERSION, H.VERSION), "serial": (H.KEEP, H.SERIAL), "other": (H.TEXT, H.OTHER),
+        "items": (H.TEXT, H.TEXT), "serials": (H.KEEP, H.SERIAL), "part_numbers": (H.VERSION, H.VERSION),
+        "no_serial": (H.TEXT, H.TEXT), "no_part_number": (H.TEXT, H.TEXT), "notes": (H.TEXT, H.TEXT),
     },
+    Unlisted: {"node": (H.KEEP, H.NODE), "kind": (H.WORDS, H.WORDS), "why": (H.TEXT, H.TEXT)},
     BomComparison: {"file": (H.FILE, H.GONE), "digest": (H.DIGEST, H.GONE)},
     Billed: {
         "kind": (H.WORDS, H.WORDS), "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "serial": (H.KEEP, H.SERIAL),

@@ -281,7 +281,12 @@ def fix_of(gate: Gate, found: Iterable[FindingEntry]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """One part with an identity: `item` is its fact path (`psu/0`, `node`); texts that were not reported are empty."""
+    """One physical part: `item` is its fact path (`psu/0`, `node`); texts that were not reported are empty.
+
+    `items` are the part's fact paths on all planes, `serials` and `part_numbers` all its different numbers; each is
+    empty if there are not several. `no_serial` and `no_part_number` are why no plane returned one. `repeat` is set if
+    the part may be one that another entry lists, and `notes` are statements about it.
+    """
 
     node: str
     item: str
@@ -290,13 +295,51 @@ class Hardware:
     part_number: str = ""
     serial: str = ""
     other: Mapping[str, str] = field(default_factory=dict)
+    items: tuple[str, ...] = ()
+    serials: tuple[str, ...] = ()
+    part_numbers: tuple[str, ...] = ()
+    no_serial: str = ""
+    no_part_number: str = ""
+    notes: tuple[str, ...] = ()
+    repeat: bool = False
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The part's fact paths on all planes."""
+        return self.items or (self.item,)
+
+    @property
+    def every_serial(self) -> tuple[str, ...]:
+        """The different serial numbers that the planes return for the part."""
+        return self.serials or ((self.serial,) if self.serial else ())
+
+    @property
+    def every_part_number(self) -> tuple[str, ...]:
+        """The different part numbers that the planes return for the part."""
+        return self.part_numbers or ((self.part_number,) if self.part_number else ())
+
+    @property
+    def why_no_serial(self) -> str:
+        """Why the part has no serial number; records of earlier releases have the reason in `other`."""
+        return self.no_serial or self.other.get("serial", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """A kind of parts that no plane could list completely on a node, and the reason."""
+
+    node: str
+    kind: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Billed:
-    """One difference from the bill of materials: missing, extra, swapped, or unread (could not be read).
+    """One difference from the bill of materials: missing, moved, swapped, extra, or unread (could not be read).
 
-    `line` is the row of the bill's file, 0 for an extra part.
+    A part is `moved` if it is at another position or on another node, `swapped` if it is another part with the same
+    serial number; records of earlier releases call both `swapped`. `line` is the row of the bill's
+    file, 0 for an extra part.
     """
 
     kind: str
@@ -419,7 +462,7 @@ class Dossier:
     """The whole document; `level` is full, customer or public.
 
     `burned` is None if no burn-in was run; `simulated` is set if the nodes are simulated. `steps` are the steps that
-    an acceptance has agreed on.
+    an acceptance has agreed on, `unlisted` the kinds of parts that could not be listed on a node.
     """
 
     level: str
@@ -448,6 +491,7 @@ class Dossier:
     burned: Burned | None = None
     simulated: bool = False
     steps: tuple[Step, ...] = ()
+    unlisted: tuple[Unlisted, ...] = ()
 
     @property
     def title(self) -> str:

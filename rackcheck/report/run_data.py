@@ -1,7 +1,7 @@
 """The data of one run for a document: verdicts, identifying facts, fingerprints of the other facts, raw answers.
 
-The data comes only from the run's events. Of each node's facts, only identities, versions, item names and digests of
-all stable facts are kept, so that a thousand nodes fit into memory.
+The data comes only from the run's events. Of each node's facts, only identities, versions, item names, facts that
+list parts, and digests of all stable facts are kept, so that a thousand nodes fit into memory.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from rackcheck.model.capture import BurnCapture
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import VOLATILE, Class, Plane, Unknown
+from rackcheck.model.part_kinds import is_part_fact
 from rackcheck.model.profile import Rule
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.collect import collect
@@ -115,7 +116,11 @@ def gather(
 
 
 def _names(tree: Tree) -> Tree:
-    kept = {p: leaf for p, leaf in tree.leaves.items() if leaf.kind.cls in KEPT or leaf.kind.type is Type.COLLECTION}
+    kept = {
+        path: leaf
+        for path, leaf in tree.leaves.items()
+        if leaf.kind.cls in KEPT or leaf.kind.type is Type.COLLECTION or is_part_fact(path)
+    }
     return Tree(kept, tree.silent, times=tree.times)
 
 

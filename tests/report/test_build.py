@@ -402,7 +402,7 @@ def test_a_run_that_was_cut_off_is_incomplete_and_states_it(tmp_path: Path) -> N
 
 def test_a_bill_is_compared_with_the_parts_of_the_rack(tmp_path: Path) -> None:
     whole = report(folder() / "first")
-    gpus = [p for p in whole.parts if p.kind == "gpu" and p.serial]
+    gpus = [p for p in whole.parts if p.kind == "GPU" and p.serial]
     lines = [f"{p.node},{p.item},gpu,{p.serial}" for p in gpus[1:]]
     lines += ["n2,,gpu,NOT-THERE", "n3,,psu,NOT-READ", "n1,,fan,NOT-ASKED"]
     (tmp_path / "bill.csv").write_text("node,item,kind,serial\n" + "\n".join(lines) + "\n")

@@ -23,7 +23,7 @@ FORMATS: dict[str, Callable[[Dossier], object]] = {
 
 LEFT_OUT = {
     "Markdown": {"brand", "changes", "sources", "notes", "parts", "bill", "firmware", "compliance", "performance",
-                 "baseline", "evidence"},
+                 "baseline", "evidence", "unlisted"},
     "CSV": {"level", "brand", "version", "subject", "tally", "changes", "sources", "notes", "compliance", "performance",
             "baseline", "simulated"},
 }  # fmt: skip

@@ -159,7 +159,7 @@ def test_parts_of_one_make_share_a_shelf_and_the_unread_stand_apart() -> None:
     nothing = Hardware("n1", "psu/0", "psu", "", "", "", {"serial": "not read (denied)"})
     made = hardware_groups.shelves([*read, other, nothing])
     assert [(one.label, one.identity, one.why) for one in made] == [
-        ("gpu/[0-6]", "serial", ""), ("gpu/7", "uuid", ""), ("psu/0", "", "not read (denied)"),
+        ("gpu/[0-6]", "serial", ""), ("gpu/7", "uuid", "not read (denied)"), ("psu/0", "", "not read (denied)"),
     ]  # fmt: skip
     assert made[0].identities[3] == ("3", "165003")
     assert hardware_groups.unread([*read, other, nothing]) == (("gpu", 1, "uuid"), ("psu", 1, ""))

@@ -16,18 +16,21 @@ from rackcheck.base.user_error import UserError
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
-from rackcheck.report.hardware import compared, parts, versions
+from rackcheck.report.delivered import parts
+from rackcheck.report.hardware import compared, versions
 from rackcheck.report.report_model import Billed
 from rackcheck.signoff import bom
 from rackcheck.signoff.bom import Bom, BomLine
 
 DENIED = Unknown(Reason.DENIED, "sudo")
 TEXT = Kind(Type.TEXT, "", cls=Class.IDENTITY)
+STATE = Kind(Type.TEXT, "", cls=Class.CONFIG)
+NO_GPU = Unknown(Reason.NOT_COLLECTED, "this BMC lists no GPU")
 LISTING = Kind(Type.COLLECTION, "")
 
 
 def tree(silent: Sequence[Plane] = (), /, **readings: Reading) -> Tree:
-    """A node's facts: `gpu` is a collection, `gpu_0` the serial of gpu/0, `node` that of the node, `bmc_1` of its BMC."""
+    """Facts of a node of which both planes were read: `gpu` is a collection, `gpu_0` the serial of gpu/0, `node` that of the node, `bmc_1` of its BMC."""
     leaves = {}
     for name, reading in readings.items():
         item, _, key = name.partition("_")
@@ -36,6 +39,10 @@ def tree(silent: Sequence[Plane] = (), /, **readings: Reading) -> Tree:
         )
         kind = TEXT if path.endswith(".serial") else LISTING
         leaves[path] = Leaf(reading, kind, Plane.BMC if item in {"bmc", "psu"} else Plane.OS, "")
+    for plane in {Plane.OS, Plane.BMC} - set(silent):
+        leaves[f"{plane.value}.state"] = Leaf("read", STATE, plane, "")
+    if Plane.BMC not in silent:
+        leaves["bmc.gpu"] = Leaf(NO_GPU, LISTING, Plane.BMC, "")
     return Tree(leaves, dict.fromkeys(silent, DENIED))
 
 
@@ -50,50 +57,50 @@ def held(trees: dict[str, Tree], *lines: tuple[str, str, str, str], never: Seque
     return [(d.kind, d.serial) for d in found.differences]
 
 
-GPU = ("n1", "", "gpu", "A")
+GPU = ("n1", "", "gpu", "A1")
 
 
 # ---- what is held against what ---------------------------------------------------------------------------------------
 
 
 def test_what_is_where_the_bill_has_it_is_no_difference() -> None:
-    trees = {"n1": tree(gpu=("0", "1"), gpu_0="A", gpu_1="B")}
-    assert held(trees, GPU, ("", "gpu/1", "", "B")) == []
+    trees = {"n1": tree(gpu=("0", "1"), gpu_0="A1", gpu_1="B1")}
+    assert held(trees, GPU, ("", "gpu/1", "", "B1")) == []
 
 
 def test_missing_needs_every_serial_of_its_kind_read() -> None:
-    whole = tree(gpu=("0",), gpu_0="B")
-    assert held({"n1": whole}, GPU) == [("missing", "A"), ("extra", "B")]
-    assert held({"n1": tree(gpu=Absent())}, GPU) == [("missing", "A")]
+    whole = tree(gpu=("0",), gpu_0="B1")
+    assert held({"n1": whole}, GPU) == [("missing", "A1"), ("extra", "B1")]
+    assert held({"n1": tree(gpu=Absent())}, GPU) == [("missing", "A1")]
 
 
 @pytest.mark.parametrize(
     "unread",
     [
-        tree(gpu=("0", "1"), gpu_0="B", gpu_1=DENIED),
-        tree(gpu=("0", "1"), gpu_0="B", gpu_1=Absent()),
-        tree(gpu=("0", "1"), gpu_0="B"),
-        tree(gpu=DENIED, gpu_0="B"),
+        tree(gpu=("0", "1"), gpu_0="B1", gpu_1=DENIED),
+        tree(gpu=("0", "1"), gpu_0="B1", gpu_1=Absent()),
+        tree(gpu=("0", "1"), gpu_0="B1"),
+        tree(gpu=DENIED, gpu_0="B1"),
         tree([Plane.OS]),
-        tree(nic=("0",), nic_0="B"),
+        tree(nic=("0",), nic_0="B1"),
         tree(),
     ],
     ids=["a serial", "an unknown serial", "a fact", "the list", "a silent plane", "another kind", "nothing"],
 )
 def test_an_unsearchable_part_is_unread(unread: Tree) -> None:
-    assert ("unread", "A") in held({"n1": unread}, GPU)
-    assert ("unread", "A") in held({"n0": tree(gpu=Absent()), "n1": unread}, ("", "", "gpu", "A"))
+    assert ("unread", "A1") in held({"n1": unread}, GPU)
+    assert ("unread", "A1") in held({"n0": tree(gpu=Absent()), "n1": unread}, ("", "", "gpu", "A1"))
 
 
 def test_doubt_of_one_kind_is_no_doubt_of_another() -> None:
     board: dict[str, Reading] = {"bmc.system": ("1",), "bmc_1": DENIED, "psu": DENIED}
-    values = {"n1": tree(gpu=("0",), gpu_0="B", **board)}
-    assert ("missing", "A") in held(values, GPU)
-    assert ("missing", "A") in held(values, ("", "", "gpu", "A"))
-    assert ("unread", "A") in held(values, ("n1", "", "bmc.system", "A"))
+    values = {"n1": tree(gpu=("0",), gpu_0="B1", **board)}
+    assert ("missing", "A1") in held(values, GPU)
+    assert ("missing", "A1") in held(values, ("", "", "gpu", "A1"))
+    assert ("unread", "A1") in held(values, ("n1", "", "bmc.system", "A1"))
     silent = {"n1": tree([Plane.OS], **board)}
-    assert held(silent, GPU) == [("unread", "A")]
-    assert ("unread", "A") in held(values | {"n2": silent["n1"]}, ("", "", "gpu", "A"))
+    assert held(silent, GPU) == [("unread", "A1")]
+    assert ("unread", "A1") in held(values | {"n2": silent["n1"]}, ("", "", "gpu", "A1"))
 
 
 @pytest.mark.parametrize(("run", "text"), [("first", "missing"), ("bmc", "unread")])
@@ -109,48 +116,48 @@ def test_a_gpu_on_no_node_is_missing_where_all_were_read_and_unread_where_none_w
     assert boards
     assert {p["serial"] for p in boards} == {""}, "the baseboard reports no serial number"
     values = {d["serial"]: d["kind"] for d in found["bill"]["differences"] if d["line"]}
-    assert values == {"NONE1": text, "NONE2": text, "NONE3": "unread"}  # the BMC of n3 did not answer
+    assert values == {"NONE1": text, "NONE2": "unread", "NONE3": "unread"}  # the BMC of n3 did not answer
 
 
 def test_a_node_that_was_never_read_may_hold_what_is_missing_elsewhere() -> None:
     trees = {"n1": tree(gpu=Absent())}
-    anywhere = ("", "", "gpu", "A")
-    assert held(trees, anywhere) == [("missing", "A")]
-    assert held(trees, anywhere, never=["n2"]) == [("unread", "A")]
-    assert held(trees, ("n2", "", "gpu", "A"), never=["n2"]) == [("unread", "A")]
-    assert held({}, anywhere) == [("unread", "A")]
+    anywhere = ("", "", "gpu", "A1")
+    assert held(trees, anywhere) == [("missing", "A1")]
+    assert held(trees, anywhere, never=["n2"]) == [("unread", "A1")]
+    assert held(trees, ("n2", "", "gpu", "A1"), never=["n2"]) == [("unread", "A1")]
+    assert held({}, anywhere) == [("unread", "A1")]
 
 
 def test_a_row_without_a_kind_cannot_be_missing() -> None:
-    assert held({"n1": tree(gpu=Absent())}, ("n1", "", "", "A")) == [("unread", "A")]
-    assert held({"n1": tree(gpu=Absent())}, ("n1", "gpu/7", "", "A")) == [("missing", "A")]
-    assert held({"n1": tree(node="B")}, ("n1", "node", "", "A")) == [("missing", "A"), ("extra", "B")]
+    assert held({"n1": tree(gpu=Absent())}, ("n1", "", "", "A1")) == [("unread", "A1")]
+    assert held({"n1": tree(gpu=Absent())}, ("n1", "gpu/7", "", "A1")) == [("missing", "A1")]
+    assert held({"n1": tree(node="B1")}, ("n1", "node", "", "A1")) == [("missing", "A1"), ("extra", "B1")]
 
 
-def test_what_is_elsewhere_is_swapped_and_no_extra() -> None:
-    trees = {"n1": tree(gpu=("0",), gpu_0="B"), "n2": tree(gpu=("0",), gpu_0="A")}
-    assert held(trees, GPU, ("n2", "", "gpu", "B")) == [("swapped", "A"), ("swapped", "B")]
-    assert held(trees, ("n1", "gpu/1", "", "B"), ("n2", "", "", "A")) == [("swapped", "B")]
+def test_what_is_elsewhere_has_moved_and_is_no_extra() -> None:
+    trees = {"n1": tree(gpu=("0",), gpu_0="B1"), "n2": tree(gpu=("0",), gpu_0="A1")}
+    assert held(trees, GPU, ("n2", "", "gpu", "B1")) == [("moved", "A1"), ("moved", "B1")]
+    assert held(trees, ("n1", "gpu/1", "", "B1"), ("n2", "", "", "A1")) == [("moved", "B1")]
 
 
 def test_a_bill_of_an_earlier_release_names_a_gpu_by_its_index_which_is_no_position() -> None:
-    gpus: dict[str, Reading] = {"gpu": ("module-3", "module-5"), "gpu_module-3": "A", "gpu_module-5": "B"}
+    gpus: dict[str, Reading] = {"gpu": ("module-3", "module-5"), "gpu_module-3": "A1", "gpu_module-5": "B1"}
     today = {"n1": tree(**gpus)}
-    assert held(today, ("n1", "gpu/0", "", "A"), ("n1", "gpu/1", "", "B")) == []
-    assert held(today, ("n2", "gpu/0", "", "A"), ("n1", "gpu/1", "", "B")) == [("swapped", "A")]
-    assert held(today, ("n1", "gpu/module-5", "", "A"), ("n1", "gpu/1", "", "B")) == [("swapped", "A")]
-    assert held(today, ("n1", "nic/0", "", "A"), ("n1", "gpu/1", "", "B")) == [("swapped", "A")]
+    assert held(today, ("n1", "gpu/0", "", "A1"), ("n1", "gpu/1", "", "B1")) == []
+    assert held(today, ("n2", "gpu/0", "", "A1"), ("n1", "gpu/1", "", "B1")) == [("moved", "A1")]
+    assert held(today, ("n1", "gpu/module-5", "", "A1"), ("n1", "gpu/1", "", "B1")) == [("moved", "A1")]
+    assert held(today, ("n1", "nic/0", "", "A1"), ("n1", "gpu/1", "", "B1")) == [("moved", "A1")]
 
 
 def test_one_part_reported_by_two_planes_is_one_part() -> None:
-    trees = {"n1": tree(node="S", **{"bmc.system": ("1",)}, bmc_1="S")}
-    assert held(trees, ("n1", "node", "system", "S")) == []
-    assert held(trees, ("n1", "", "", "S")) == []
-    assert held(trees | {"n2": tree(node="T", bmc_1="T")}, ("n1", "", "system", "S")) == [("extra", "T")]
+    trees = {"n1": tree(node="S1", **{"bmc.system": ("1",)}, bmc_1="S1")}
+    assert held(trees, ("n1", "node", "system", "S1")) == []
+    assert held(trees, ("n1", "", "", "S1")) == []
+    assert held(trees | {"n2": tree(node="T1", bmc_1="T1")}, ("n1", "", "system", "S1")) == [("extra", "T1")]
 
 
 def test_a_duplicate_serial_on_the_machines_is_reported() -> None:
-    trees = {"n1": tree(gpu=("0", "1"), gpu_0="A", gpu_1="A"), "n2": tree(gpu=("0",), gpu_0="A")}
+    trees = {"n1": tree(gpu=("0", "1"), gpu_0="A1", gpu_1="A1"), "n2": tree(gpu=("0",), gpu_0="A1")}
     found = compared(ordered(GPU), list(parts(trees)), trees).differences
     assert [(d.node, d.item, d.said) for d in found] == [
         ("n1", "gpu/1", "found twice"),
@@ -159,18 +166,18 @@ def test_a_duplicate_serial_on_the_machines_is_reported() -> None:
 
 
 def test_another_part_number_with_the_right_serial_does_not_match_and_a_models_name_is_no_matter() -> None:
-    leaves = {**tree(gpu=("0",), gpu_0="A").leaves, "gpu/0.part_number": Leaf("692-2G 520", TEXT, Plane.OS, "")}
+    leaves = {**tree(gpu=("0",), gpu_0="A1").leaves, "gpu/0.part_number": Leaf("692-2G 520", TEXT, Plane.OS, "")}
     trees = {"n1": Tree(leaves)}
 
     def against(number: str, kind: str = "gpu") -> tuple[int, list[str]]:
-        one = Bom("b", "", (BomLine(2, "n1", "", kind, "as it is sold", number, "A"),))
+        one = Bom("b", "", (BomLine(2, "n1", "", kind, "as it is sold", number, "A1"),))
         found = compared(one, list(parts(trees)), trees)
         return found.matched, [d.said for d in found.differences]
 
     assert against("692-2g  520") == (1, [])
     assert against("") == (1, [])
     assert against("900-1") == (0, ["the bill has part number 900-1, the part reports 692-2G 520"])
-    assert against("", "psu") == (0, ["the bill has kind psu, the part reports gpu"])
+    assert against("", "psu") == (0, ["the bill has kind psu, the part reports GPU"])
 
 
 def test_zeros_lost_by_a_spreadsheet_are_reported_as_such_and_a_number_it_made_is_refused(tmp_path: Path) -> None:
@@ -187,11 +194,11 @@ def test_a_serial_that_reads_like_one_of_our_words_is_a_serial() -> None:
     (part,) = parts({"n1": tree(gpu_0="not read (denied)")})
     assert (part.serial, dict(part.other)) == ("not read (denied)", {})
     (part,) = parts({"n1": tree(gpu_0=DENIED)})
-    assert (part.serial, dict(part.other)) == ("", {"serial": "not read (denied)"})
+    assert (part.serial, part.no_serial.partition("; ")[0]) == ("", "serial number not read from the OS (denied: sudo)")
 
 
-SERIALS = st.sampled_from(["A", "B", "C", ""])
-READINGS: st.SearchStrategy[Reading] = st.sampled_from(["A", "B", "C", "D", DENIED, Absent()])
+SERIALS = st.sampled_from(["A1", "B1", "C1", ""])
+READINGS: st.SearchStrategy[Reading] = st.sampled_from(["A1", "B1", "C1", "D1", DENIED, Absent()])
 LISTS: st.SearchStrategy[Reading] = st.sampled_from([("0", "1"), ("0", "1"), ("0",), DENIED, Absent()])
 
 
@@ -221,7 +228,7 @@ def test_every_row_ends_in_exactly_one_place(trees: dict[str, Tree], lines: list
     rows = Counter(d.line for d in found.differences if d.line)
     assert found.matched + rows.total() == found.rows == len(lines)
     assert set(rows.values()) <= {1}
-    assert {d.kind for d in found.differences if d.line} <= {"missing", "swapped", "unread"}
+    assert {d.kind for d in found.differences if d.line} <= {"missing", "moved", "swapped", "unread"}
     extra = [d for d in found.differences if not d.line]
     assert all(d.kind == "extra" and any((p.node, p.item) == (d.node, d.item) for p in listed) for d in extra)
     assert not {d.serial for d in found.differences if d.kind == "missing"} & {p.serial for p in listed}
@@ -231,7 +238,7 @@ def test_every_row_ends_in_exactly_one_place(trees: dict[str, Tree], lines: list
 @given(machines(), st.sampled_from(["gpu", "psu"]), st.data())
 def test_knowing_less_never_turns_a_thing_into_missing(node: Tree, kind: str, data: st.DataObject) -> None:
     def state(value: Tree) -> list[Billed]:
-        found = compared(ordered(("n1", "", kind, "Z")), list(parts({"n1": value})), {"n1": value})
+        found = compared(ordered(("n1", "", kind, "Z1")), list(parts({"n1": value})), {"n1": value})
         return [d for d in found.differences if d.line]
 
     (before,) = state(node)

@@ -63,6 +63,7 @@ def page(dossier: Dossier, digest: str) -> str:
         kinds=reading.kinds(dossier.parts), grid=reading.grid(dossier, firmware.odd), truths=reading.truths(dossier),
         unread=UNREAD, data=script_data(dossier, chapters, UNREAD), gaps=gone, shorts=in_short(gone),
         things=things(dossier.unchecked), firmware=firmware,
+        part_gaps=hardware_groups.gaps(dossier.unlisted),
         shelves=reading.by_node(dossier.parts) if len(dossier.parts) <= BOUNDS["parts"] else (),
         drawn=burn.drawn(dossier), unverified=unverified(dossier),
         whys=[(names, clean(why, LONGEST)) for why, names in dossier.reasons[:MOST]],

@@ -73,7 +73,10 @@ def _parts(
     """Return the parts of each node, in the order of the nodes: item, index in `makes`, serial and other identities."""
     found: dict[str, list[list[Any]]] = {node.name: [] for node in dossier.nodes}
     for part in parts:
-        other = " ".join(f"{key} {value}" for key, value in sorted(part.other.items()))
+        why = [] if part.serial or not part.no_serial else [part.no_serial]
+        other = "; ".join(
+            filter(None, (" ".join(f"{k} {v}" for k, v in sorted(part.other.items())), *why, *part.notes))
+        )
         texts = [shown(text, TEXT) for text in (part.serial, other)]
         found.setdefault(part.node, []).append([shown(part.item, TEXT), makes[_make(part)], *texts])
     return [found[node.name] for node in dossier.nodes]

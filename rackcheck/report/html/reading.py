@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fold import fold
+from rackcheck.model.part_kinds import place_of
 from rackcheck.model.profile import Severity
 from rackcheck.model.text import natural
 from rackcheck.report.hardware_groups import ComponentGroup, PartShelf, shelves
@@ -135,13 +136,14 @@ def _gone(rule: str) -> Gate:
 
 
 def kinds(parts: Iterable[Hardware]) -> tuple[PartKind, ...]:
-    """Group parts by kind, model and part number, with their number on each node."""
+    """Group parts by kind, model and part number, with their number on each node; each part is counted once."""
     gathered: dict[tuple[str, str, str], list[Hardware]] = {}
     for part in parts:
-        gathered.setdefault((part.kind, part.model, part.part_number), []).append(part)
+        if not part.repeat:
+            gathered.setdefault((part.kind, part.model, part.part_number), []).append(part)
     return tuple(
         PartKind(*key, len(found), sum(not part.serial for part in found), _spread(found))
-        for key, found in sorted(gathered.items(), key=lambda item: tuple(map(natural, item[0])))
+        for key, found in sorted(gathered.items(), key=lambda item: (place_of(item[0][0]), *map(natural, item[0])))
     )
 
 

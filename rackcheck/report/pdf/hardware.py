@@ -3,8 +3,9 @@
 from collections import Counter
 from typing import Any
 
+from rackcheck.model.part_kinds import place_of
 from rackcheck.report import hardware_groups
-from rackcheck.report.hardware_groups import ComponentGroup, PartShelf, Unread, shelves, unread
+from rackcheck.report.hardware_groups import ComponentGroup, PartShelf, Unread, gaps, shelves, unread
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import text, where
 from rackcheck.report.report_model import Billed, Dossier, Hardware, NodeRow, Versions
@@ -23,7 +24,10 @@ GRID = 16
 PARTS = 1600
 """Maximum number of parts listed in one document."""
 
-KINDS = ("missing", "swapped", "extra", "unread")
+NOTES = 12
+"""Maximum number of notes about parts of one model on one node."""
+
+KINDS = ("missing", "moved", "swapped", "extra", "unread")
 """Kinds of differences from a bill of materials, in display order."""
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -34,22 +38,28 @@ def inventory(dossier: Dossier) -> Json:
     small = len(dossier.nodes) <= SMALL
     return {
         "nodes": len(dossier.nodes),
-        "parts": len(dossier.parts),
-        "unread": sum(not part.serial for part in dossier.parts),
+        "parts": sum(not part.repeat for part in dossier.parts),
+        "unread": sum(not part.serial and not part.repeat for part in dossier.parts),
         "unread_kinds": [
             {"kind": text(kind), "count": count, "identity": text(sort)} for kind, count, sort in unread(dossier.parts)
         ][:12],
         "kinds": _kinds(dossier),
         "products": _products(dossier),
         "whole": _whole(dossier) if small else None,
+        "gaps": bounded(gaps(dossier.unlisted), lambda gap: _gap(gap, len(dossier.nodes)), 12),
     }
+
+
+def _gap(gap: tuple[str, str, tuple[str, ...]], total: int) -> Json:
+    kind, why, nodes = gap
+    return {"kind": text(kind), "why": text(why, LONGEST), "where": where(nodes, Whole(total), 120)}
 
 
 def _kinds(dossier: Dossier) -> Json:
     gathered: dict[tuple[str, str, str], list[Hardware]] = {}
-    for part in dossier.parts:
+    for part in (part for part in dossier.parts if not part.repeat):
         gathered.setdefault((part.kind, part.model, part.part_number), []).append(part)
-    rows = sorted(gathered.items(), key=lambda kind: (kind[0][0], -len(kind[1]), kind[0]))
+    rows = sorted(gathered.items(), key=lambda kind: (place_of(kind[0][0]), -len(kind[1]), kind[0]))
     total = len(dossier.nodes)
 
     def show(row: tuple[tuple[str, str, str], list[Hardware]]) -> Json:
@@ -102,8 +112,10 @@ def _node(node: NodeRow, held: list[PartShelf]) -> Json:
         "note": text(node.note),
         "reason": text(node.reason, LONGEST),
         "parts": [
-            {"item": text(shelf.label), "model": text(shelf.model), "number": text(shelf.part_number),
-             "identity": text(shelf.identity), "why": text(shelf.why, 200), "alone": len(shelf.items) == 1,
+            {"item": text(shelf.label), "counted": text(shelf.counted), "model": text(shelf.model),
+             "number": text(shelf.part_number), "identity": text(shelf.identity), "why": text(shelf.why, LONGEST),
+             "no_number": text(shelf.no_number, LONGEST), "alone": len(shelf.items) == 1,
+             "notes": [text(note, LONGEST) for note in shelf.notes[:NOTES]],
              "identities": [{"item": text(item), "value": text(value)} for item, value in shelf.identities if value]}
             for shelf in held
         ],
