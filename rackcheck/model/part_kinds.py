@@ -75,7 +75,10 @@ def plane_of(item: str) -> Plane:
 def is_part_fact(fact: str) -> bool:
     """Whether the list of parts is made from a fact."""
     item, _, word = fact.rpartition(".")
-    return fact in _KIND_OF or (word in FACTS and bool(item) and collection_of(item) in _KIND_OF)
+    if item and word in FACTS:
+        collection = collection_of(item)
+        return collection in _KIND_OF or (collection == "pcie" and word in (*SERIAL, *NUMBER))
+    return fact in _KIND_OF
 
 
 COLLECTIONS = frozenset(_KIND_OF)

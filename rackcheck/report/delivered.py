@@ -85,7 +85,9 @@ def _joined(known: Listed, kind: str, collections: Sequence[str]) -> Iterator[tu
     if kind == "NIC":
         rows = _by_serial(known, rows)
     for items in rows.values():
-        own = [item for item in dict.fromkeys(items) if kind_of(item) == kind or any(known.texts([item], SERIAL))]
+        own = [
+            item for item in dict.fromkeys(items) if kind_of(item) in {kind, "pcie"} or any(known.texts([item], SERIAL))
+        ]
         yield tuple(sorted(own, key=lambda item: (kind_of(item) != kind, plane_of(item) is not OS)))
 
 
@@ -111,6 +113,8 @@ def _is_delivered(known: Listed, kind: str, row: Sequence[str]) -> bool:
 
 
 def _part(node: str, kind: str, row: Sequence[str], known: Listed) -> Hardware:
+    """Return a part; a PCI function is one of its items only if it returns a number."""
+    places = tuple(item for item in row if kind_of(item) == kind or any(known.texts([item], (*SERIAL, *NUMBER))))
     serials = list(known.texts(row, SERIAL))
     numbers = list(known.texts(row, NUMBER))
     model = next(_plain(known, row, MODELS), "") or next(_plain(known, row, (TYPE,)), "")
@@ -121,7 +125,7 @@ def _part(node: str, kind: str, row: Sequence[str], known: Listed) -> Hardware:
     labels = tuple(dict.fromkeys(text for _, text in numbers))
     return Hardware(
         node, row[0], kind, model, labels[0] if labels else "", every[0] if every else "", _other(known, row, model),
-        items=tuple(row) if len(row) > 1 else (),
+        items=places if len(places) > 1 else (),
         serials=every if len(every) > 1 else (), part_numbers=labels if len(labels) > 1 else (),
         no_serial="" if every else known.why(row, SERIAL, kind),
         no_part_number="" if labels else known.why(row, NUMBER, kind),
@@ -157,13 +161,20 @@ OTHER = (
 
 
 def _unsure(rows: Sequence[Hardware]) -> Iterator[Hardware]:
-    """Mark the parts of one plane that may be parts which the other plane lists, but have no identity in common."""
+    """Mark the parts of one plane that may be parts which the other plane lists, but have no identity in common.
+
+    Those without any number are left out, if the other plane lists enough parts that they may be.
+    """
     alone = {plane: [row for row in rows if all(plane_of(item) is plane for item in row.places)] for plane in (OS, BMC)}
     fewer, more = sorted((BMC, OS), key=lambda plane: sum(bool(row.serial) for row in alone[plane]))
     marked = {id(row) for row in alone[fewer]} if alone[more] else set()
+    enough = len(alone[more]) >= len(alone[fewer])
     text = f"may be one of {len(alone[more])} that only {PLANES[more]} lists: they have no identity in common"
     for row in rows:
-        yield replace(row, notes=(*row.notes, text), repeat=True) if id(row) in marked else row
+        if id(row) not in marked:
+            yield row
+        elif not enough or row.serial or row.part_number:
+            yield replace(row, notes=(*row.notes, text), repeat=True)
 
 
 def _transceivers(known: Listed) -> list[tuple[str, ...]]:

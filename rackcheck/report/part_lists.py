@@ -20,8 +20,11 @@ NAMES = {SERIAL: "serial number", NUMBER: "part number"}
 
 PLANES = {OS: "the OS", BMC: "the BMC"}
 
-_PLACEHOLDER = regex(r"placeholder (['\"])(.*)\1\Z|\Admidecode 0x[0-9A-Fa-f]{1,8}: [\w ]+: ()(.*)\Z", re.DOTALL)
-"""Matches the detail of a number that has a placeholder; the last group of each form is the placeholder."""
+_PLACEHOLDERS = (
+    regex(r"placeholder (?P<quote>['\"])(?P<text>.*)(?P=quote)\Z", re.DOTALL),
+    regex(r"\Admidecode 0x[0-9A-Fa-f]{1,8}: [\w ]{1,40}: (?P<text>.*)\Z", re.DOTALL),
+)
+"""Match the detail of a reading that is unknown or absent because of a placeholder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +194,13 @@ def _placeholder(reading: Reading) -> str:
     """Return the placeholder in the place of a number; empty if there is none, or if it is blank."""
     if not isinstance(reading, Absent | Unknown):
         return ""
-    match = _PLACEHOLDER.search(reading.detail) if getattr(reading, "reason", NONE) is NONE else None
-    return (match[2] or match[4] or "").strip() if match else ""
+    if isinstance(reading, Unknown) and reading.reason is not Reason.NOT_COLLECTED:
+        return ""
+    found = (pattern.search(reading.detail) for pattern in _PLACEHOLDERS)
+    return next((match["text"].strip() for match in found if match is not None), "")
 
 
 def _is_none(unknown: Unknown) -> bool:
     detail = unknown.detail
     bare = not detail or (detail.startswith("dmidecode ") and ": no " in detail)
-    return identity.gives_none(unknown) or (unknown.reason is NONE and bare)
-
-
-NONE = Reason.NOT_COLLECTED
+    return identity.gives_none(unknown) or (unknown.reason is Reason.NOT_COLLECTED and bare)

@@ -22,8 +22,8 @@ ABOUT = {
         "GPU module-8 (slot SXM4, PCI 0000:61:00.0, serial 1650001000004)"
     ),
     'pcie/"0000:51:00.0".link.width': "GPU module-6 (slot SXM3, PCI 0000:52:00.0, serial 1650001000003)",
-    "nic/mlx5_4.port/1.active_rate": "NIC mlx5_4 (PCI 0000:4f:00.0)",
-    "nic.interface/enp41s0f0np0.unlike/mtu.value": "NIC mlx5_1 (slot PCIE_SLOT0, PCI 0000:29:00.0)",
+    "nic/mlx5_4.port/1.active_rate": "NIC mlx5_4 (PCI 0000:4f:00.0, serial MT2319X10013)",
+    "nic.interface/enp41s0f0np0.unlike/mtu.value": "NIC mlx5_1 (slot PCIE_SLOT0, PCI 0000:29:00.0, serial MT2319X20010)",
     "log.kernel.nvme/nvme2.timeouts": "drive nvme2 (PCI 0000:2c:00.0, serial S794NC0W00102)",
     "bmc.dimm/DevType2_DIMM4.health": "DIMM CPU0_DIMM_C1 (serial 4A000104)",
     "psu/PSU3.model": "power supply PSU3 (serial DTHTCT23070013)",

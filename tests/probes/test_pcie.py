@@ -110,6 +110,7 @@ CASES: list[tuple[str, str, str, Mapping[str, Any]]] = [
     ("pcie_slot", "aer-root", "0000:00:02.0", {"slot.number": Absent, "slot.present": Absent}),
     ("pcie_slot", "aer-root", "0000:03:00.0", {"slot.number": Absent, "power.granted": 116.0}),
     ("pcie_slot", "ide", "0000:e1:00.0", {"power.granted": 75.0}),
+    ("pcie_vital", "ide", "0000:e1:00.0", {"serial": Absent, "part_number": Absent}),
 ]  # fmt: skip
 
 

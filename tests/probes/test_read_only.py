@@ -44,6 +44,7 @@ READS = {
     "last": r"-F -x reboot shutdown",
     "lldpctl": r"-f json",
     "ls": r"-(A|l|lnLd --|lnd --) .*",
+    "lsblk": r"-P -o KNAME,TYPE,SERIAL",
     "lscpu": r"",
     "lspci": r"-Dnnvvv",
     "mlxconfig": r"-d \{\} -e query",

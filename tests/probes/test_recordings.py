@@ -61,7 +61,7 @@ NOT_COLLECTED = {
     "pcie/lspci-vvvx-cap-rebar.txt": "bytes alone, which lspci has not decoded",
     # Another plane, or not read from this one.
     "ipmi/*": "the BMC is read over Redfish",
-    "memory/dmidecode-t39-*": "power supplies are the BMC's",
+    "memory/dmidecode-t39-*": "pasted with blanks in place of tabs, and without its end; whole tables are read",
     "memory/dmidecode-t43-*": "the TPM is read from the kernel and from the BMC",
     "services/tuned-adm-list.txt": "what could be active; what is active is read",
 }

@@ -866,7 +866,7 @@ SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
         {"gpu.settings_alike", "pcie.functions_alike"},
     ),
     "memory in the processor's package": (
-        lambda a: a.command("dmidecode", high_bandwidth),
+        lambda a: a.command("dmidecode -t 0", high_bandwidth),
         {"memory.dimms_have_ecc", "memory.ranks_alike"},
     ),
     "memory on CXL": (memory_node, {"memory.balanced", "numa.two"}),

@@ -22,7 +22,7 @@ from rackcheck.parse.bmc.adapter import adapters, firmware, ports, walked
 from rackcheck.parse.bmc.chassis import CHASSIS
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.part import identified, label, named_first
-from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
+from rackcheck.parse.bmc.port import addresses, gbps, link, mbps, module
 from rackcheck.parse.bmc.systems import whole
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model"}
@@ -60,6 +60,10 @@ ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "I
         "bmc.nic/*.port/*.enabled": flag("the port is enabled"),
         "bmc.nic/*.port/*.signal": flag("the port detects a signal"),
         "bmc.nic/*.port/*.mtu": integer("largest frame or MTU of the port in bytes, as the BMC reports it"),
+        "bmc.nic/*.port/*.module.vendor": text("vendor of the transceiver or cable", Class.IDENTITY),
+        "bmc.nic/*.port/*.module.type": text("type of the transceiver or cable: QSFP28, ...", Class.IDENTITY),
+        "bmc.nic/*.port/*.module.part_number": text("part number of the transceiver or cable", Class.IDENTITY),
+        "bmc.nic/*.port/*.module.serial": text("serial number of the transceiver or cable", Class.IDENTITY),
         "bmc.nic/*.port/*.addresses": listing("MAC addresses, or GUIDs of InfiniBand", Class.IDENTITY),
     },
 )
@@ -99,4 +103,7 @@ def _port(item: str, port: Resource) -> Facts:
     for fact, name in FLAGS.items():
         yield f"{item}.{fact}", fitted(port, name, truth)
     yield f"{item}.mtu", fitted(port, named_first(port, "MaxFrameSize", "PortMaximumMTU"), whole)
+    for fact, name in module(port).items():
+        numbered = fact in {"serial", "part_number"}
+        yield f"{item}.module.{fact}", identified(port, name) if numbered else fitted(port, name, label)
     yield f"{item}.addresses", fitted(port, named_first(port, *ADDRESSES), addresses)

@@ -22,6 +22,7 @@ TEXTS = {"model": "Model", "firmware": "FirmwareVersion"}
         **{f"bmc.{kind}/*.health": text("OK, Warning or Critical, as the BMC reports it") for kind in KINDS},
         **{f"bmc.{kind}/*.model": text("model", Class.IDENTITY) for kind in KINDS},
         **{f"bmc.{kind}/*.serial": text("serial number", Class.IDENTITY) for kind in KINDS},
+        "bmc.nvswitch/*.part_number": text("part number", Class.IDENTITY),
         **{f"bmc.{kind}/*.firmware": version("opaque", "firmware") for kind in KINDS},
         "bmc.nvswitch/*.bandwidth": quantity("Gb/s", "bandwidth of the links that are up", Class.MEASUREMENT),
     },
@@ -37,6 +38,7 @@ def bmc_nvswitch(docs: Documents) -> Facts:
                 yield f"{item}.{leaf}", fitted(switch, name)
             yield f"{item}.serial", identified(switch, "SerialNumber")
             if kind == NVSWITCH:
+                yield f"{item}.part_number", identified(switch, "PartNumber")
                 yield f"{item}.bandwidth", fitted(switch, "CurrentBandwidthGbps", some)
         if trouble is not None:
             yield f"bmc.{kind}", trouble

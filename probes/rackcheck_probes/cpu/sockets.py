@@ -6,7 +6,7 @@ from rackcheck_probes.os.dmi_table import PROCESSOR, TABLE, maker_text
 
 COUNTS = {"cores": "Core Count", "cores_enabled": "Core Enabled", "threads": "Thread Count"}
 TEXTS = {"status": "Status", "signature": "Signature"}
-MAKERS = {"model": "Version", "id": "ID"}
+MAKERS = {"model": "Version", "id": "ID", "serial": "Serial Number", "part_number": "Part Number"}
 
 
 @probe(
@@ -15,6 +15,8 @@ MAKERS = {"model": "Version", "id": "ID"}
         "cpu.socket": collection("Processors by the board's name for their socket; empty sockets are left out."),
         "cpu.socket/*.model": text("The processor's name.", Class.IDENTITY),
         "cpu.socket/*.id": text("The processor's CPUID signature, byte by byte.", Class.IDENTITY),
+        "cpu.socket/*.serial": text("The processor's serial number, if firmware can read it.", Class.IDENTITY),
+        "cpu.socket/*.part_number": text("The processor's part number, if firmware can read it.", Class.IDENTITY),
         "cpu.socket/*.signature": text("Family, model and stepping.", Class.IDENTITY),
         "cpu.socket/*.status": text(
             "Whether firmware uses the processor: `Populated, Enabled`, `Populated, Disabled By BIOS`."

@@ -41,12 +41,12 @@ LABELS: dict[str, Callable[[str], object]] = {
 
 
 def identified(resource: Resource, name: str) -> Sourced:
-    """Read a property of `LABELS`; absent if its value is a placeholder or blank, or if the slot is empty.
+    """Read a property of `LABELS` at any depth; absent if its value is a placeholder or blank, or the slot is empty.
 
     A property that is null or missing is unknown: the BMC may not have read it yet.
     """
     sourced = fitted(resource, name, _stored)
-    if isinstance(sourced.reading, str) and not LABELS[name](sourced.reading):
+    if isinstance(sourced.reading, str) and not LABELS[name.rpartition(".")[2]](sourced.reading):
         return Sourced(Absent(f"the BMC returns the placeholder {clean(repr(sourced.reading), 60)}"), sourced.source)
     return sourced
 

@@ -1,10 +1,12 @@
 """Ports of network adapters in the older schema NetworkPort and the newer Port, whose values and units differ."""
 
 import re
+from collections.abc import Mapping
 
 from rackcheck.model.fact import Reason, Unreadable, clean
 from rackcheck.model.redfish_value import amount, text_of
 from rackcheck.model.regex import regex
+from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.part import listed
 
 LINKS = {"linkup": "up", "up": "up", "linkdown": "down", "down": "down", "nolink": "down"}
@@ -54,3 +56,22 @@ def _address(value: object) -> str:
         raise Unreadable(f"has an invalid hardware address: {clean(word, 60)!r}")
     step = 2 if len(digits) == 12 else 4
     return ":".join(digits[at : at + step] for at in range(0, len(digits), step))
+
+
+MODULES = ("SFP", "Oem.Dell.DellNetworkTransceiver")
+"""Properties of a port that describe its transceiver or cable: that of the schema Port, and that of Dell's iDRAC."""
+
+DELL = {"vendor": "VendorName", "type": "IdentifierType"}
+SCHEMA = {"vendor": "Manufacturer", "type": "Type"}
+
+
+def module(port: Resource) -> Mapping[str, str]:
+    """Return the names of the properties with vendor, type, part number and serial number of a port's transceiver.
+
+    The result is empty if the BMC returns nothing about transceivers.
+    """
+    known = port.trouble is None
+    place = next((name for name in MODULES if known and isinstance(port.value(name), Mapping)), "")
+    texts = SCHEMA if place == MODULES[0] else DELL
+    names = {**texts, "part_number": "PartNumber", "serial": "SerialNumber"}
+    return {fact: f"{place}.{name}" for fact, name in names.items()} if place else {}
