@@ -12,6 +12,7 @@ from rackcheck.model.fit import Match, ProfileFit
 from rackcheck.model.fold import fold
 from rackcheck.model.part_index import part_labels
 from rackcheck.model.profile import Severity, Source
+from rackcheck.model.regex import regex
 from rackcheck.report.burn_model import Burned
 from rackcheck.views.locations import Whole, whole
 from rackcheck.views.reasons import NO_NODE, Reasons, gathered, in_one_line
@@ -23,6 +24,9 @@ LETTERS = {
 """The letter of each verdict; a rule that is not in scope has the letter `-`."""
 
 OUT = "-"
+
+HALL = regex(r"[0-9]+[A-Za-z]?|[A-Za-z][0-9]*")
+"""Regular expression for the number or the letter of a hall, which means nothing without the word."""
 
 NO_FIT = ProfileFit()
 """The fit of a profile that does not state which machines it is for."""
@@ -58,6 +62,12 @@ class Brand:
     footer: str = ""
     logo: Logo | None = None
     parties: tuple[Party, ...] = (Party("integrator"), Party("customer"))
+
+    @property
+    def place(self) -> str:
+        """The site and the hall: `Hamburg, hall 2`; a hall's own words stay (`Hamburg, West Wing`)."""
+        hall = f"hall {self.hall}" if HALL.fullmatch(self.hall) else self.hall
+        return ", ".join(filter(None, (self.site, hall)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,18 @@ def test_what_stands_in_the_file_stands_on_the_cover(tmp_path: Path) -> None:
     assert (found.logo.kind, found.logo.data) == ("png", PNG)
 
 
+@pytest.mark.parametrize(
+    ("site", "hall", "place"),
+    [
+        ("Hamburg", "2", "Hamburg, hall 2"), ("Hamburg", "B", "Hamburg, hall B"), ("Hamburg", "3b", "Hamburg, hall 3b"),
+        ("Hamburg", "Hall 2", "Hamburg, Hall 2"), ("Hamburg", "West Wing", "Hamburg, West Wing"), ("", "2", "hall 2"),
+        ("Hamburg", "", "Hamburg"), ("", "", ""),
+    ],
+)  # fmt: skip
+def test_the_number_of_a_hall_has_the_word_before_it(site: str, hall: str, place: str) -> None:
+    assert Brand(site=site, hall=hall).place == place
+
+
 def test_unnamed_parties_are_integrator_and_customer(tmp_path: Path) -> None:
     assert load(tmp_path, "  title: x\n").parties == Brand().parties
 

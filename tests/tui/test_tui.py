@@ -46,6 +46,7 @@ from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui import show
 from rackcheck_tui.controllers.commands import ELSEWHERE, VIEWS, asks, twin, verbs
 from rackcheck_tui.controllers.filtering import kept_nodes
+from rackcheck_tui.controllers.keys import chapters
 from rackcheck_tui.controllers.view_history import Trail, ViewState
 from rackcheck_tui.screens import rack
 from rackcheck_tui.screens.context import ViewContext
@@ -311,6 +312,13 @@ def test_a_single_run_has_no_steps_and_it_is_stated() -> None:
     made = desk({"n1": {}})
     view = VIEWS["steps"].build(context(made), ViewState("steps"))
     assert (list(view.entries.every), view.empty.partition(":")[0]) == ([], "no steps")
+
+
+def test_no_key_is_listed_twice_in_the_help() -> None:
+    listed = [names.partition(":")[0] if names != ":" else names for _, rows in chapters() for names, _ in rows]
+    keys = [key for names in listed for key in names.split()]
+    assert sorted(keys) == sorted(set(keys))
+    assert {"down", "space", "enter", "0", "9"} <= set(keys)
 
 
 def test_each_state_has_a_sign_of_its_own_in_the_racks_picture() -> None:

@@ -57,12 +57,15 @@ def chapters() -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
     """Group all keys and views for a help page: each chapter's title and its lines."""
     mine = [b for b in BINDINGS if isinstance(b, Binding)]
     views = [(f"{view.key} :{name} {view.takes}".strip(), view.words) for name, view in VIEWS.items()]
-    moves = dict.fromkeys([*_listed(TableWidget.BINDINGS), *_listed(Racks.BINDINGS)])
+    moves = dict(_listed(TableWidget.BINDINGS))
+    for key, words in _listed(Racks.BINDINGS):  # a key that both have is listed once
+        known = moves.get(key, "")
+        moves[key] = known if words in known else f"{known}; racks: {words}" if known else words
     rest = [b for b in mine if b.action not in ON_ROWS and not b.action.startswith("view(")]
     return [
         ("views", views),
         ("act on the row, or on the marked rows", _listed([b for b in mine if b.action in ON_ROWS])),
-        ("move and mark", list(moves)),
+        ("move and mark", list(moves.items())),
         ("view, filter, quit", _listed(rest)),
     ]  # fmt: skip
 
