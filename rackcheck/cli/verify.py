@@ -18,6 +18,7 @@ from rackcheck.signoff import signing
 from rackcheck.signoff.signing import Signature, Verification, signers
 from rackcheck.signoff.signing.statement import moment
 from rackcheck.views import machine
+from rackcheck.views.simulation import SIMULATED
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import STYLES, Line, within
 
@@ -107,6 +108,8 @@ def _lines(found: Verification, require: int) -> Iterator[Line]:
         return
     if found.outcome:
         yield verdict_line(found.bundle, found.outcome)
+    if found.simulated:
+        yield Line((("SIMULATION  ", "bold red"), (SIMULATED, "")))
     level = "" if found.level == "full" else f" ({found.level} copy)"
     made = f"{several(len(found.good), 'signature')} by {several(found.keys, 'key')}"
     words = f"{made} over {found.files} files of {found.bundle}{level}"
@@ -135,6 +138,7 @@ def _document(found: Verification, require: int) -> dict[str, Any]:
         "level": found.level,
         "verified": not why,
         "outcome": found.outcome,
+        "simulated": found.simulated,
         "reason": visible(why),
         "files": found.files,
         "keys": found.keys,

@@ -6,8 +6,6 @@ from rackcheck.report.burn_model import Burned, BurnFault, BurnRun
 from rackcheck.report.report_model import Dossier, Gate
 from rackcheck.views.summary import several
 
-SIMULATED = "No machine was read: all values are made up, to show what such a document contains."
-
 UNVERIFIED = "unverified"
 
 

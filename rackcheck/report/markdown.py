@@ -16,13 +16,14 @@ from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 from rackcheck.probe.group import is_group
 from rackcheck.report.burn_model import Burned
-from rackcheck.report.burn_words import SIMULATED, again, ended
+from rackcheck.report.burn_words import again, ended
 from rackcheck.report.redacted_parts import missing
 from rackcheck.report.report_model import Dossier, Exemption, Rework
 from rackcheck.report.shared_causes import Block, blocks, gaps
 from rackcheck.views import locations, reasons
 from rackcheck.views.locations import Whole, passing
 from rackcheck.views.other_machines import apart, deciding
+from rackcheck.views.simulation import SIMULATED
 from rackcheck.views.steps import Step, rise_text
 
 LIMIT = 65_536

@@ -39,6 +39,26 @@ def bodies(station: Station, changed: Mapping[str, Body]) -> Station:
     return replace(station, machine=replace(station.machine, bmc=BmcCapture(held)))
 
 
+MARK = "rackcheck"
+"""The name of this simulator, by which its nodes and BMCs mark themselves."""
+
+MARKED_FILE, ROOTS = "/run/rackcheck/simulator", ("/redfish/v1", "/redfish/v1/")
+
+
+def marked(station: Station) -> Station:
+    """Return a copy of the simulated node that marks itself as simulated on both planes, in every stored reply."""
+    if station.machine.host != NodeCapture():
+        station = files(station, {MARKED_FILE: f"{MARK}\n"})
+    roots: dict[str, Body] = {}
+    for uri in ROOTS:
+        body = station.machine.bmc.bodies.get(uri)
+        if isinstance(body, Mapping):
+            oem = body.get("Oem")
+            own = {**(oem if isinstance(oem, Mapping) else {}), "Rackcheck": {"Simulator": MARK}}
+            roots[uri] = {**body, "Oem": own}
+    return bodies(station, roots) if roots else station
+
+
 def without_resources(station: Station, uri: str) -> Station:
     """Return a copy of the simulated node whose BMC has neither the resource at a URI nor any resource below it."""
     held = station.machine.bmc.bodies

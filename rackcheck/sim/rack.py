@@ -15,6 +15,7 @@ from typing import Self
 from rackcheck.model.capture import BmcCapture, NodeCapture
 from rackcheck.model.fact import Unknown
 from rackcheck.model.resource import ROOT
+from rackcheck.sim import edit
 from rackcheck.sim.behaviour import BmcConduct, Door, Station
 from rackcheck.sim.bmc import ResourceFault, SimBmc, now, tls
 from rackcheck.sim.burn import SimBurnin
@@ -91,6 +92,7 @@ class SimRack:
     def _up(self, station: Station, gone: Callable[[], bool]) -> Up:
         if gone():
             raise RackAbandoned
+        station = edit.marked(station)
         host, node, key, shown = None, None, "", ssh_key()
         has_host = station.machine.host != NodeCapture()
         if has_host:

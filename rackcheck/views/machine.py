@@ -38,6 +38,7 @@ def document(summary: Summary) -> dict[str, Any]:
         "outcome": summary.done.outcome.value,
         **({"reason": summary.reason} if summary.reason else {}),
         "interrupted": summary.done.interrupted,
+        **({"simulated": True} if summary.simulated else {}),
         "counts": {status.value: count for status, count in summary.counts.items()},
         "total": summary.total,
         "notes": list(summary.notes),

@@ -21,6 +21,7 @@ from rackcheck.run.judging import concluded
 from rackcheck.views.census import Census
 from rackcheck.views.modes import Mode, mode_readings
 from rackcheck.views.part_names import PartNames
+from rackcheck.views.simulation import is_simulated
 from rackcheck.views.summary import Finding, FindingKey, Summary, finding, key, notes, ranked, waiver_notes
 
 QUIET = frozenset({Status.PASS, Status.NA})
@@ -62,6 +63,7 @@ class Board:
     started: RunStarted | None = None
     done: RunDone | None = None
     ended: str = ""
+    simulated: bool = False
     again: RunStarted | None = None
     judged: dict[str, Judged] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
@@ -98,6 +100,7 @@ class Board:
                 for plane in Plane:
                     self.silent.pop((node, plane), None)
                 self.silent |= {(node, plane): why for plane, why in tree.silent.items()}
+                self.simulated = self.simulated or is_simulated(tree)
                 if not is_group(node):
                     self._count(node, tree)
             case Foreseen(judged):

@@ -22,6 +22,7 @@ from rackcheck.run.event import Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.views.locations import Whole, whole
 from rackcheck.views.part_names import Named, PartNames
 from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_one_line
+from rackcheck.views.simulation import is_simulated
 from rackcheck.views.steps import Step
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
@@ -82,6 +83,7 @@ class Summary:
     groups: tuple[Judged, ...] = ()
     named: Named = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    simulated: bool = False
 
     @property
     def everyone(self) -> tuple[Judged, ...]:
@@ -163,6 +165,7 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
     silent: dict[tuple[str, Plane], Unknown] = {}
+    simulated = False
     names = PartNames(profile.rules)
     for event in names.watch(events):
         match event:
@@ -170,6 +173,7 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
                 started = event
             case FactsRead():
                 silent |= {(event.node, plane): why for plane, why in event.tree.silent.items()}
+                simulated = simulated or is_simulated(event.tree)
             case Judged():
                 judged[event.node] = event
             case RunDone():
@@ -181,7 +185,7 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
     stand = tuple(standings(waivers, {n.node: n.verdicts for n in everyone}, profile.rules, started.time[:10]))
     rows = (*notes(nodes, profile, groups), *waiver_notes(stand))
     found = tuple(findings(everyone, profile.rules))
-    return Summary(started, nodes, done, found, rows, silent, stand, groups, names.found())
+    return Summary(started, nodes, done, found, rows, silent, stand, groups, names.found(), simulated=simulated)
 
 
 FindingKey = tuple[str, Status, str, Status | None]

@@ -14,6 +14,7 @@ from rackcheck.views.causes import Cause, causes
 from rackcheck.views.filled_fix import filled_fix
 from rackcheck.views.other_machines import apart, deciding
 from rackcheck.views.part_findings import PartFinding, by_part
+from rackcheck.views.simulation import SIMULATED
 from rackcheck.views.summary import COUNTED, Finding, Summary, several
 
 GLYPHS = {
@@ -82,6 +83,8 @@ _WORDS = regex(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
 def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterator[Line]:
     started = summary.started
     yield _line((f"{started.profile} {started.profile_version}", "bold"), (f" on {started.targets}", ""))
+    if summary.simulated:
+        yield _line(("SIMULATION  ", "bold red"), (SIMULATED, ""))
     if summary.only:
         yield _line((summary.only, "bold yellow"))
     yield Line()

@@ -33,6 +33,7 @@ VERSIONS = ("bios_version", "firmware")
         "bmc.vendor": text("vendor of the BMC's firmware, which may not be the vendor of the machine", Class.IDENTITY),
         "bmc.product": text("product name of the BMC; some BMCs report the name of a board", Class.IDENTITY),
         "bmc.redfish": version("dotted", "Redfish version of the BMC"),
+        "bmc.simulator": text("simulator that this BMC is part of; absent on a real BMC", Class.IDENTITY),
         "bmc.system": collection("systems that this BMC manages; a GPU baseboard may be a separate system"),
         "bmc.system/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.system/*.model": text("model", Class.IDENTITY),
@@ -62,6 +63,7 @@ def bmc_identity(docs: Documents) -> Facts:
     for root in docs.at(""):
         for word, name in (("vendor", "Vendor"), ("product", "Product"), ("redfish", "RedfishVersion")):
             yield f"bmc.{word}", root.read(name)
+        yield "bmc.simulator", reported(root, "Oem.Rackcheck.Simulator", text_of)
     systems, no_system = members(docs, "Systems")
     managers, no_manager = members(docs, "Managers")
     for word, found, names in (("system", systems, SYSTEM), ("manager", managers, MANAGER)):

@@ -12,7 +12,7 @@ from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 from rackcheck.model.profile import Severity
 from rackcheck.report import chart, hardware_groups
-from rackcheck.report.burn_words import SIMULATED, again, ended, unverified
+from rackcheck.report.burn_words import again, ended, unverified
 from rackcheck.report.html import burn, overview, reading, text
 from rackcheck.report.html.data import script_data
 from rackcheck.report.qr import svg
@@ -24,6 +24,7 @@ from rackcheck.views import locations
 from rackcheck.views.other_machines import apart
 from rackcheck.views.reasons import LONGEST, MOST, beside_a_pass, is_alone
 from rackcheck.views.signs import OUTCOME
+from rackcheck.views.simulation import SIMULATED
 from rackcheck.views.summary import COUNTED, several
 from rackcheck.views.terminal import GLYPHS
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from rackcheck.model.fold import fold
 from rackcheck.report import chart
 from rackcheck.report.burn_model import BurnChart, BurnFault, BurnFigure, BurnLimit, BurnRow, BurnRun, BurnTable
-from rackcheck.report.burn_words import SIMULATED, again, ended, unverified
+from rackcheck.report.burn_words import again, ended, unverified
 from rackcheck.report.pdf.listing import LINES, Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
 from rackcheck.report.report_model import Dossier
 from rackcheck.views.locations import Whole
+from rackcheck.views.simulation import SIMULATED
 
 THINGS = 16
 """Maximum number of parts of a kind that are all listed; if there are more, only parts with findings are listed."""

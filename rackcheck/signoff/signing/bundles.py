@@ -9,7 +9,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.law import Outcome
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.signoff.signing import files, manifest
-from rackcheck.signoff.signing.shape import BundleFault, BundleHead
+from rackcheck.signoff.signing.shape import BundleFault, BundleHead, BundleOutcome
 from rackcheck.signoff.signing.statement import is_name
 
 HEAD = "bundle.json"
@@ -78,19 +78,20 @@ def head(place: Path) -> BundleHead:
     return BundleHead(rows[0], rows[1], rows[2], tuple(waiting))
 
 
-def outcome(place: Path) -> str:
-    """Return the verdict in the report of a bundle: PASS, FAIL or INCOMPLETE.
+def outcome(place: Path) -> BundleOutcome:
+    """Return the verdict in the report of a bundle, and whether its runs are those of a simulator.
 
     Raises ValueError if the report has no verdict, with a text that completes a sentence such as `FILE is missing`.
     """
     try:
         doc = json.loads(files.content(place, RECORD, LARGEST))
-        return Outcome(doc["report"]["tally"]["outcome"]).value
+        report = doc["report"]
+        return BundleOutcome(Outcome(report["tally"]["outcome"]).value, report.get("simulated") is True)
     except FileNotFoundError:
         raise ValueError("is missing") from None
     except files.Unfit as unfit:
         raise ValueError(str(unfit)) from None
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ValueError("has no verdict") from None
 
 

@@ -8,7 +8,7 @@ from rackcheck.model.fact import visible
 from rackcheck.signoff.signing import bundles, files, keygen, manifest, sshsig, statement
 from rackcheck.signoff.signing.manifest import Manifest
 from rackcheck.signoff.signing.parties import parties, paths
-from rackcheck.signoff.signing.shape import BundleFault, BundleHead, Signature, Verification
+from rackcheck.signoff.signing.shape import BundleFault, BundleHead, BundleOutcome, Signature, Verification
 from rackcheck.signoff.signing.signers import Signers
 from rackcheck.signoff.signing.statement import Statement
 
@@ -59,17 +59,18 @@ def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Pat
         found += _copy_of(full, head)
     named = next((c.statement.bundle for c in checked if c.statement and not c.signature.trouble), head.bundle)
     signatures = tuple(one.signature for one in checked)
-    outcome = _outcome(folder) if not found else ""
+    held = _outcome(folder) if not found else BundleOutcome()
     return Verification(
-        named or folder.resolve().name, head.level, len(listed.entries), tuple(found), signatures, outcome
+        named or folder.resolve().name, head.level, len(listed.entries), tuple(found), signatures, held.outcome,
+        held.simulated,
     )  # fmt: skip
 
 
-def _outcome(folder: Path) -> str:
+def _outcome(folder: Path) -> BundleOutcome:
     try:
         return bundles.outcome(folder)
     except ValueError:
-        return ""
+        return BundleOutcome()
 
 
 def _head(folder: Path) -> tuple[BundleHead, BundleFault | None]:

@@ -84,7 +84,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime, as_is: 
 def _reason(folder: Path, as_is: str) -> str:
     """Return the reason that a statement has: none if the verdict of the bundle is PASS; raises as `sign`."""
     try:
-        outcome = bundles.outcome(folder)
+        outcome = bundles.outcome(folder).outcome
     except ValueError as error:
         raise Unsound((BundleFault(bundles.RECORD, str(error)),)) from None
     if outcome == Outcome.PASS.value:

@@ -35,10 +35,19 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
+class BundleOutcome:
+    """The verdict in a bundle's report (PASS, FAIL, INCOMPLETE or empty), and whether it is of a simulation."""
+
+    outcome: str = ""
+    simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Verification:
     """The result of verifying a bundle; `files` is the number of files in the manifest.
 
-    `outcome` is the verdict in the bundle's report; empty if it could not be read.
+    `outcome` is the verdict in the bundle's report, empty if it could not be read; `simulated` is set if the report
+    is of a simulation.
     """
 
     bundle: str
@@ -47,6 +56,7 @@ class Verification:
     faults: tuple[BundleFault, ...]
     signatures: tuple[Signature, ...]
     outcome: str = ""
+    simulated: bool = False
 
     @property
     def good(self) -> tuple[Signature, ...]:

@@ -40,11 +40,12 @@ def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = F
     else:
         verdict, style = f" {signs.status(OUTCOME[done.outcome])} {done.outcome.value}", OUTCOMES[done.outcome]
         stopped = " (interrupted)" if done.interrupted else ""
-    room = max(width - len(verdict) - len(stopped) - 2, 0)
+    mark = "  SIMULATION" if board.simulated else ""
+    room = max(width - len(verdict) - len(stopped) - len(mark) - 2, 0)
     text = signs.fit(f"{board.profile.name} {board.profile.version}", min(len(profile), room))
     more = signs.fit(name, max(room - len(text) - 2, 0)).rstrip()
     return [
-        Line(((verdict, style), (stopped, "yellow"), (f"  {text}", "bold"), (f"  {more}", ""))),
+        Line(((verdict, style), (stopped, "yellow"), (mark, "bold red"), (f"  {text}", "bold"), (f"  {more}", ""))),
         _whom(board, signs, width),
         counts(board, signs, width),
         *(_why(board, signs, width) if done is not None else ()),

@@ -1,0 +1,120 @@
+"""A run of a simulator is marked in every rendering, however it came; no recording of a real machine is."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import rackcheck
+from mockup_server import WatchedRack
+from recordings import shared
+from sim_replies import node
+from trees import ALL, resource
+
+from rackcheck.model.tree import Tree
+from rackcheck.sim import edit, scenario
+from rackcheck.sim.behaviour import Station
+from rackcheck.views.simulation import MARKS, SIMULATED, is_simulated
+
+TWO = "rackcheck: 1\nscenario: two\nnodes: { 'n[1-2]': { machine: dgx-h100 } }\n"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run and a capture of a rack that was reached through an ordinary inventory."""
+    folder = tmp_path_factory.mktemp("marked")
+    (folder / "rack").mkdir()
+    (folder / "rack" / "two.yaml").write_text(TWO)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RACKCHECK_HOME", str(folder / "home"))
+        patch.chdir(folder)
+        with WatchedRack(scenario.load(folder / "rack" / "two.yaml"), folder / "rack") as up:
+            (folder / "pod7.yaml").write_text(Path(up.inventory).read_text().replace("sim-", ""))
+            done = rackcheck("audit", "-i", "pod7.yaml", "-p", "h100-dgx", "-q", "-o", "run")
+            assert done.status == 0, done.err
+            assert "sim:" not in done.out
+            for planes in ("os", "bmc"):
+                assert rackcheck(
+                    "audit", "-i", "pod7.yaml", "-p", "h100-dgx", "-q", "--planes", planes, "-o", planes
+                ).status in {0, 3}
+            assert rackcheck("capture", "-i", "pod7.yaml", "-o", "capture", "-q").status == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def there(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RACKCHECK_HOME", str(place / "home"))
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.mark.parametrize("run", ["run", "os", "bmc"])
+def test_a_stored_run_of_either_plane_is_marked_on_the_terminal_and_in_json(run: str) -> None:
+    assert f"SIMULATION  {SIMULATED}" in " ".join(rackcheck("audit", "--from", run).out.split(" "))
+    assert json.loads(rackcheck("audit", "--from", run, "--json").out)["simulated"] is True
+
+
+def test_a_capture_of_a_simulated_node_is_marked() -> None:
+    done = rackcheck("audit", "--from", "capture", "-p", "h100-dgx")
+    assert "SIMULATION" in done.out
+
+
+@pytest.mark.parametrize("form", ["html", "markdown", "json", "junit"])
+def test_a_document_of_each_format_is_marked(form: str) -> None:
+    done = rackcheck("report", "run", "--format", form, "-q", "-o", f"report.{form}")
+    assert done.status == 0, done.err
+    text = Path(f"report.{form}").read_text()
+    assert {"json": '"simulated":true', "junit": 'name="rackcheck.simulation" value="yes"'}.get(
+        form, "SIMULATION"
+    ) in text.replace(": true", ":true")
+
+
+def test_each_page_of_the_pdf_is_marked() -> None:
+    assert rackcheck("report", "run", "--format", "pdf", "-q", "-o", "report.pdf").status == 0
+    text = subprocess.run(["pdftotext", "report.pdf", "-"], capture_output=True, text=True, check=True).stdout
+    pages = text.removesuffix("\f").split("\f")
+    assert len(pages) > 5
+    assert [number for number, page in enumerate(pages, start=1) if "SIMULATION" not in page] == []
+
+
+def test_each_printed_page_of_the_html_has_the_mark_in_its_margin() -> None:
+    assert rackcheck("report", "run", "--format", "html", "-q", "-o", "report.html").status == 0
+    assert '@top-center { content: "SIMULATION"; }' in Path("report.html").read_text()
+
+
+@pytest.mark.parametrize("level", ["full", "public"])
+def test_a_signed_bundle_and_its_redacted_copy_are_marked(there: Path, level: str) -> None:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", there / f"key-{level}"], check=True)
+    name = json.loads(Path("run/run.json").read_text())["run"]
+    for words in ((), ("--level", "public")) if level == "public" else ((),):
+        done = rackcheck("report", "run", "--bundle", "-q", *words)
+        assert done.status == 0 or "exists" in done.err, done.err
+    bundle = there / "home" / "bundles" / (name if level == "full" else f"{name}-public")
+    assert rackcheck("sign", bundle, "--key", f"key-{level}").status == 0
+    done = rackcheck("verify", bundle, "--key", f"key-{level}.pub")
+    assert done.status == 0, done.out
+    assert f"SIMULATION  {SIMULATED}" in done.out
+    assert json.loads(rackcheck("verify", bundle, "--key", f"key-{level}.pub", "--json").out)["simulated"] is True
+
+
+def test_a_node_without_the_mark_is_a_real_one() -> None:
+    bare = Station("n1", 1, node())
+    marked = edit.marked(bare)
+    assert edit.MARKED_FILE in edit.capture(marked).files
+    assert edit.MARKED_FILE not in edit.capture(bare).files
+    assert edit.marked(marked).machine.host == marked.machine.host
+    assert not is_simulated(Tree({}))
+    assert MARKS == ("node.simulator", "bmc.simulator")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_recorded_bmc_is_marked(name: str) -> None:
+    oem = resource(name, "/redfish/v1").get("Oem", {})
+    assert isinstance(oem, dict)
+    assert "Rackcheck" not in oem
+
+
+def test_no_recorded_host_is_marked() -> None:
+    files = [file for file in shared("").rglob("*") if file.is_file() and not file.is_symlink()]
+    assert len(files) > 100
+    assert [file for file in files if file.as_posix().endswith(edit.MARKED_FILE)] == []
