@@ -215,7 +215,9 @@ def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
             before, after = (r if isinstance(r, Absent | Unknown) else THERE for r in (change.before, change.after))
             found[change.under] = replace(change, path=change.under, before=before, after=after, unit="")
     items = {collection for path, change in found.items() if change.under for collection in _collections(path)}
-    rows = [change for path, change in found.items() if path not in items or change.under]
+    # A derived fact of an item that is gone, or has appeared, may still have a value of its own.
+    whole = {path for path, change in found.items() if change.under == path}
+    rows = [c for path, c in found.items() if (path not in items or c.under) and item_of(path) not in whole]
     return tuple(sorted(_one_row_per_part(_parts(_with_silent_planes(rows), addresses)), key=_order))
 
 

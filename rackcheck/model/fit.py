@@ -64,6 +64,9 @@ FACTS = frozenset(
 """The facts of `NAMED` that are collected for `applies-to`; the other facts of `NAMED` would need many GETs."""
 
 
+SIMULATED = "node.simulator"
+"""The fact by which a simulated node marks itself; a run of simulated nodes is marked in every output."""
+
 BRIDGES = ("0x0600", "0x0604")
 """PCI classes of host bridges and ports, which are ignored: their vendor does not describe the devices below them."""
 
@@ -72,10 +75,11 @@ NAMES = ("product", "board")
 
 
 def wanted(applies: Mapping[str, Sequence[str]], planes: Iterable[Plane]) -> frozenset[Path]:
-    """Return the facts that are collected on these planes to identify the machine for `applies-to`."""
+    """Return the facts that are collected on these planes to identify the machine for `applies-to`, and the mark."""
     asked = frozenset(planes)
     facts = (each for key in NAMED if key in applies for each in NAMED[key])
-    return frozenset(paths.parse(path) for plane, path in facts if path in FACTS and plane in asked)
+    found = frozenset(paths.parse(path) for plane, path in facts if path in FACTS and plane in asked)
+    return found | {paths.parse(SIMULATED)} if Plane.OS in asked else found
 
 
 def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plane]) -> ProfileFit:

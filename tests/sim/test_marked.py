@@ -50,7 +50,7 @@ def there(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("run", ["run", "os", "bmc"])
 def test_a_stored_run_of_either_plane_is_marked_on_the_terminal_and_in_json(run: str) -> None:
-    assert f"SIMULATION  {SIMULATED}" in " ".join(rackcheck("audit", "--from", run).out.split(" "))
+    assert f"SIMULATION {SIMULATED}" in " ".join(rackcheck("audit", "--from", run).out.split())
     assert json.loads(rackcheck("audit", "--from", run, "--json").out)["simulated"] is True
 
 

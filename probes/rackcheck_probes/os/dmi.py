@@ -1,12 +1,9 @@
-"""The machine's manufacturer and its firmware version, as the manufacturer wrote them; and whether it is simulated."""
+"""The machine's manufacturer and its firmware version, as the manufacturer wrote them."""
 
 from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, probe, read, text, version
 from rackcheck.model.placeholder import MAKER
 
 FOLDER = "/sys/class/dmi/id"
-SIMULATOR = "/run/rackcheck/simulator"
-"""The file by which a simulated node marks itself; no other machine has it."""
-
 NAMES = {
     "node.vendor": "sys_vendor",
     "node.product": "product_name",
@@ -25,7 +22,7 @@ def filled(content: str) -> str:
 
 
 @probe(
-    Read(*(f"{FOLDER}/{name}" for name in NAMES.values()), SIMULATOR),
+    Read(*(f"{FOLDER}/{name}" for name in NAMES.values())),
     gives={
         "node.vendor": text("The system's manufacturer, from the DMI table.", Class.IDENTITY),
         "node.product": text("The system's product name, from the DMI table.", Class.IDENTITY),
@@ -33,13 +30,9 @@ def filled(content: str) -> str:
         "os.bios.vendor": text("The BIOS vendor, as the OS reads it.", Class.IDENTITY),
         "os.bios.version": version("opaque", "The BIOS version, as the OS reads it."),
         "os.bios.date": version("date", "The BIOS release date, month/day/year by the specification."),
-        "node.simulator": text(
-            "The simulator that this node is part of; absent on a real machine.", Class.IDENTITY
-        ),
     },
 )
 def dmi(files: Files) -> Facts:
     """Read the DMI identity that the kernel shows; the facts are absent on machines without DMI."""
     for path, name in NAMES.items():
         yield path, files.read(f"{FOLDER}/{name}", filled)
-    yield "node.simulator", files.read(SIMULATOR, read.line)
