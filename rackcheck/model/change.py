@@ -207,8 +207,8 @@ def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
     found: dict[str, Change] = {}
     addresses: dict[str, str] = {}
     for change in sorted(changes, key=lambda c: (c.under != "", _order(c))):
-        if change.under and change.path == f"{change.under}.pci":
-            addresses[change.under] = str(change.after if isinstance(change.before, Absent) else change.before)
+        if change.path.endswith(".pci") and change.kind in _LEFT | _CAME:
+            addresses[item_of(change.path)] = str(change.after if isinstance(change.before, Absent) else change.before)
         if change.under in {"", change.path}:
             found.setdefault(change.path, change)
         elif change.under not in found:
