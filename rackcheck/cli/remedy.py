@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -26,13 +26,17 @@ from rackcheck.run.event import Judged
 from rackcheck.session import subject
 from rackcheck.session.output import note, print_lines
 from rackcheck.views import machine
-from rackcheck.views.summary import several
+from rackcheck.views.not_read import lines, not_read
+from rackcheck.views.summary import Summary, several
 from rackcheck.views.terminal import Line
+
+INCOMPLETE = 3
+"""The exit code of an INCOMPLETE run."""
 
 URL = regex(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
 
 
-@click.command(epilog="Exit: 0 success, 2 usage error.")
+@click.command(epilog="Exit: 0 success, 2 usage error, 3 nothing to do, but the run is INCOMPLETE.")
 @options.run_argument
 @click.option("--nodes", metavar="SET", help="Only these nodes: a name or a node set.")
 @click.option("--rule", "rules", metavar="RULE", multiple=True, help="Only this rule (may be repeated).")
@@ -41,12 +45,12 @@ URL = regex(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
     help="Write a script for each node set and a Redfish request body for each BMC to this new folder.",
 )  # fmt: skip
 @options.json_option
-def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | None, as_json: bool) -> None:
+def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | None, as_json: bool) -> int:
     """Write fixes for the findings of a run or an acceptance, for review. Nothing is ever applied.
 
     Writes shell commands for nodes, and a Redfish request body for each BMC with a wrong BIOS setting. For all other
     findings, it writes the fix text of the rule. Each value comes from the profile; if a rule allows several values,
-    the output gives the chosen value and the reason.
+    the output gives the chosen value and the reason. If something was not read, the output lists it first.
 
     \b
     rackcheck remedy last
@@ -54,13 +58,23 @@ def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | N
     rackcheck remedy last -o mend         mend/set-1.sh, mend/dgx01.bios.json, …
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     found = subject.find(run)
-    remedy_text = _remedies(found, _rules(found.profile, rules), nodes)
+    only = _rules(found.profile, rules)
+    summary = subject.shown(found)
+    chosen = _nodes(nodes, summary)
+    unread = not_read(summary, chosen, only)
+    remedy_text = replace(
+        _remedies(found, only, [n for n in chosen if n not in summary.others]), unread=tuple(lines(unread))
+    )
     if output is not None:
         _written(output, remedy_text)
     if as_json:
-        click.echo(machine.text({"rackcheck": machine.FORMAT, **document(remedy_text)}))
+        incomplete = {"incomplete": [each.json() for each in unread]}
+        click.echo(machine.text({"rackcheck": machine.FORMAT, **document(remedy_text), **incomplete}))
     elif output is None:
         print_lines(Line(((line, "dim" if line.startswith("#") else ""),)) for line in text(remedy_text))
+    if unread and remedy_text.is_empty:
+        return INCOMPLETE
+    return 0
 
 
 def _rules(profile: Profile, wanted: Collection[str]) -> frozenset[str]:
@@ -83,17 +97,16 @@ class _Readings:
         self.runs |= {(judged.node, v.rule): run for v in judged.verdicts}
 
 
-def _remedies(found: subject.RunSubject, only: Collection[str], nodes: str | None) -> RemedyText:
+def _remedies(found: subject.RunSubject, only: Collection[str], chosen: Collection[str]) -> RemedyText:
     read = _Readings()
     for number, (stored, job, _) in enumerate(found.jobs):
         for event in replay(job, stored.answers(), stored.done()):
             if isinstance(event, Judged):
                 read.take(event, number)
-    chosen = _nodes(nodes, read.verdicts)
     steps: dict[str, list[Lines]] = {}
     needs: dict[str, list[Firmware]] = {}
     hands: dict[ByHand, list[str]] = {}
-    for node in chosen:
+    for node in (node for node in chosen if node in read.verdicts):
         for each in remedies(found.profile.rules, read.verdicts[node].values(), only):
             match each:
                 case Lines():
@@ -114,13 +127,13 @@ def _remedies(found: subject.RunSubject, only: Collection[str], nodes: str | Non
     )  # fmt: skip
 
 
-def _nodes(wanted: str | None, known: Mapping[str, object]) -> list[str]:
-    if wanted is None:
-        return sorted(known, key=natural)
-    names = unfold(wanted)
+def _nodes(wanted: str | None, summary: Summary) -> list[str]:
+    """Return the chosen nodes, also those that were never judged; without a choice, also the racks and the fleet."""
+    every = dict.fromkeys((*summary.started.nodes, *(each.node for each in summary.everyone)))
+    names = list(every) if wanted is None else unfold(wanted)
     for name in names:
-        if name not in known:
-            raise UserError(f"no node {clean(name)} in this run{did_you_mean(name, list(known))}")
+        if name not in every:
+            raise UserError(f"no node {clean(name)} in this run{did_you_mean(name, list(every))}")
     return sorted(set(names), key=natural)
 
 

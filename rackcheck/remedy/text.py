@@ -44,13 +44,22 @@ class BmcOrder:
 
 @dataclass(frozen=True)
 class RemedyText:
-    """All remedies of a run: the commands by node, the requests for BMCs, and the findings to fix by hand."""
+    """All remedies of a run: the commands by node, the requests for BMCs, and the findings to fix by hand.
+
+    `unread` are lines about nodes and rules that were not read or judged.
+    """
 
     run: str
     profile: str
     steps: Mapping[str, Sequence[Lines]]
     orders: tuple[BmcOrder, ...]
     hands: tuple[tuple[ByHand, tuple[str, ...]], ...]
+    unread: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.orders or self.hands or self.groups)
 
     @property
     def groups(self) -> tuple[RemedyGroup, ...]:
@@ -62,6 +71,7 @@ def text(remedy_text: RemedyText) -> Iterator[str]:
     """Yield all remedies as lines: BIOS settings, commands by group of nodes, reboots, then findings to fix by hand."""
     yield from HEAD
     yield f"# Run {remedy_text.run}, profile {remedy_text.profile}."
+    yield from (f"# {line}" for line in remedy_text.unread)
     if remedy_text.orders:
         yield from (
             "",
@@ -77,8 +87,9 @@ def text(remedy_text: RemedyText) -> Iterator[str]:
         yield from (f"# {fold(group.nodes)}: systemctl reboot" for group in restarted)
     yield from _people("By hand", [(hand, nodes) for hand, nodes in remedy_text.hands if not hand.part])
     yield from _people("No setting fixes these", [(hand, nodes) for hand, nodes in remedy_text.hands if hand.part])
-    if not (remedy_text.orders or remedy_text.hands or remedy_text.groups):
-        yield "# No rule fails or warns."
+    if remedy_text.is_empty:
+        known = "Nothing to do is known: no rule fails or warns on what was read."
+        yield f"# {known if remedy_text.unread else 'No rule fails or warns.'}"
 
 
 def _steps(steps: Sequence[Lines]) -> Iterator[str]:
