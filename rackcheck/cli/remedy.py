@@ -1,8 +1,8 @@
 """`rackcheck remedy`: write fixes for the findings of a stored run, for review; contacts and changes no machine."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -20,18 +20,35 @@ from rackcheck.profile.layers import did_you_mean
 from rackcheck.remedy.bios import NotFixable, patches
 from rackcheck.remedy.fixes import ByHand, Firmware, Lines, by_hand, remedies
 from rackcheck.remedy.settings import settings
-from rackcheck.remedy.text import BmcOrder, RemedyText, bmc_script, body, document, script, text
-from rackcheck.run.engine import replay
-from rackcheck.run.event import Judged
+from rackcheck.remedy.text import (
+    NOTHING,
+    BmcOrder,
+    RemedyText,
+    bmc_script,
+    body,
+    document,
+    head_lines,
+    script,
+    setting_lines,
+)  # fmt: skip
+from rackcheck.remedy.work import Work, work_of
+from rackcheck.report.annex import table
+from rackcheck.run.event import Event, Judged, RunStarted
 from rackcheck.session import subject
+from rackcheck.session.earlier_parts import with_earlier
 from rackcheck.session.output import note, print_lines
-from rackcheck.views import machine
-from rackcheck.views.not_read import lines, not_read
+from rackcheck.views import machine, work_text
+from rackcheck.views.not_read import NotRead, lines, not_read
 from rackcheck.views.summary import Summary, several
 from rackcheck.views.terminal import Line
+from rackcheck.views.work_facts import WorkFacts
+from rackcheck.views.work_lists import WorkLists, WorkReader
 
 INCOMPLETE = 3
 """The exit code of an INCOMPLETE run."""
+
+CASES = "cases"
+"""The folder with a file for each part to reseat or replace."""
 
 URL = regex(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
 
@@ -42,39 +59,64 @@ URL = regex(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
 @click.option("--rule", "rules", metavar="RULE", multiple=True, help="Only this rule (may be repeated).")
 @click.option(
     "-o", "--output", metavar="FOLDER", type=click.Path(path_type=Path),
-    help="Write a script for each node set and a Redfish request body for each BMC to this new folder.",
+    help="Write scripts, Redfish request bodies, lists and a file for each case to this new folder.",
 )  # fmt: skip
 @options.json_option
 def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | None, as_json: bool) -> int:
     """Write fixes for the findings of a run or an acceptance, for review. Nothing is ever applied.
 
-    Writes shell commands for nodes, and a Redfish request body for each BMC with a wrong BIOS setting. For all other
-    findings, it writes the fix text of the rule. Each value comes from the profile; if a rule allows several values,
-    the output gives the chosen value and the reason. If something was not read, the output lists it first.
+    Groups the work by what a person does: settings (shell commands, Redfish request bodies for BIOS settings), firmware
+    to update, nodes to power cycle, cables to check, parts to reseat or replace, and the rest by hand. Each value of a
+    command comes from the profile. If something was not read, the output lists it first.
 
     \b
     rackcheck remedy last
     rackcheck remedy last --nodes 'dgx[01-04]' --rule memory.swappiness
-    rackcheck remedy last -o mend         mend/set-1.sh, mend/dgx01.bios.json, …
+    rackcheck remedy last -o mend         mend/set-1.sh, mend/cables.csv, …
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     found = subject.find(run)
     only = _rules(found.profile, rules)
-    summary = subject.shown(found)
+    read = _Reader(WorkFacts(frozenset(rule.id for rule in found.profile.rules if work_of(rule) is Work.CABLE)))
+    summary = with_earlier(subject.shown(found, read.watch))
     chosen = _nodes(nodes, summary)
     unread = not_read(summary, chosen, only)
-    remedy_text = replace(
-        _remedies(found, only, [n for n in chosen if n not in summary.others]), unread=tuple(lines(unread))
-    )
+    verdicts = {each.node: {v.rule: v for v in each.verdicts} for each in summary.everyone}
+    mine = {n: verdicts[n] for n in chosen if n in verdicts and n not in summary.others}
+    texts = _settings(found, only, mine, read)
+    reader = WorkReader(found.name, found.profile.rules, verdicts, summary.named, read.facts, texts)
+    found_work = _Remedies(texts, reader.lists(), unread)
     if output is not None:
-        _written(output, remedy_text)
+        _written(output, found_work)
     if as_json:
-        incomplete = {"incomplete": [each.json() for each in unread]}
-        click.echo(machine.text({"rackcheck": machine.FORMAT, **document(remedy_text), **incomplete}))
+        click.echo(machine.text({"rackcheck": machine.FORMAT, **found_work.json()}))
     elif output is None:
-        print_lines(Line(((line, "dim" if line.startswith("#") else ""),)) for line in text(remedy_text))
-    if unread and remedy_text.is_empty:
-        return INCOMPLETE
-    return 0
+        print_lines(Line(((line, "dim" if line.startswith("#") else ""),)) for line in found_work.lines())
+    return INCOMPLETE if unread and found_work.is_empty else 0
+
+
+@dataclass(frozen=True)
+class _Remedies:
+    """All that `remedy` writes: the settings, the other lists of work, and what was not read."""
+
+    settings: RemedyText
+    work: WorkLists
+    unread: tuple[NotRead, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return self.work.is_empty and not (self.settings.orders or self.settings.groups)
+
+    def lines(self) -> Iterator[str]:
+        yield from head_lines(self.settings)
+        yield from (f"# {line}" for line in lines(self.unread))
+        yield from setting_lines(self.settings)
+        yield from work_text.lines(self.work)
+        if self.is_empty:
+            yield "# Nothing to do is known: no rule fails or warns on what was read." if self.unread else NOTHING
+
+    def json(self) -> dict[str, object]:
+        incomplete = [each.json() for each in self.unread]
+        return {**document(self.settings), **work_text.document(self.work), "incomplete": incomplete}
 
 
 def _rules(profile: Profile, wanted: Collection[str]) -> frozenset[str]:
@@ -86,28 +128,32 @@ def _rules(profile: Profile, wanted: Collection[str]) -> frozenset[str]:
 
 
 @dataclass
-class _Readings:
-    """The newest verdict of each node and rule, and the number of the verdict's run."""
+class _Reader:
+    """Takes the events of all runs: facts for the lists of work, and the newest run of each node and rule."""
 
-    verdicts: dict[str, dict[str, Verdict]] = field(default_factory=dict)
+    facts: WorkFacts
     runs: dict[tuple[str, str], int] = field(default_factory=dict)
+    number: int = -1
 
-    def take(self, judged: Judged, run: int) -> None:
-        self.verdicts.setdefault(judged.node, {}).update({v.rule: v for v in judged.verdicts})
-        self.runs |= {(judged.node, v.rule): run for v in judged.verdicts}
+    def watch(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            if isinstance(event, RunStarted):
+                self.number += 1
+            elif isinstance(event, Judged):
+                self.runs |= {(event.node, verdict.rule): self.number for verdict in event.verdicts}
+            self.facts.take(event)
+            yield event
 
 
-def _remedies(found: subject.RunSubject, only: Collection[str], chosen: Collection[str]) -> RemedyText:
-    read = _Readings()
-    for number, (stored, job, _) in enumerate(found.jobs):
-        for event in replay(job, stored.answers(), stored.done()):
-            if isinstance(event, Judged):
-                read.take(event, number)
+def _settings(
+    found: subject.RunSubject, only: Collection[str], verdicts: Mapping[str, Mapping[str, Verdict]], read: _Reader
+) -> RemedyText:
+    """Return the commands and requests that change settings, and all other findings as findings to fix by hand."""
     steps: dict[str, list[Lines]] = {}
     needs: dict[str, list[Firmware]] = {}
     hands: dict[ByHand, list[str]] = {}
-    for node in (node for node in chosen if node in read.verdicts):
-        for each in remedies(found.profile.rules, read.verdicts[node].values(), only):
+    for node, mine in verdicts.items():
+        for each in remedies(found.profile.rules, mine.values(), only):
             match each:
                 case Lines():
                     steps.setdefault(node, []).append(each)
@@ -147,7 +193,7 @@ def _firmware(
     done: set[tuple[str, str]] = set()
     known = settings() if needs else None
     for number, (stored, _, _) in enumerate(found.jobs):
-        mine = {node: [n for n in some if runs[node, n.rule] == number] for node, some in needs.items()}
+        mine = {node: [n for n in some if runs.get((node, n.rule), 0) == number] for node, some in needs.items()}
         mine = {node: some for node, some in mine.items() if some}
         for answer in stored.answers() if mine else ():
             if answer.plane is not Plane.BMC or answer.node not in mine or answer.reading > 1:
@@ -174,27 +220,38 @@ def _unreached(rule: str) -> NotFixable:
     return NotFixable(rule, "the inventory has no https address for this BMC")
 
 
-def _written(folder: Path, remedy_text: RemedyText) -> None:
-    """Write the scripts and bodies into a new folder; never overwrites files."""
-    pieces = dict(_pieces(remedy_text))
+def _written(folder: Path, found: _Remedies) -> None:
+    """Write the scripts, bodies and lists into a new folder; never overwrites files."""
+    pieces = dict(_pieces(found))
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
         raise UserError(f"{folder} exists already; remedies are never overwritten") from None
     except OSError as error:
         raise UserError(f"cannot write to {folder}: {error.strerror}") from None
+    if found.work.cases:
+        (folder / CASES).mkdir()
     for name, content in pieces.items():
-        (folder / name).write_text(content, encoding="utf-8")
+        (folder / name).write_bytes(content.encode())  # as bytes, so that a CSV file keeps its line ends
     note(f"Written for review: {several(len(pieces), 'file')} in {folder}; nothing was applied")
 
 
-def _pieces(remedy_text: RemedyText) -> Iterator[tuple[str, str]]:
-    yield "remedy.txt", "\n".join(text(remedy_text)) + "\n"
-    for number, group in enumerate((g for g in remedy_text.groups if g.steps), start=1):
-        yield f"set-{number}.sh", script(group, remedy_text.run)
-    for order in remedy_text.orders:
+def _pieces(found: _Remedies) -> Iterator[tuple[str, str]]:
+    settings, work = found.settings, found.work
+    yield "remedy.txt", "\n".join(found.lines()) + "\n"
+    for number, group in enumerate((g for g in settings.groups if g.steps), start=1):
+        yield f"set-{number}.sh", script(group, settings.run)
+    for order in settings.orders:
         if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,200}", order.node) is None:
             raise UserError(f"the run's node name {clean(order.node)!r} is not valid as a file name")
         yield order.file, body(order.patch, 2) + "\n"
-    if remedy_text.orders:
-        yield "bmcs.sh", bmc_script(remedy_text.orders, remedy_text.run)
+    if settings.orders:
+        yield "bmcs.sh", bmc_script(settings.orders, settings.run)
+    if work.firmware:
+        yield "firmware.csv", table(work_text.FIRMWARE, work_text.firmware_rows(work.firmware))
+    if work.power:
+        yield "power-cycle.txt", work_text.power_text(work.power)
+    if work.cables:
+        yield "cables.csv", table(work_text.CABLES, work_text.cable_rows(work.cables))
+    for name, content in work_text.case_files(work.cases, settings.run, settings.profile):
+        yield f"{CASES}/{name}", content

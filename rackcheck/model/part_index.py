@@ -83,6 +83,7 @@ class Part:
     serial: str = ""
     model: str = ""
     index: str = ""
+    part_number: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -162,6 +163,7 @@ class PartIndex:
         return Part(
             WORDS[_collection(first)], _key(first), tuple(items), self._slot(items), self._pci(items),
             self._text(items, ("serial",)), self._text(items, ("model", "name")), self._index(first),
+            self._text(items, ("part_number", "part", "flash.part")),
         )  # fmt: skip
 
     def _has(self, collection: str, key: str) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.model.fact import clean
@@ -22,6 +22,8 @@ ASK = (
 )
 
 CURL = 'curl -sS --fail --netrc-file "$NETRC" --cacert "$BMC_CA"'
+
+NOTHING = "# No rule fails or warns."
 
 FIX = 1000
 """Maximum number of characters that are shown of a rule's `fix` text."""
@@ -44,17 +46,13 @@ class BmcOrder:
 
 @dataclass(frozen=True)
 class RemedyText:
-    """All remedies of a run: the commands by node, the requests for BMCs, and the findings to fix by hand.
-
-    `unread` are lines about nodes and rules that were not read or judged.
-    """
+    """All remedies of a run: the commands by node, the requests for BMCs, and the findings to fix by hand."""
 
     run: str
     profile: str
     steps: Mapping[str, Sequence[Lines]]
     orders: tuple[BmcOrder, ...]
     hands: tuple[tuple[ByHand, tuple[str, ...]], ...]
-    unread: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -69,9 +67,26 @@ class RemedyText:
 
 def text(remedy_text: RemedyText) -> Iterator[str]:
     """Yield all remedies as lines: BIOS settings, commands by group of nodes, reboots, then findings to fix by hand."""
+    yield from head_lines(remedy_text)
+    yield from setting_lines(remedy_text)
+    restarted = [group for group in remedy_text.groups if group.reboot]
+    if restarted:
+        yield from ("", "# ---- Then reboot once, after all of the above is written")
+        yield from (f"# {fold(group.nodes)}: systemctl reboot" for group in restarted)
+    yield from hand_lines("By hand", [(hand, nodes) for hand, nodes in remedy_text.hands if not hand.part])
+    yield from hand_lines("No setting fixes these", [(hand, nodes) for hand, nodes in remedy_text.hands if hand.part])
+    if remedy_text.is_empty:
+        yield NOTHING
+
+
+def head_lines(remedy_text: RemedyText) -> Iterator[str]:
+    """Yield the first lines: that nothing was applied, and the run."""
     yield from HEAD
     yield f"# Run {remedy_text.run}, profile {remedy_text.profile}."
-    yield from (f"# {line}" for line in remedy_text.unread)
+
+
+def setting_lines(remedy_text: RemedyText) -> Iterator[str]:
+    """Yield the requests that change BIOS settings, and the commands by group of nodes."""
     if remedy_text.orders:
         yield from (
             "",
@@ -81,15 +96,6 @@ def text(remedy_text: RemedyText) -> Iterator[str]:
     for group in remedy_text.groups:
         if group.steps:
             yield from ("", f"# ---- {fold(group.nodes)}: on each of them, as root", *_steps(group.steps))
-    restarted = [group for group in remedy_text.groups if group.reboot]
-    if restarted:
-        yield from ("", "# ---- Then reboot once, after all of the above is written")
-        yield from (f"# {fold(group.nodes)}: systemctl reboot" for group in restarted)
-    yield from _people("By hand", [(hand, nodes) for hand, nodes in remedy_text.hands if not hand.part])
-    yield from _people("No setting fixes these", [(hand, nodes) for hand, nodes in remedy_text.hands if hand.part])
-    if remedy_text.is_empty:
-        known = "Nothing to do is known: no rule fails or warns on what was read."
-        yield f"# {known if remedy_text.unread else 'No rule fails or warns.'}"
 
 
 def _steps(steps: Sequence[Lines]) -> Iterator[str]:
@@ -105,11 +111,14 @@ def _from(step: Lines) -> str:
     return "immediately" if step.when.value == "now" else step.when.value
 
 
-def _people(head: str, hands: Sequence[tuple[ByHand, tuple[str, ...]]]) -> Iterator[str]:
+def hand_lines(
+    head: str, hands: Sequence[tuple[ByHand, tuple[str, ...]]], names: Callable[[Sequence[str]], str] = fold
+) -> Iterator[str]:
+    """Yield the findings that are fixed by hand, with a heading; nothing if there is none. `names` formats nodes."""
     if hands:
         yield from ("", f"# ---- {head}")
     for hand, nodes in hands:
-        yield f"# {hand.rule} on {fold(nodes)}: {clean(hand.title)}"
+        yield f"# {hand.rule} on {names(nodes)}: {clean(hand.title)}"
         if not hand.part:
             yield f"#     why no command: {clean(hand.why, 400)}"
         if hand.fix:
@@ -160,7 +169,7 @@ def body(patch: Patch, indent: int | None = None) -> str:
 
 
 def document(remedy_text: RemedyText) -> dict[str, object]:
-    """Return all remedies as the JSON document for `--json`."""
+    """Return the settings as JSON: commands by group of nodes, and requests for BMCs."""
     return {
         "run": remedy_text.run,
         "profile": remedy_text.profile,
@@ -184,9 +193,5 @@ def document(remedy_text: RemedyText) -> dict[str, object]:
                 ],
             }
             for o in remedy_text.orders
-        ],
-        "by_hand": [
-            {"rule": h.rule, "title": h.title, "fix": h.fix, "why": h.why, "part": h.part, "nodes": list(nodes),
-             "folded": fold(nodes)} for h, nodes in remedy_text.hands
         ],
     }  # fmt: skip

@@ -1,7 +1,7 @@
 """The subject of a report, a screen or a comparison: one stored run, or an acceptance with all its runs."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -23,7 +23,7 @@ from rackcheck.report.merge_runs import Settled, settle
 from rackcheck.report.run_data import CollectedRun, gather, merged
 from rackcheck.run import store, stored_forms
 from rackcheck.run.engine import replay
-from rackcheck.run.event import RunDone, RunStarted
+from rackcheck.run.event import Event, RunDone, RunStarted
 from rackcheck.run.index.pair import ComparedRun
 from rackcheck.run.job import Job
 from rackcheck.session.registry_loading import known
@@ -42,6 +42,10 @@ from rackcheck.views.summary import Summary, findings, notes, several, summarize
 if TYPE_CHECKING:
     from rackcheck.report.build import ReportJob
     from rackcheck.report.report_model import Brand
+
+
+Watch = Callable[[Iterable[Event]], Iterator[Event]]
+"""Takes the events of a run while they pass."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,16 @@ class RunSubject:
         """The steps that an acceptance has agreed on; a single run has none."""
         return self.acceptance.steps if self.acceptance is not None else NO_STEPS
 
-    def evaluate(self, *, fingerprints: bool = False) -> Iterator[CollectedRun]:
-        """Evaluate every run again, one after the other; a report needs the fingerprints of facts."""
+    def evaluate(self, *, fingerprints: bool = False, watch: Watch = iter) -> Iterator[CollectedRun]:
+        """Evaluate every run again, one after the other; a report needs the fingerprints of facts.
+
+        The events of each run pass through `watch` unchanged.
+        """
         notes = {member.run: member.note for member in self.acceptance.runs} if self.acceptance is not None else {}
         counted = counting(self.profile.rules) if self.steps.counters else ()
         for stored, job, kind in self.jobs:
             source = stored.head.get("operator")
-            events = replay(job, stored.answers(), stored.done())
+            events = watch(replay(job, stored.answers(), stored.done()))
             by = source if isinstance(source, str) else ""
             note = notes.get(job.id, "")
             yield gather(
@@ -217,12 +224,15 @@ def _kept(folder: Path, name: str, given: Mapping[str, str]) -> Profile:
     return replace(whole, rules=whole.own)
 
 
-def shown(subject: RunSubject) -> Summary:
-    """Evaluate a run or an acceptance again, and return a summary for a terminal or a screen."""
+def shown(subject: RunSubject, watch: Watch = iter) -> Summary:
+    """Evaluate a run or an acceptance again, and return a summary for a terminal or a screen.
+
+    The events of each run pass through `watch` unchanged.
+    """
     if subject.kind == "run":
         ((stored, job, _),) = subject.jobs
-        return summarize(replay(job, stored.answers(), stored.done()), subject.profile, subject.waivers)
-    return summary(subject, list(subject.evaluate()))
+        return summarize(watch(replay(job, stored.answers(), stored.done())), subject.profile, subject.waivers)
+    return summary(subject, list(subject.evaluate(watch=watch)))
 
 
 def readings(name: str) -> ComparedRun:

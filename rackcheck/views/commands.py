@@ -181,11 +181,11 @@ def fixes(
     urls: Mapping[str, str],
     known: SettingTable,
 ) -> tuple[str, ...]:
-    """Return the output of `rackcheck remedy` for some rules on some nodes: `only` contains the rules by node.
+    """Return the commands of `rackcheck remedy` for some rules on some nodes, and the fixes of their other rules.
 
-    `verdicts` contains all verdicts by node. `bmc` returns the resources of a node's BMC, and is called only to fix a
-    BIOS setting. `urls` contains the URL of each node's BMC. If the resources or the URL of a BMC are missing, the
-    output says that a BIOS setting must be changed manually.
+    `only` contains the rules by node, and `verdicts` all verdicts by node. `bmc` returns the resources of a node's BMC,
+    and is called only to fix a BIOS setting. `urls` contains the URL of each node's BMC. If the resources or the URL of
+    a BMC are missing, the output says that a BIOS setting must be changed manually.
     """
     whole = {each.id: each for each in rules}
     steps: dict[str, list[Lines]] = {}

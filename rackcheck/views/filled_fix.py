@@ -1,4 +1,4 @@
-"""Fills the capital words in the fix of a rule (NODE, DEVICE, ADDRESS) where a finding determines them. Pure.
+"""Fills the capital words in the fix of a rule (NODE, DEVICE, SERIAL) where a finding determines them. Pure.
 
 Only names that are valid in a shell without quotes are filled in: a node may return any text as the name of a part.
 """
@@ -28,6 +28,8 @@ OF_PARTS: Mapping[str, Callable[[Part], str]] = {
     "INDEX": lambda part: part.index,
     "ADDRESS": lambda part: part.pci,
     "INTERFACE": lambda part: part.key("nic.interface"),
+    "SLOT": lambda part: part.slot,
+    "SERIAL": lambda part: part.serial,
 }
 """The words that are texts of a part."""
 

@@ -286,11 +286,12 @@ def _on(index: PartIndex, part: Part) -> Part:
     """Return a part of another node as this node has it: with the texts of the items that the node still lists."""
     left = next(filter(None, (index.part(item) for item in part.items if _listed(index.tree, item))), None)
     if left is None:
-        return replace(part, serial="", index="")
+        return replace(part, serial="", index="", part_number="")
     return replace(
         part,
         serial=left.serial,
         index="",
+        part_number=left.part_number,
         slot=part.slot or left.slot,
         items=tuple(dict.fromkeys((*part.items, *left.items))),
     )

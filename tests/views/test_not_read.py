@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from damaged import clean
 from incomplete import OTHER, node, other, profile, summary
 from rack_runs import folder
-from single_faults import NODES, clean, events
+from single_faults import NODES, events
 
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.probe.registry import registry
