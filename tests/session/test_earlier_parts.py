@@ -1,5 +1,6 @@
 """The serial number of a missing part comes from an earlier run of the same machine, and of no other."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,9 @@ def test_a_missing_drive_has_the_serial_number_of_an_earlier_run(home: Path) -> 
     assert "dgx3: drive nvme4 (PCI 0000:2e:00.0) is missing; its serial number was S794NC0W00304 in run 20" in now
     again = rackcheck("groups", "last")
     assert "its serial number was S794NC0W00304 in run 20" in " ".join(again.out.split())
+    (case,) = json.loads(rackcheck("remedy", "last", "--json").out)["cases"]
+    assert (case["node"], case["part"]["serial"]) == ("dgx3", "S794NC0W00304")
+    assert case["part"]["serial_from_run"].startswith("20")
     document = rackcheck("runs", "show", "last", "--json")
     assert "S794NC0W00304" not in document.out, "the document of a run depends on this run alone"
 
