@@ -42,6 +42,7 @@ class _Comparison:
         self._found, self._known, self._never = found, known, never
         self._by_serial: dict[str, list[Hardware]] = {}
         self._by_kind: dict[tuple[str, str], list[Hardware]] = {}
+        self._at = {(part.node, place): part for part in found for place in part.places}
         for part in found:
             self._by_kind.setdefault((part.node, part.kind), []).append(part)
             for serial in part.every_serial:
@@ -83,10 +84,12 @@ class _Comparison:
         return self._missed(line)
 
     def _at_place(self, line: BomLine, right: Sequence[Hardware], holders: Sequence[Hardware]) -> Billed | None:
+        part = right[0]
         if other := _another(line, right):
             self._named |= {id(part) for part in holders}
-            return _billed("swapped", line, other)
-        part = right[0]
+            unread = self._known[part.node].unread_number(part.places, part.kind)
+            is_other = not unread or _is_other_kind(line, right)
+            return _billed("swapped", line, other) if is_other else _billed("unread", line, f"{other}; {unread}")
         if (row := self._rows.setdefault(id(part), line.row)) != line.row:
             return _billed("unread", line, f"{part.node} {part.item} returns this serial number and that of row {row}")
         self._named |= _views(part, holders)
@@ -101,10 +104,13 @@ class _Comparison:
         return _billed("moved", line, f"in the bill at {bill}, found at {places}")
 
     def _unplaced(self, part: Hardware, item: str) -> str:
-        """Return why it is unknown whether a part is at an item; empty if the item's plane lists the part."""
+        """Return why it is unknown whether a part is at an item; empty if the item's plane lists the part elsewhere."""
         kind, plane = kind_of(item), plane_of(item)
         if kind not in KINDS or kind != part.kind or collection_of(item) in map(collection_of, part.places):
             return ""
+        there = self._at.get((part.node, item))
+        if there is not None and not there.serial:
+            return there.no_serial
         return self._known[part.node].gap(kind, plane)
 
     def _missed(self, line: BomLine) -> Billed:
@@ -180,9 +186,13 @@ def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
     return {id(p) for p in first.values()}
 
 
+def _is_other_kind(line: BomLine, right: Sequence[Hardware]) -> bool:
+    return bool(line.kind) and all(_kind(line).casefold() != part.kind.casefold() for part in right)
+
+
 def _another(line: BomLine, right: Sequence[Hardware]) -> str:
     """Return how a part with the right serial differs from the bill; empty if all known values match."""
-    if line.kind and all(_kind(line).casefold() != part.kind.casefold() for part in right):
+    if _is_other_kind(line, right):
         return f"the bill has kind {line.kind}, the part reports {right[0].kind}"
     # A shipping list has the vendor's product name, the part the name in its firmware: these cannot be compared.
     numbers = [number for part in right for number in part.every_part_number]

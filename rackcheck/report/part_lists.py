@@ -40,6 +40,11 @@ class Module:
         """Whether the plane returned a fact of a transceiver."""
         return any(isinstance(each, str) for each in self.facts)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the plane returned that there is none."""
+        return bool(self.facts) and all(isinstance(each, Absent) for each in self.facts)
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -137,7 +142,7 @@ class Listed:
 
     def unread_modules(self) -> str:
         """Return the ports of the OS of which it is unknown whether they have a transceiver, with the reasons."""
-        known = {module.pci for module in self.modules if module.is_known and module.pci}
+        known = {module.pci for module in self.modules if module.is_known or module.is_empty} - {""}
         found: dict[str, list[str]] = {}
         for module in self.modules:
             unread = [each for each in module.facts if isinstance(each, Unknown)]
@@ -169,6 +174,16 @@ class Listed:
             gap = self.silence(plane) if kind == TRANSCEIVER else self.gap(kind, plane)
             found |= reasons or dict.fromkeys([gap or f"{PLANES[plane]} does not list this part"])
         return "; ".join(found)
+
+    def unread_number(self, items: Sequence[str], kind: str) -> str:
+        """Return why a plane may have another part number of a part than those that were read; empty if none may."""
+        for item in items:
+            readings = (self.reading(f"{item}.{word}") for word in NUMBER)
+            if any(isinstance(each, Unknown) and not (_is_none(each) or _placeholder(each)) for each in readings):
+                return self.reason(item, NUMBER)
+        planes = {**KINDS, TRANSCEIVER: MODULES}.get(kind, {})
+        unlisted = (plane for plane in planes if not any(plane_of(item) is plane for item in items))
+        return next(filter(None, map(self.silence, unlisted)), "")
 
     def reason(self, item: str, words: tuple[str, ...]) -> str:
         """Return why one item does not return a number of its part."""
