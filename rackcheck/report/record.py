@@ -9,14 +9,14 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, get_args, get_origin
 
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
-from rackcheck.report.record_schema import BYTES, FORMAT, FORMS, optional, shapes
+from rackcheck.report.record_schema import BYTES, FORMAT, FORMS, LATER, optional, shapes
 from rackcheck.report.report_model import Dossier
 
 LARGEST = 256 << 20
@@ -135,8 +135,9 @@ def _value(doc: Any, shape: Any, place: str) -> Any:
         return None if doc is None else _value(doc, inner, place)
     if is_dataclass(shape):
         assert isinstance(shape, type)
-        _keys(doc, shapes(shape), place)
-        return shape(**{name: _field(shape, name, doc[name], f"{place}.{name}") for name in shapes(shape)})
+        _keys(doc, shapes(shape), place, LATER.get(shape, frozenset()))
+        known = (name for name in shapes(shape) if name in doc)
+        return shape(**{name: _field(shape, name, doc[name], f"{place}.{name}") for name in known})
     if get_origin(shape) is tuple:
         return _tuple(doc, get_args(shape), place)
     if get_origin(shape) is Mapping:
@@ -187,9 +188,10 @@ def _is(doc: Any, kind: type, words: str, place: str) -> None:
         raise UserError(f"{clean(place)} must be {words}, not {_shown(doc)}")
 
 
-def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
+def _keys(doc: Any, wanted: Iterable[str], place: str, later: Set[str] = frozenset()) -> None:
     _is(doc, dict, "an object", place)
-    missing, strange = [name for name in wanted if name not in doc], [name for name in doc if name not in set(wanted)]
+    missing = [name for name in wanted if name not in doc and name not in later]
+    strange = [name for name in doc if name not in set(wanted)]
     if missing or strange:
         rows = [f"lacks {', '.join(missing)}"] if missing else []
         rows += [f"has no such key: {', '.join(clean(name, 60) for name in strange[:5])}"] if strange else []

@@ -21,6 +21,7 @@ from rackcheck.report.report_model import (
     Billed,
     BomComparison,
     Dossier,
+    Hardware,
     Logo,
     NodeRow,
     Punch,
@@ -42,7 +43,7 @@ FORMS: Mapping[tuple[type, str], str] = {
     (ReportSubject, "digest"): DIGEST,
     (NodeRow, "vector"): f"^[{''.join(LETTERS.values())}{OUT}]*$",
     (BomComparison, "digest"): DIGEST,
-    (Billed, "kind"): "^(missing|extra|swapped|unread)$",
+    (Billed, "kind"): "^(missing|moved|extra|swapped|unread)$",
     (Punch, "cls"): "^[ABC]$",
     (Step, "kind"): f"^({AUDIT}|{BURN_IN}|{COUNTERS})$",
     (Baseline, "digest"): DIGEST,
@@ -54,6 +55,12 @@ FORMS: Mapping[tuple[type, str], str] = {
     (BurnLine, "points"): POINTS,
 }
 """Regular expressions for the texts in fields, by data class and name of the field."""
+
+LATER: Mapping[type, frozenset[str]] = {
+    Dossier: frozenset({"unlisted"}),
+    Hardware: frozenset({"items", "serials", "part_numbers", "no_serial", "no_part_number", "notes", "repeat"}),
+}
+"""Fields that were added to the model after records had been written; such a record lacks them."""
 
 BYTES = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 """Regular expression for bytes, which are written as base64."""
@@ -115,7 +122,8 @@ def _object(cls: type, known: dict[str, Schema]) -> Schema:
         if (cls, name) in FORMS:
             found[name] = held | {"pattern": FORMS[cls, name]}
     message = (cls.__doc__ or "").partition("\n")[0]
-    return {"description": message, **table(found, required=tuple(found))}
+    later = LATER.get(cls, frozenset())
+    return {"description": message, **table(found, required=tuple(name for name in found if name not in later))}
 
 
 def _array(shape: tuple[Any, ...], known: dict[str, Schema]) -> Schema:
