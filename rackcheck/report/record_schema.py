@@ -21,6 +21,7 @@ from rackcheck.report.report_model import (
     Billed,
     BomComparison,
     Dossier,
+    FindingEntry,
     Hardware,
     Logo,
     NodeRow,
@@ -57,7 +58,8 @@ FORMS: Mapping[tuple[type, str], str] = {
 """Regular expressions for the texts in fields, by data class and name of the field."""
 
 LATER: Mapping[type, frozenset[str]] = {
-    Dossier: frozenset({"unlisted"}),
+    Dossier: frozenset({"steps", "unlisted"}),
+    FindingEntry: frozenset({"fix"}),
     Hardware: frozenset({"items", "serials", "part_numbers", "no_serial", "no_part_number", "notes", "repeat"}),
 }
 """Fields that were added to the model after records had been written; such a record lacks them."""
