@@ -8,12 +8,15 @@ from pathlib import Path
 import click
 
 from rackcheck.base.user_error import UserError
+from rackcheck.evaluate.consensus import FEWEST
+from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.inventory import Node
 from rackcheck.inventory.nodeset import unfold
 from rackcheck.model import path as paths
-from rackcheck.model.fact import Plane
+from rackcheck.model.fact import Plane, Unknown, clean
 from rackcheck.model.fold import fold
 from rackcheck.model.regex import regex
+from rackcheck.model.text import natural
 from rackcheck.model.tree import Tree
 from rackcheck.probe.plan import Plan
 from rackcheck.profile.layers import did_you_mean
@@ -27,9 +30,18 @@ from rackcheck.run.judging import tree_of
 from rackcheck.session import captures, subject
 from rackcheck.session.output import note
 from rackcheck.session.registry_loading import known
-from rackcheck.views.summary import several
+from rackcheck.views.census import Census
+from rackcheck.views.items import folded
+from rackcheck.views.odd import HELD, peers
+from rackcheck.views.summary import Summary, several
 
 NAME = regex(r"[a-z0-9][a-z0-9_.-]*")
+
+SHOWN = 8
+"""Maximum number of rules, or of facts, that one warning lists."""
+
+LONGEST_ROW = 250
+"""Maximum number of characters of one of them."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,39 @@ class _Read:
     time: str
     node: Node
     tree: Tree
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """A reason why machines may not be good, with the rules or the facts that it is about."""
+
+    reason: str
+    about: tuple[str, ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """At most `SHOWN` of the rules or facts, and the number of the others."""
+        more = len(self.about) - SHOWN
+        return (*(clean(row, LONGEST_ROW) for row in self.about[:SHOWN]), *((f"and {more} more",) if more > 0 else ()))
+
+    def lines(self) -> Iterator[str]:
+        """Yield the warning for a terminal."""
+        yield f"warning: {self.reason}; the learned profile would accept these nodes:"
+        yield from (f"    {row}" for row in self.rows)
+
+    @property
+    def text(self) -> str:
+        """The warning as one sentence."""
+        return f"Warning: {self.reason}; this profile accepts these nodes: {'; '.join(self.rows)}."
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What `--from RUN` names: its machines, and their verdicts; a capture has no verdicts."""
+
+    name: str
+    machines: tuple[_Read, ...]
+    judged: Summary | None = None
 
 
 @click.command("learn", epilog="Exit: 0 success, 2 usage error.")
@@ -56,6 +101,7 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
 
     A fact with the same value on all machines becomes a rule; a fact with several values becomes a question in a
     comment. Runs judged by this profile cannot be signed until a person adds `reviewed-by: NAME` to the profile.
+    Nodes that failed in their run, or that differ from most nodes of their role, are warned about.
 
     \b
     rackcheck capture -i pod7.yaml -o golden           reads every fact
@@ -65,7 +111,8 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     called = _name(name, output)
     if output is not None and (output.exists() or output.is_symlink()):
         raise UserError(f"{output} exists already and may have been edited: a profile is never overwritten")
-    found = _chosen([one for run in runs for one in _readings(run)], runs, nodes)
+    sources = [_source(run) for run in runs]
+    found = _chosen([one for source in sources for one in source.machines], runs, nodes)
     roles = {one.node.role for one in found}
     if len(roles) > 1:
         named = "; ".join(f"{role} {fold(o.node.name for o in found if o.node.role == role)}" for role in sorted(roles))
@@ -75,13 +122,21 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     learned = learned_from(_samples(found), catalogue, at_least=at_least)
     if not learned.lessons:
         raise UserError(f"no rule can be learned from {_origin(found)}: {_nothing(learned)}")
-    written = text(learned, LearnedHead(called, _version(found), _origin(found), roles.pop(), _product(found)))
+    doubts = tuple(_doubts(sources, found))
+    sentences = tuple(doubt.text for doubt in doubts)
+    head = LearnedHead(called, _version(found), _origin(found), roles.pop(), _product(found), sentences)
+    written = text(learned, head)
     if output is None:
         click.echo(written, nl=False)
     else:
         _write(output, written)
     rules, questions = several(len(learned.lessons), "rule"), several(len(learned.questions), "question")
     note(f"{called}: {rules}, {questions}, from {_origin(found)}; not reviewed yet")
+    for line in (line for doubt in doubts for line in doubt.lines()):
+        note(line)
+    passing = _passing(sources, found) if doubts else ""
+    if passing:
+        note(f"Nodes that pass in their run: --nodes '{passing}'")
     if output is not None:
         note(f"Next: review {output}, and replace `reviewed: false` with `reviewed-by: NAME`")
         note(f"      rackcheck profile check {_typed(output)}")
@@ -103,14 +158,14 @@ def _typed(path: Path) -> str:
     return str(path) if "/" in str(path) or path.suffix in {".yaml", ".yml"} else f"./{path}"
 
 
-def _readings(run: str) -> Iterator[_Read]:
-    """Yield every machine of a run, a capture or an acceptance; of an acceptance, each machine's newest reading."""
+def _source(run: str) -> _Source:
+    """Read every machine of a run, a capture or an acceptance; of an acceptance, each machine's newest reading."""
     kept = captures.find(run)
     if kept is not None:
-        yield from _captured(kept)
-        return
+        return _Source(kept.id, tuple(_captured(kept)))
+    found = subject.find(run)
     newest: dict[str, _Read] = {}
-    for stored, job, _ in subject.find(run).jobs:
+    for stored, job, _ in found.jobs:
         every = replace(job, plan=Plan(known().probes, job.plan.wanted, known().joins), kept=None)  # read once
         came: dict[str, list[Answered]] = {}
         for answer in stored.answers():
@@ -118,7 +173,7 @@ def _readings(run: str) -> Iterator[_Read]:
         for node in job.nodes:
             if node.name in came or node.name not in newest:
                 newest[node.name] = _Read(job.id, job.time, node, tree_of(every, node, came.get(node.name, ())))
-    yield from newest.values()
+    return _Source(found.name, tuple(newest.values()), subject.shown(found))
 
 
 def _captured(kept: Captured) -> Iterator[_Read]:
@@ -163,6 +218,59 @@ def _tell_silent(found: Sequence[_Read]) -> None:
             note(
                 f"rackcheck: no facts of the {plane.value} plane of {fold(silent)}: no rule is learned from this plane"
             )
+
+
+def _doubts(sources: Sequence[_Source], found: Sequence[_Read]) -> Iterator[_Doubt]:
+    """Yield why some of these machines may not be good; all machines that a profile is learned from pass it."""
+    for source in sources:
+        yield from _failed(source, {one.node.name for one in source.machines if one in found})
+    yield from _unlike([one for source in sources for one in source.machines], {one.node.name for one in found})
+
+
+def _failed(source: _Source, names: set[str]) -> Iterator[_Doubt]:
+    """Yield the rules that decide an outcome and failed, or are waived, on these nodes of a run."""
+    rules: dict[str, dict[str, None]] = {}
+    for finding in source.judged.findings if source.judged is not None else ():
+        if finding.rule.severity.decides and Status.FAIL in {finding.status, finding.truth}:
+            waived = " (waived)" if finding.status is Status.WAIVED else ""
+            nodes = rules.setdefault(f"{finding.rule.id}{waived}", {})
+            nodes.update(dict.fromkeys(node for node in finding.nodes if node in names))
+    failed = tuple(f"{rule} on {fold(nodes)}" for rule, nodes in rules.items() if nodes)
+    if failed:
+        whole = fold(dict.fromkeys(node for nodes in rules.values() for node in nodes))
+        yield _Doubt(f"rules failed on {whole} in run {source.name}", failed)
+
+
+def _unlike(found: Sequence[_Read], names: set[str]) -> Iterator[_Doubt]:
+    """Yield how the named nodes differ from most nodes of their role, or among themselves if these are too few."""
+    census = Census()
+    for one in sorted(found, key=lambda one: (one.time, one.run)):
+        census.take(one.node.name, one.node.role, one.tree, {})
+    for role in peers(census):
+        mine = [(fold(node for node in each.nodes if node in names), each) for each in role.deviations]
+        rows = tuple(f"{nodes}: {each.text}" for nodes, each in mine if nodes)
+        if rows:
+            yield _Doubt(f"nodes differ from most nodes of role {role.role}", rows)
+        elif 1 < len(role.nodes) < FEWEST:
+            apart = tuple(path for path in census.facts() if _differs(census, path))
+            if apart:
+                yield _Doubt(f"{fold(role.nodes)} differ, and are too few for a majority", folded(apart))
+
+
+def _differs(census: Census, path: str) -> bool:
+    """Whether a version or a setting has several known values."""
+    kind = census.kind(path)
+    known_values = [value for value in census.values(path) if not isinstance(value, Unknown)]
+    return kind is not None and kind.cls in HELD and len(known_values) > 1
+
+
+def _passing(sources: Sequence[_Source], found: Sequence[_Read]) -> str:
+    """Return those of the machines whose outcome is PASS in every run, as a node set; "" if these are all or none."""
+    names = {one.node.name for one in found}
+    outcomes = [(node.node, node.outcome) for source in sources if source.judged for node in source.judged.judged]
+    passed = {node for node, outcome in outcomes if outcome is Outcome.PASS and node in names}
+    passed -= {node for node, outcome in outcomes if outcome is not Outcome.PASS}
+    return fold(sorted(passed, key=natural)) if passed < names else ""
 
 
 def _samples(found: Sequence[_Read]) -> list[LearnedRun]:

@@ -24,13 +24,17 @@ _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 @dataclass(frozen=True, slots=True)
 class LearnedHead:
-    """The head of the file, above the rules: `origin` describes the machines and runs it was learned from."""
+    """The head of the file, above the rules: `origin` describes the machines and runs it was learned from.
+
+    `doubts` are sentences with the reasons why some of the machines may not be good.
+    """
 
     name: str
     version: str
     origin: str
     role: str = "compute"
     product: str = ""
+    doubts: tuple[str, ...] = ()
 
 
 def text(learned: Learned, head: LearnedHead) -> str:
@@ -44,6 +48,8 @@ def _lines(learned: Learned, head: LearnedHead) -> Iterator[str]:
         "read every rule, answer every question (# ?), and delete what is true only by chance. A rule with `includes` "
         "allows further members in the list.",
     )
+    for doubt in head.doubts:
+        yield from _comment(doubt)
     yield "rackcheck: 1"
     yield f"profile: {quoted(head.name)}"
     yield f"version: {quoted(head.version)}"
