@@ -1,20 +1,26 @@
 """`rackcheck drift`: what changed since a given run or acceptance."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.model.change import STEADY, Change, folded, gathered
-from rackcheck.model.fact import Class
+from rackcheck.model.fact import Class, clean
 from rackcheck.model.fold import fold
 from rackcheck.model.part_moves import Moved
+from rackcheck.model.regex import regex
+from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run.index import file, moving, pair, queries, words
 from rackcheck.run.index.catching import catch_up
 from rackcheck.session.output import note, print_lines
 from rackcheck.session.subject import readings
+from rackcheck.signoff import acceptance
 from rackcheck.views import machine
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
@@ -24,13 +30,40 @@ CLASSES = (*STEADY, Class.MEASUREMENT)
 DriftChanges = tuple[tuple[Moved, ...], Mapping[str, tuple[Change, ...]]]
 """The moved parts, and the other changes by node."""
 
+FEW = 3
+"""Maximum number of runs and acceptances that are suggested."""
+
+_SIMULATED = regex(r"sim:\S+")
+_LOOPBACK = regex(r"(?:https://)?127\..*")
+
+
+def complete_like(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a run or an acceptance of the nodes of RUN (default: last)."""
+    beside = ctx.params.get("run") or "last"
+    return [CompletionItem(name) for name in _same_nodes(str(beside), incomplete) if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What a run or an acceptance was read from: the simulated rack ("" for none), and its nodes by name."""
+
+    rack: str = ""
+    nodes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    def has_a_node_of(self, other: "_Side") -> bool:
+        """Whether both have a node of the same name, rack and address; an address of a simulated rack changes."""
+        if self.rack and other.rack and self.rack != other.rack:
+            return False
+        return any(_is_same(self.nodes[name], other.nodes[name]) for name in self.nodes.keys() & other.nodes.keys())
+
 
 @click.command(epilog="Exit: 0 no drift, 1 drift, 2 usage error, 3 no drift and something is unknown.")
-@click.argument("run", default="last")
+@options.newest_run_argument
 @click.option(
     "--against",
     metavar="RUN|ACCEPTANCE",
     required=True,
+    shell_complete=complete_like,
     help="What to compare with: an acceptance, or a run (id, folder or `last`).",
 )
 @click.option(
@@ -55,6 +88,7 @@ def drift(run: str, against: str, names: str | None, percent: float, as_json: bo
     rackcheck drift --against /srv/accepted last --class version
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = chosen(names)
+    _require_same_nodes(against, run)
     found = compared(against, run, classes, percent)
     rows = found.sorted_out()
     if as_json:
@@ -63,6 +97,68 @@ def drift(run: str, against: str, names: str | None, percent: float, as_json: bo
         print_lines(Line(((text, ""),)) for text in lines(found, rows))
         _notes(found, classes)
     return status(found)
+
+
+def _require_same_nodes(against: str, run: str) -> None:
+    """Raise UserError if a run is missing, or if the two have no node in common; only runs of such nodes are named."""
+    for name, other in ((run, against), (against, run)):
+        if not _is_stored(name):
+            near = _suggested(name, other) if _is_stored(other) else ""
+            raise UserError(f"no run or acceptance {clean(name, 80)}{near or '; `rackcheck runs list` shows the runs'}")
+    old, new = _side(against).nodes, _side(run).nodes
+    if old and new and not old.keys() & new.keys():
+        message = f"{against} ({fold(old)}) and {run} ({fold(new)}) have no node in common"
+        raise UserError(f"{message}{_suggested(against, run)}")
+
+
+def _suggested(name: str, other: str) -> str:
+    """Return a hint with runs and acceptances of the nodes of the other side; empty if its nodes are unknown."""
+    if not _side(other).nodes:
+        return ""
+    known = _same_nodes(other)
+    more = f" and {len(known) - FEW} more" if len(known) > FEW else ""
+    listed = f"; of the same nodes: {', '.join(known[:FEW])}{more}" if known else "; no other run has the same nodes"
+    return did_you_mean(name, known) or listed
+
+
+def _is_stored(name: str) -> bool:
+    """Whether there is a run or an acceptance of this name, or anything at this path; both may be damaged."""
+    ids = store.ids()
+    return acceptance.is_one(name) or Path(name).exists() or name in ids or (name == "last" and bool(ids))
+
+
+def _same_nodes(name: str, begin: str = "") -> list[str]:
+    """Return the acceptances and the other runs, the newest first, with a node of this run or acceptance."""
+    mine = _side(name)
+    itself = {name} if acceptance.is_one(name) or not mine.nodes else {name, store.find(name).folder.name}
+    every = (each for each in (*acceptance.names(), *reversed(store.ids())) if each.startswith(begin))
+    return [each for each in every if each not in itself and mine.has_a_node_of(_side(each))]
+
+
+def _side(name: str) -> _Side:
+    """Return what a run or an acceptance was read from; no nodes if it is damaged."""
+    try:
+        if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
+            opened = acceptance.find(name).head
+            origin, listed = str(opened["inventory"].get("origin", "")), opened.get("nodes")
+        else:
+            head = store.find(name).head
+            origin, listed = str(head.get("targets", "")), head.get("nodes")
+    except UserError:
+        return _Side()
+    simulated = _SIMULATED.search(origin)
+    nodes = [node for node in listed if isinstance(node, dict)] if isinstance(listed, list) else []
+    return _Side(simulated[0] if simulated else "", {str(node.get("name", "")): node for node in nodes})
+
+
+def _is_same(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    mine, theirs = _addresses(one), _addresses(other)
+    return one.get("rack", "") == other.get("rack", "") and (not mine or not theirs or bool(mine & theirs))
+
+
+def _addresses(node: Mapping[str, object]) -> set[str]:
+    found = {str(node.get(key) or "") for key in ("host", "bmc")} - {""}
+    return {each for each in found if _LOOPBACK.fullmatch(each) is None}
 
 
 def chosen(names: str | None) -> tuple[Class, ...]:

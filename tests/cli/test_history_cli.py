@@ -15,7 +15,7 @@ from stored_runs import events, made, stored
 
 from rackcheck.cli import guarded
 from rackcheck.cli.diff import diff
-from rackcheck.cli.drift import drift
+from rackcheck.cli.drift import complete_like, drift
 from rackcheck.cli.history import history
 from rackcheck.run import store
 from rackcheck.signoff import acceptance
@@ -108,6 +108,62 @@ def test_a_part_that_is_new_was_swapped_and_one_from_another_node_was_moved() ->
     )
     made("r3", nodes({"n1": {"gpu/0.serial": ("identity", "NEW")}}))
     assert drifted().out == "gpu/0.serial swapped G1 -> NEW on 1 of 4: n1\n"
+
+
+def seated(name: str, *nodes: str, rack: str = "r1", host: str = "", targets: str = "all") -> str:
+    """Write a run of these nodes, each with its rack and address."""
+    place = made(name, dict.fromkeys(nodes, NODES["n1"]))
+    listed = [
+        {"name": node, "role": "compute", "rack": rack, "host": f"{node}{host}" if host else ""} for node in nodes
+    ]
+    head = {"rackcheck": store.FORMAT, "run": name, "targets": targets, "nodes": listed}
+    (place / "run.json").write_text(json.dumps(head))
+    return name
+
+
+def suggested(*words: object) -> str:
+    done = ran(drift, *words)
+    assert (done.status, done.out) == (2, "")
+    return done.err.strip()
+
+
+def test_drift_suggests_only_runs_of_the_same_nodes_for_a_name_that_is_missing() -> None:
+    mine, other = seated("20260101T000000Z-aa", "n1", "n2"), seated("20260101T000000Z-ab", "m1", "m2")
+    last = seated("20260102T000000Z-cc", "n1")
+    assert suggested("--against", "20260101T000000Z-ac", last).endswith(f"did you mean {mine}?")
+    assert suggested("--against", "20260101T000000Z-ac", other).endswith("; no other run has the same nodes")
+    assert suggested("--against", "pod8", last).endswith(f"no run or acceptance pod8; of the same nodes: {mine}")
+    assert suggested("--against", last, "20260101T000000Z-ac").endswith(f"did you mean {mine}?")
+
+
+def test_drift_refuses_runs_without_a_common_node_and_suggests_those_that_have_one() -> None:
+    mine, other = seated("20260101T000000Z-aa", "n1", "n2"), seated("20260101T000000Z-ab", "m1", "m2")
+    last = seated("20260102T000000Z-cc", "n1")
+    error = suggested("--against", other, last)
+    assert f"{other} (m[1-2]) and {last} (n1) have no node in common" in error
+    assert error.endswith((f"did you mean {mine}?", f"of the same nodes: {mine}"))
+    assert ran(drift, "--against", mine, last).status == 1  # n2 is gone: a run of some of the nodes fits
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"),
+    [
+        ({"rack": "r1"}, {"rack": "r2"}),
+        ({"host": ".a.example"}, {"host": ".b.example"}),
+        ({"targets": "all 1 nodes of sim:clean"}, {"targets": "all 1 nodes of sim:dgx-h100"}),
+    ],
+    ids=["rack", "address", "simulated rack"],
+)
+def test_nodes_of_another_rack_with_the_same_name_are_not_suggested(
+    mine: dict[str, str], other: dict[str, str]
+) -> None:
+    last, first = seated("20260102T000000Z-cc", "n1", **mine), seated("20260101T000000Z-aa", "n1", **mine)
+    seated("20260101T000000Z-ab", "n1", **other)
+    assert suggested("--against", "pod8", last).endswith(f"of the same nodes: {first}")
+    context = click.Context(drift, info_name="drift")
+    context.params = {"run": last}
+    assert [item.value for item in complete_like(context, drift.params[1], "")] == [first]
+    assert complete_like(context, drift.params[1], "20260102") == []
 
 
 def renumbered() -> None:
@@ -302,7 +358,7 @@ def test_a_run_in_a_folder_elsewhere_needs_no_index(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--against", "r11"], "no run r11; did you mean r1?"),
+        (["--against", "r11"], "no run or acceptance r11; `rackcheck runs list` shows the runs"),
         (["--against", "r1", "--class", "verson"], "class 'verson' is not allowed"),
         (["--against", "r1", "--class", "counter"], "counters never count as drift"),
         ([], "--against"),
