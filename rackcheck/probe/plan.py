@@ -175,17 +175,21 @@ def part_facts(chosen: Plan, probes: Sequence[AnyProbe], catalogue: Catalogue) -
     """Yield the facts that list the parts of a node with their serial numbers and part numbers.
 
     If a plan reads parts of a plane, the facts of all kinds of parts of this plane are yielded. Those of commands as
-    root are yielded only if the plan reads parts with such a command anyway.
+    root are yielded only if the plan reads parts with such a command anyway. Those of probes that give optional inputs
+    are left out: if such an input could not be read, a verdict would be unknown that is known without it.
     """
     entries = {fact: entry for fact, entry in catalogue.entries.items() if is_part_fact(fact)}
     givers = {entry.probe for entry in entries.values()}
     names = {probe.name for probe in chosen.probes}
     rooted = any(_as_root(probe) for probe in chosen.probes if probe.name in givers)
     given = {probe.name for probe in probes if rooted or not _as_root(probe)}
+    also = (*(each.also for each in chosen.joins), *(each.also for each in chosen.gatherings))
+    inputs = (catalogue.find(parse_path(fact)) for facts in also for fact in facts)
+    optional = {entry.probe for entry in inputs if entry is not None} - names
     planes = {entry.plane for entry in entries.values() if entry.probe in names}
     for fact, entry in entries.items():
         derived = entry.plane is Plane.DERIVED and bool(entry.inputs) and entry.inputs <= planes
-        if derived or (entry.plane in planes and entry.probe in given):
+        if derived or (entry.plane in planes and entry.probe in given - optional):
             yield parse_path(fact)
 
 

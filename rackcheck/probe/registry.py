@@ -44,14 +44,16 @@ class Registry:
     gatherings: tuple[Aggregate, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
 
-    def planned(self, profile: Profile, phases: Iterable[Phase]) -> Plan:
-        """Plan the facts of a profile, and those of all parts of the planes of which the profile reads parts.
+    def planned(self, profile: Profile, phases: Iterable[Phase], *, parts: bool = True) -> Plan:
+        """Plan the facts of a profile; with `parts`, also those of all parts of each plane of which it reads parts.
 
         If `phases` contains the burn-in, all facts of the burn-in are added.
         """
         measured = self._measured if Phase.BURN_IN in phases else ()
         wanted = (*profile.facts(), *measured)
         chosen = self.plan(wanted, profile.spare_facts())
+        if not parts:
+            return chosen
         return self.plan((*wanted, *part_facts(chosen, self.probes, self.catalogue)), profile.spare_facts())
 
     @cached_property

@@ -258,6 +258,7 @@ def head(audit: Prepared) -> dict[str, Any]:
         "targets": job.targets,
         "planes": sorted(p.value for p in job.planes),
         "phases": sorted(p.value for p in job.phases),
+        "parts": True,
         **({"again": job.again.seconds} if job.again is not None else {}),
         **({store.AGAIN_OF: audit.again_of} if audit.again_of else {}),
         "nodes": [

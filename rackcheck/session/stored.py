@@ -35,7 +35,8 @@ def stored_job(
     """Return the job of a stored run, by default with the run's own waivers and its law (criteria for outcomes).
 
     The law is the version of the criteria by which verdicts decide a node's outcome. The job always contains the
-    waivers in the profile itself. Raises UserError if stored files were changed.
+    waivers in the profile itself. The facts of all parts are only planned for a run that read them, not for a run of an
+    earlier release. Raises UserError if stored files were changed.
     """
     head = stored.head
     began = stored.started()
@@ -59,7 +60,7 @@ def stored_job(
         raise UserError(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     profile = profile.under(began.law if law is None else law)
     return Job(
-        known().planned(profile, phases), nodes, profile, planes, phases,
+        known().planned(profile, phases, parts=head.get("parts") is True), nodes, profile, planes, phases,
         words["targets"], (*waivers.own(profile.files), *(_waivers(stored) if waived is None else waived)),
         id=words["run"], time=words["time"],
         expected=(*(Seat(n.name, n.role, n.rack) for n in nodes), *others),

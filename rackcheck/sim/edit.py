@@ -203,12 +203,12 @@ def without_device(station: Station, names: frozenset[str]) -> Station:
 def _rows_without(rows: Iterable[str], names: frozenset[str]) -> Iterator[str]:
     """Yield the rows of an output that are not about the device with these names.
 
-    A row is about the device if one of the device's names is a word of the row, or of the first line of the row's
-    section.
+    A row is about the device if one of the device's names is a word or a value (`KNAME="nvme0n1"`) of the row, or of
+    the first line of the row's section.
     """
     dropping = False
     for row in rows:
-        named = not names.isdisjoint(word.rstrip(":") for word in re.split(r"[\s/]+", row))
+        named = not names.isdisjoint(word.rstrip(":") for word in re.split(r'[\s/]+|="|"(?=\s|$)', row))
         if _SECTION.match(row):
             dropping = named
         if not (named or dropping):

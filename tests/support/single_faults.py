@@ -50,7 +50,10 @@ FAULTS: dict[str, tuple[Callable[[], Answers], str]] = {
         lambda: simulated("gpu-width", gpu="2"),
         "dgx03: GPU module-6 (slot SXM3, PCI 0000:52:00.0, serial 1650001000003)",
     ),
-    "a port is down": (lambda: simulated("nic-down", nic="mlx5_4"), "dgx03: NIC mlx5_4 (PCI 0000:4f:00.0)"),
+    "a port is down": (
+        lambda: simulated("nic-down", nic="mlx5_4"),
+        "dgx03: NIC mlx5_4 (PCI 0000:4f:00.0, serial MT2319X10013)",
+    ),
     "turbo is off": (
         lambda: simulated("bios-setting", attribute="TurboMode", value="Disable"),
         "bios.turbo Turbo is enabled in the BIOS (major)  1 of 4: dgx03",
@@ -107,11 +110,11 @@ FAULTS: dict[str, tuple[Callable[[], Answers], str]] = {
             "pcieport 0000:15:01.0: AER: Uncorrectable (Fatal) error message received from 0000:18:00.0",
             "mlx5_core 0000:18:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer, (Receiver ID)",
         ),
-        "dgx03: NIC mlx5_0 (PCI 0000:18:00.0)",
+        "dgx03: NIC mlx5_0 (PCI 0000:18:00.0, serial MT2319X10011)",
     ),
     "a NIC has smaller packets than its siblings": (
         lambda: clean().command("lspci -D", narrow),
-        "dgx03: NIC mlx5_6 (PCI 0000:9a:00.0)",
+        "dgx03: NIC mlx5_6 (PCI 0000:9a:00.0, serial MT2319X10015)",
     ),
     "a drive has half of its lanes": (
         lambda: clean().files("/sys/bus/pci/devices/0000:2d:00.0/current_link_width", "2\n"),

@@ -76,7 +76,7 @@ def test_a_port_that_is_down_is_not_hidden_below_a_gpu_that_is_missing() -> None
     alone = [row.only for row in rows if row.finding.status is Status.FAIL and row.finding.nodes == (BAD,)]
     assert [str(each[1]) for each in alone if each is not None][:2] == [
         "GPU module-3 (slot SXM6, PCI 0000:c3:00.0, serial 1650001000006) is missing",
-        "NIC mlx5_4 (PCI 0000:4f:00.0)",
+        "NIC mlx5_4 (PCI 0000:4f:00.0, serial MT2319X10013)",
     ]
 
 
