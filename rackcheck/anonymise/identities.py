@@ -25,7 +25,7 @@ ALIKE = frozenset(
         "root",
     }
     | {"signature", "sku", "subsystem_device", "subsystem_vendor", "type", "upstream", "vendor", "board_vendor"}
-    | {"board_version", "chassis_vendor", "hypervisor", "index", "market_name", "state", "version"}
+    | {"board_version", "chassis_vendor", "hypervisor", "index", "market_name", "simulator", "state", "version"}
 )
 """Last words of the paths of identity facts whose values other machines share, such as a model or a slot."""
 

@@ -45,7 +45,7 @@ from rackcheck.views.locations import RACK, NodeLocation
 from rackcheck.views.part_findings import PartFinding, by_part
 from rackcheck.views.part_names import NamedPart
 from rackcheck.views.reasons import NEVER_READ
-from rackcheck.views.simulation import is_simulated
+from rackcheck.views.simulation import is_simulated, of_targets
 from rackcheck.views.summary import COUNTED, Finding, findings, notes, waiver_notes
 
 SHOWN = 12
@@ -169,7 +169,7 @@ def _simulated(run: CollectedRun) -> bool:
     """Whether a run's nodes were simulated: by their own marks, by burn-in records, or by a `sim:` target."""
     if any(map(is_simulated, run.trees.values())):
         return True
-    return any(burnt.about.simulated for burnt in run.burns.values()) or " sim:" in f" {run.started.targets}"
+    return any(burnt.about.simulated for burnt in run.burns.values()) or of_targets(run.started.targets)
 
 
 def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:

@@ -35,7 +35,7 @@ from rackcheck.signoff.steps import NO_STEPS, AgreedSteps
 from rackcheck.signoff.waivers import File
 from rackcheck.signoff.waivers import own as waivers_of
 from rackcheck.views.locations import NodeLocation
-from rackcheck.views.simulation import is_simulated
+from rackcheck.views.simulation import is_simulated, of_targets
 from rackcheck.views.steps import step_notes
 from rackcheck.views.summary import Summary, findings, notes, several, summarize, waiver_notes
 
@@ -277,5 +277,5 @@ def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
     return Summary(
         started, settled.judged, done, tuple(findings(settled.everyone, subject.profile.rules)), rows, silent, stand,
         settled.groups, merged(readings), settled.steps,
-        any(is_simulated(tree) for run in readings for tree in run.trees.values()),
+        any(of_targets(run.started.targets) or any(map(is_simulated, run.trees.values())) for run in readings),
     )  # fmt: skip

@@ -8,6 +8,11 @@ MARKS = ("node.simulator", "bmc.simulator")
 """The facts that only a simulated node, or its BMC, has; they are read in every audit, and stored with the replies."""
 
 
+def of_targets(targets: str) -> bool:
+    """Whether a run's targets name a simulated rack; so do those of runs from before there were marks."""
+    return " sim:" in f" {targets}"
+
+
 def is_simulated(tree: Tree) -> bool:
     """Whether a node, or its BMC, marks itself as simulated."""
     leaves = (tree.leaves.get(path) for path in MARKS)

@@ -21,7 +21,7 @@ from rackcheck.run.judging import concluded
 from rackcheck.views.census import Census
 from rackcheck.views.modes import Mode, mode_readings
 from rackcheck.views.part_names import PartNames
-from rackcheck.views.simulation import is_simulated
+from rackcheck.views.simulation import is_simulated, of_targets
 from rackcheck.views.summary import Finding, FindingKey, Summary, finding, key, notes, ranked, waiver_notes
 
 QUIET = frozenset({Status.PASS, Status.NA})
@@ -91,6 +91,7 @@ class Board:
         match event:
             case RunStarted():
                 self._begin(event)
+                self.simulated = self.simulated or of_targets(event.targets)
             case NodeRequested(node, plane):
                 self.asking.setdefault(node, {})[plane] = Asking(requested=at)
             case Answered(node, plane):

@@ -22,7 +22,7 @@ from rackcheck.run.event import Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.views.locations import Whole, whole
 from rackcheck.views.part_names import Named, PartNames
 from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_one_line
-from rackcheck.views.simulation import is_simulated
+from rackcheck.views.simulation import is_simulated, of_targets
 from rackcheck.views.steps import Step
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
@@ -171,6 +171,7 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
         match event:
             case RunStarted():
                 started = event
+                simulated = of_targets(event.targets)
             case FactsRead():
                 silent |= {(event.node, plane): why for plane, why in event.tree.silent.items()}
                 simulated = simulated or is_simulated(event.tree)
