@@ -261,7 +261,7 @@ NAMED = {H.NODE: "node-{:0{}}", H.RUN: "run-{:0{}}", H.SUBJECT: "acceptance-{:0{
 
 WIDTH = {H.NODE: 3, H.RUN: 1, H.SUBJECT: 1, H.RACK: 2, H.SERIAL: 4}
 
-MAKES = frozenset({"pci", "manufacturer", "vendor", "model", "part_number", "psid", "sku", "board"})
+MAKES = frozenset({"pci", "simulator", "manufacturer", "vendor", "model", "part_number", "psid", "sku", "board"})
 """Properties that all parts of a model share; they are not identities."""
 
 REPLACED = {
@@ -290,6 +290,7 @@ COMMON = frozenset(
     }
     | {
         "phase",
+        "rackcheck",
         "plane",
         "processor",
         "rack",

@@ -39,6 +39,7 @@ from rackcheck.profile.document import BadFile
 from rackcheck.run import store
 from rackcheck.run.event import Answered
 from rackcheck.sim import machine
+from rackcheck.sim.edit import MARKED_FILE
 from rackcheck.sim.machine_patterns import BadPattern, expanded
 from rackcheck_probes.gpu.nvml import reply_of as said_of_gpus
 
@@ -230,7 +231,7 @@ def test_every_question_to_the_operating_system_has_a_reply() -> None:
             command = named(probe.ask.command)
             assert command == CLOCK or command in host.commands, probe.name
         elif isinstance(probe.ask, Read):
-            places = (*host.files, *host.refused)
+            places = (*host.files, *host.refused, MARKED_FILE)
             assert any(covers(glob, path) for glob in probe.ask.globs for path in places), probe.name
 
 

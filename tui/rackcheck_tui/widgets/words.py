@@ -45,7 +45,7 @@ def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = F
     text = signs.fit(f"{board.profile.name} {board.profile.version}", min(len(profile), room))
     more = signs.fit(name, max(room - len(text) - 2, 0)).rstrip()
     return [
-        Line(((verdict, style), (stopped, "yellow"), (mark, "bold red"), (f"  {text}", "bold"), (f"  {more}", ""))),
+        Line(((verdict, style), (stopped, "yellow"), (f"  {text}", "bold"), (mark, "bold red"), (f"  {more}", ""))),
         _whom(board, signs, width),
         counts(board, signs, width),
         *(_why(board, signs, width) if done is not None else ()),
