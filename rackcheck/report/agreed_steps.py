@@ -90,7 +90,7 @@ def _audit(given: StepInputs) -> Step:
 
 
 def _burn_in(given: StepInputs, tier: Tier) -> Step:
-    left: Left = {}
+    left = _unloaded(given)
     for name in _loaded(given):
         burnt = _burnt(given, name, tier)
         if burnt is None:
@@ -114,7 +114,7 @@ def _counters(given: StepInputs) -> Step:
     """Compare each counter that a rule limits, in the newest audits before and after the burn-in."""
     tier = given.agreed.longest
     assert tier is not None
-    left: Left = {}
+    left = _unloaded(given)
     rises: dict[tuple[str, str, str, str], list[str]] = {}
     named = limits(given.profile.rules)
     for name in _loaded(given):
@@ -156,6 +156,12 @@ def _loaded(given: StepInputs) -> Iterator[str]:
     rules = [rule for rule in given.profile.own if rule.phase is Phase.BURN_IN and rule.scope is Scope.NODE]
     roles = {role for rule in rules for role in rule.roles}
     yield from (seat.name for seat in given.seats if roles & {seat.role, ANY})
+
+
+def _unloaded(given: StepInputs) -> Left:
+    """Return all nodes, with a reason, if none of them has a role that a burn-in is for: nothing done is no PASS."""
+    names = [seat.name for seat in given.seats]
+    return {} if any(_loaded(given)) or not names else {"no rule for a burn-in applies to the role": names}
 
 
 def _kind(path: str) -> str:

@@ -13,7 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mockup_server import WatchedRack
 
+from rackcheck.model.fact import Plane
+from rackcheck.probe.group import Seat
 from rackcheck.profile import library
+from rackcheck.report import agreed_steps
+from rackcheck.report.agreed_steps import StepInputs
 from rackcheck.report.counters import Counters, incomparable, limits, risen
 from rackcheck.session.registry_loading import known
 from rackcheck.signoff import acceptance
@@ -265,6 +269,18 @@ def test_what_is_unknown_of_a_deciding_counter_is_never_comparable(values: list[
     assert [name for name, *_ in risen(before, after)] == rises
     hidden = replace(after, names=NAMES[1:], values=tuple(values[4:]), hidden=frozenset({"gpu"}))
     assert values[0] is None or "gpu/0" in incomparable(before, replace(hidden, boot="a"), limited)
+
+
+def test_steps_that_concern_no_node_are_no_pass(runs: Path, home: Path) -> None:
+    (home / "trays.yaml").write_text("rackcheck: 1\nnodes:\n  n[1-2]: { host: n.invalid, role: nvswitch-tray }\n")
+    words = ("accept", "new", "trays", "-p", "h100-dgx", "-i", "trays.yaml", "--burn-in", "smoke")
+    assert rackcheck(*words).status == 0
+    seats = [Seat(str(node["name"]), str(node["role"]), "") for node in acceptance.find("trays").nodes]
+    profile = library.load("h100-dgx", known().catalogue)
+    agreed_on = acceptance.find("trays").steps
+    found = agreed_steps.steps(StepInputs((), (), (), profile, agreed_on, frozenset({Plane.OS}), seats, {}))
+    assert [step.state for step in found] == ["INCOMPLETE"] * 3
+    assert found[1].left == (("no rule for a burn-in applies to the role", ("n1", "n2")),)
 
 
 # ---- what is declined ------------------------------------------------------------------------------------------------
