@@ -43,11 +43,11 @@ COUNTERS = "counters after the burn-in"
 
 
 @contextmanager
-def rack(folder: Path, *faults: str, pace: int = 12) -> Iterator[Path]:
-    """Two nodes, whose burn-ins run at `pace` times the speed; yields the inventory."""
+def rack(folder: Path, *faults: str) -> Iterator[Path]:
+    """Two nodes, whose burn-ins run at eight times the speed; yields the inventory."""
     folder.mkdir()
     laid = "".join(f"\n  - {fault}" for fault in faults) or " []"
-    text = f"scenario: two\nload: {{ pace: {pace}, seed: 5 }}\nnodes: {{ 'n[1-2]': {{ machine: dgx-h100 }} }}\n"
+    text = "scenario: two\nload: { pace: 8, seed: 5 }\nnodes: { 'n[1-2]': { machine: dgx-h100 } }\n"
     (folder / "rack.yaml").write_text(f"rackcheck: 1\n{text}faults:{laid}\n")
     with WatchedRack(scenario.load(folder / "rack.yaml"), folder) as up:
         yield Path(up.inventory)
@@ -57,14 +57,14 @@ def rack(folder: Path, *faults: str, pace: int = 12) -> Iterator[Path]:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with runs, in this order: early (with seven symbol errors), before, smoke, after, and those of LATER.
 
-    There is also `failed`, a burn-in of tier validate before `before`, that found a wrong bit in a GPU of n1.
+    There is also `failed`, a burn-in of tier validate before `before`, on which n1 lacks a GPU.
     """
     place = tmp_path_factory.mktemp("runs")
     words = ("-p", "h100-dgx", "-q")
     (place / "pod.yaml").write_text("rackcheck: 1\nnodes:\n  n[1-2]: { host: n.invalid }\n")
     with rack(place / "first", SYMBOLS) as inventory:
         assert rackcheck("audit", "-i", inventory, *words, "-o", place / "early").status == 0
-    with rack(place / "flip", "{ nodes: n1, fault: gpu-bitflip, gpu: 6 }", pace=6) as inventory:
+    with rack(place / "seven", "{ nodes: n1, fault: gpu-missing, gpu: '5' }") as inventory:
         done = rackcheck("burnin", "-i", inventory, *words, "--tier", "validate", "-o", place / "failed")
         assert done.status == 1, done.err
     with rack(place / "second") as inventory:

@@ -12,7 +12,7 @@ from rackcheck.sim import scenario
 MOST = 12
 """Maximum number of commands of the whole way."""
 
-EIGHT = "rackcheck: 1\nscenario: eight\nload: { pace: 20, seed: 5 }\nnodes: { 'dgx[01-08]': { machine: dgx-h100 } }\n"
+EIGHT = "rackcheck: 1\nscenario: eight\nload: { pace: 12, seed: 5 }\nnodes: { 'dgx[01-08]': { machine: dgx-h100 } }\n"
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def typed(folder: Path) -> Mapping[str, Typed]:
-    """What was typed, by the command's first words; the burn-in runs at twenty times the speed."""
+    """What was typed, by the command's first words; the burn-in runs at twelve times the speed."""
     (folder / "eight.yaml").write_text(EIGHT)
     done = list(walk(scenario.load(folder / "eight.yaml"), folder))
     assert [each.status for each in done] == [0] * len(done), done[-1]
