@@ -22,7 +22,7 @@ from rackcheck.report.report_model import Rework
 from rackcheck.report.run_data import CollectedRun, canonical
 from rackcheck.run import store
 from rackcheck.run.job import now
-from rackcheck.session import cli_choices, subject
+from rackcheck.session import cli_choices, last_run, subject
 from rackcheck.session.adding_runs import added, require_open
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.registry_loading import known
@@ -206,7 +206,8 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
     found = acceptance.find(name)
     require_open(found)
     files = cli_choices.waiver_files(waiver_files, found=False)
-    stored = [store.find(run) for run in runs]
+    need = last_run.made_with(found.head["profile"]["name"], f"rackcheck audit --accept {name}")
+    stored = [store.find(last_run.named(run, need)) for run in runs]
     for run in stored:
         member = next((m for m in found.runs if m.run == run.started().run), None)
         if member is not None and (kind or text):

@@ -128,21 +128,23 @@ def _roles(source: pair.ComparedRun) -> dict[str, str]:
 def _earlier(node: str, source: pair.ComparedRun) -> str:
     """Return the id of the last run that read the node before `source` read it.
 
-    Raises UserError if no earlier run read the node.
+    Both are audits, or both are burn-ins. Raises UserError if no such run read the node.
     """
+    burned_in = source.runs[-1].burned_in
     now = next((run for run in reversed(source.runs) if _read(run, node)), source.runs[-1]).folder.resolve().name
     try:
         with file.opened(file.place()) as db:
             for why in catching.catch_up(db):
                 note(f"rackcheck: {why}")
             every = queries.history(db, node)
-            found = next((run.name for run, state in every if run.name < now and None not in state.parts), None)
+            read = (run.name for run, state in every if run.name < now and None not in state.parts)
+            found = next((name for name in read if store.find(name).burned_in is burned_in), None)
     except file.Unusable as error:
         note(f"rackcheck: {error}; reading the runs themselves")
         runs = (store.find(name) for name in reversed(store.ids()) if name < now)
-        found = next((run.folder.name for run in runs if _read(run, node)), None)
+        found = next((run.folder.name for run in runs if run.burned_in is burned_in and _read(run, node)), None)
     if found is None:
-        raise UserError(f"no run before {now} has read {node}")
+        raise UserError(f"no {'burn-in' if burned_in else 'audit'} before {now} has read {node}")
     return found
 
 

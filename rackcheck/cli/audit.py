@@ -20,7 +20,7 @@ from rackcheck.run import store
 from rackcheck.run.captured import Captured
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Event
-from rackcheck.session import captures, cli_choices
+from rackcheck.session import captures, cli_choices, last_run
 from rackcheck.session.audit_setup import Request, left_of, noting, prepare
 from rackcheck.session.earlier_parts import with_earlier
 from rackcheck.session.joined_acceptance import JoinedAcceptance, add, chosen, joining, not_added
@@ -140,6 +140,7 @@ def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
         message = "omit TARGET, -i, --rack, --accept, -o and --again"
         raise click.UsageError(f"--from reads a stored run: {message}")
     files = cli_choices.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
+    run = last_run.named(run, last_run.AUDIT)
     kept = captures.find(run)
     summary = (
         _again(store.find(run), given, files, planes) if kept is None else _captured(kept, given, files or (), planes)

@@ -7,7 +7,7 @@ import click
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import filters, options
 from rackcheck.cli.against import BEFORE, PEERS, held
-from rackcheck.cli.drift import DriftChanges, compared, document, lines, unknown_in_both
+from rackcheck.cli.drift import DriftChanges, compared, document, lines, sides, unknown_in_both
 from rackcheck.filter.where import TEXT, FilterRow, Where
 from rackcheck.model.change import STEADY, Change, ComparedFacts, Turn, compare, gathered, turned
 from rackcheck.model.fact import Class
@@ -16,6 +16,7 @@ from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run.index import pair, words
 from rackcheck.run.index.rows import Snap
+from rackcheck.session import last_run
 from rackcheck.session.output import print_lines
 from rackcheck.session.subject import readings
 from rackcheck.signoff import acceptance
@@ -39,7 +40,7 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
     \b
     rackcheck diff 20261101T060000Z-1a2b last     two runs
     rackcheck diff pod7 last                      an acceptance, and a run
-    rackcheck diff dgx01 dgx05                    two nodes of the newest run
+    rackcheck diff dgx01 dgx05                    two nodes of the newest audit
     rackcheck diff dgx01 dgx05 --from RUN         of another run
     rackcheck diff dgx01 peers                    the majority of its role
     rackcheck diff dgx01 before                   itself, in the previous run
@@ -47,11 +48,14 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = tuple(Class) if every else STEADY
     if run is None and _is_run(a) and _is_run(b):
+        a, b = sides(a, b)
         found = compared(a, b, classes)
         rows = _narrowed_changes(found, where)
         return _runs(_narrowed(found, where), rows, as_json=as_json)
-    source = readings(run or "last")
+    source = readings(last_run.named(run or last_run.LAST, last_run.AUDIT))
     nodes = pair.merged(source, classes)
+    if b == last_run.LAST and b not in nodes:
+        b = _other(a, source)
     if a in nodes and b not in nodes and (b in {PEERS, BEFORE} or _is_run(b)):
         return held(a, b, source, nodes, classes, lambda c: where.holds(of_change(c, a)), as_json=as_json)
     for name in (a, b):
@@ -60,8 +64,16 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
     return _nodes(a, b, nodes, classes, where, every=every, as_json=as_json)
 
 
+def _other(node: str, source: pair.ComparedRun) -> str:
+    """Return the id of the last run, with which a node is compared; raises UserError if `source` is this run."""
+    found = last_run.named(last_run.LAST, last_run.kind_of(source.runs[-1]))
+    if found == source.name:
+        raise UserError(f"{node} of the run {found} would be compared with itself: name an earlier run, or `before`")
+    return found
+
+
 def _is_run(word: str) -> bool:
-    if acceptance.is_one(word):
+    if word == last_run.LAST or acceptance.is_one(word):
         return True
     try:
         store.find(word)

@@ -18,6 +18,7 @@ from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run.index import file, moving, pair, queries, words
 from rackcheck.run.index.catching import catch_up
+from rackcheck.session import last_run
 from rackcheck.session.output import note, print_lines
 from rackcheck.session.subject import readings
 from rackcheck.signoff import acceptance
@@ -39,8 +40,16 @@ _LOOPBACK = regex(r"(?:https://)?127\..*")
 
 def complete_like(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a run or an acceptance of the nodes of RUN (default: last)."""
-    beside = ctx.params.get("run") or "last"
-    return [CompletionItem(name) for name in _same_nodes(str(beside), incomplete) if name.startswith(incomplete)]
+    run = str(ctx.params.get("run") or last_run.LAST)
+    if run == last_run.LAST:
+        try:
+            newest = last_run.newest(last_run.AUDIT)
+        except UserError:
+            return []
+        if newest is None:
+            return []
+        run = newest.folder.name
+    return [CompletionItem(name) for name in _same_nodes(run, incomplete) if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True)
@@ -83,11 +92,12 @@ def drift(run: str, against: str, names: str | None, percent: float, as_json: bo
     """Show how RUN (default: last) differs from another run or from an acceptance.
 
     \b
-    rackcheck drift --against pod7                     newest run and acceptance
+    rackcheck drift --against pod7                     newest audit and acceptance
     rackcheck drift --against 20261101T060000Z-1a2b    newest run and that one
     rackcheck drift --against /srv/accepted last --class version
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = chosen(names)
+    against, run = sides(against, run)
     _require_same_nodes(against, run)
     found = compared(against, run, classes, percent)
     rows = found.sorted_out()
@@ -123,8 +133,7 @@ def _suggested(name: str, other: str) -> str:
 
 def _is_stored(name: str) -> bool:
     """Whether there is a run or an acceptance of this name, or anything at this path; both may be damaged."""
-    ids = store.ids()
-    return acceptance.is_one(name) or Path(name).exists() or name in ids or (name == "last" and bool(ids))
+    return acceptance.is_one(name) or Path(name).exists() or name in store.ids()
 
 
 def _same_nodes(name: str, begin: str = "") -> list[str]:
@@ -159,6 +168,14 @@ def _is_same(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
 def _addresses(node: Mapping[str, object]) -> set[str]:
     found = {str(node.get(key) or "") for key in ("host", "bmc")} - {""}
     return {each for each in found if _LOOPBACK.fullmatch(each) is None}
+
+
+def sides(against: str, run: str) -> tuple[str, str]:
+    """Return both names with the id of the run that `last` names: a run of the same kind as the other side."""
+    if against == run == last_run.LAST:
+        raise click.UsageError("both runs are `last`: name the earlier run")
+    need = last_run.kind_of_word(run if against == last_run.LAST else against)
+    return last_run.named(against, need), last_run.named(run, need)
 
 
 def chosen(names: str | None) -> tuple[Class, ...]:

@@ -13,7 +13,7 @@ from rackcheck.model.profile import Rule
 from rackcheck.profile import library
 from rackcheck.profile.rule_origins import Explained, Fact, Param, RemovedKey, WrittenValue, explain
 from rackcheck.report.rule_text import wants
-from rackcheck.session import cli_choices, subject
+from rackcheck.session import cli_choices, last_run, subject
 from rackcheck.session.output import print_lines
 from rackcheck.session.registry_loading import known
 from rackcheck.views import machine
@@ -60,7 +60,7 @@ def command(
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if (profile is None) == (run is None):
         raise click.UsageError("give the profile: -p NAME, or --from RUN for the profile of a stored run")
-    name, stored = _profile(profile, run)
+    name, stored = _profile(profile, run and last_run.named(run, last_run.with_rule(rule)))
     given = {**stored, **cli_choices.pairs(values)}
     loaded, laid = library.load_laid(name, known().catalogue, given, folders)
     explained = explain(rule, loaded, laid, known().catalogue, given)

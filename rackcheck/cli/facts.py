@@ -29,7 +29,7 @@ from rackcheck.run.event import Answered, FactsRead, facts_json
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
 from rackcheck.run.kept_facts import kept_facts
-from rackcheck.session import captures, cli_choices
+from rackcheck.session import captures, cli_choices, last_run
 from rackcheck.session.output import note, print_lines, progress, width
 from rackcheck.session.raw import documents, lines, replies_of
 from rackcheck.session.registry_loading import known
@@ -87,7 +87,7 @@ def facts(given: FactsOptions) -> int:
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     node, words = given.node, given.words
     if given.run is not None:
-        came = _stored(node, given.run)
+        came = _stored(node, last_run.named(given.run, _need(words)))
     else:
         came = _collect_now(node, given.file, given.rack, given.seconds, words)
     troubles = came.troubles
@@ -183,6 +183,14 @@ def _collect_now(
             if isinstance(event, Answered):
                 came.append(event)
     return _Came.of(tree, came)
+
+
+def _need(words: tuple[str, ...]) -> last_run.Need:
+    """Return the runs that contain the facts named by the user: burn-ins if all of them are measured in a burn-in."""
+    entries = known().catalogue.entries
+    planes = [[e.inputs or {e.plane} for pattern, e in entries.items() if pattern.startswith(word)] for word in words]
+    measured = all(found and all(Plane.BURNIN in each for each in found) for found in planes)
+    return last_run.BURN_IN if words and measured else last_run.AUDIT
 
 
 def _stored(name: str, run: str) -> _Came:

@@ -11,7 +11,7 @@ from rackcheck.cli.tables import table
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, FilterRow, Where, left_out
 from rackcheck.model.profile import Rule
-from rackcheck.session import cli_choices, rejudge
+from rackcheck.session import cli_choices, last_run, rejudge
 from rackcheck.session.earlier_parts import with_earlier
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.subject import find
@@ -49,7 +49,7 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
     rackcheck groups pod7 --where 'group:2'    one group of an acceptance
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
-    subject = find(run, files)
+    subject = find(last_run.named(run), files)
     summary, census = rejudge.read(subject)
     found = groups(summary if as_json else with_earlier(summary), census)
     answers = rejudge.chosen(subject, where, tuple(node.node for node in summary.everyone))

@@ -27,7 +27,7 @@ from rackcheck.profile.learn.rules import learn as learned_from
 from rackcheck.run.captured import Captured
 from rackcheck.run.event import Answered
 from rackcheck.run.judging import tree_of
-from rackcheck.session import captures, subject
+from rackcheck.session import captures, last_run, subject
 from rackcheck.session.output import note
 from rackcheck.session.registry_loading import known
 from rackcheck.views.census import Census
@@ -111,7 +111,7 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     called = _name(name, output)
     if output is not None and (output.exists() or output.is_symlink()):
         raise UserError(f"{output} exists already and may have been edited: a profile is never overwritten")
-    sources = [_source(run) for run in runs]
+    sources = [_source(last_run.named(run, last_run.AUDIT)) for run in runs]
     found = _chosen([one for source in sources for one in source.machines], runs, nodes)
     roles = {one.node.role for one in found}
     if len(roles) > 1:

@@ -11,7 +11,7 @@ from rackcheck.cli import filters, options
 from rackcheck.filter.where import NODE_KEYS, TEXT, FilterRow, Where, left_out
 from rackcheck.model.fold import fold, groups
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.session import rejudge
+from rackcheck.session import last_run, rejudge
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.subject import RunSubject as Run
 from rackcheck.session.subject import find
@@ -60,11 +60,11 @@ def odd_(run: str, where: Where, role: str | None, every: bool, as_json: bool) -
     A value is usual if more than half of the nodes have it. A filter limits the output, not the nodes compared.
 
     \b
-    rackcheck odd                              the newest run
+    rackcheck odd                              the newest audit
     rackcheck odd --role nvswitch-tray         the switch trays
     rackcheck odd --where 'fact:bios class:config'
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    subject = find(run)
+    subject = find(last_run.named(run, last_run.AUDIT))
     _, census = rejudge.read(subject)
     shown = _shown(subject, census, where, role)
     if as_json:

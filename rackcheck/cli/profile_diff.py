@@ -15,7 +15,7 @@ from rackcheck.profile import library
 from rackcheck.profile.compare import Difference, differences
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
-from rackcheck.session import cli_choices, subject
+from rackcheck.session import cli_choices, last_run, subject
 from rackcheck.session.output import print_lines
 from rackcheck.session.registry_loading import known
 from rackcheck.signoff import acceptance
@@ -53,6 +53,7 @@ def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], 
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     options.note_closed()
     given = cli_choices.pairs(values)
+    a, b = (name if name in library.profiles(folders) else last_run.named(name) for name in (a, b))
     sides = [_find(name, folders) for name in (a, b)]
     params = sorted({param for profile, place in sides if place for param in profile.params})
     strangers = [name for name in given if name not in params]
@@ -78,7 +79,7 @@ def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
     a_file = Path(name).is_file()
     if name.endswith((".yaml", ".yml")) or name in profiles or (a_file and "/" in name):
         return library.load(name, known().catalogue, None, folders), name
-    runs = [*acceptance.names(), "last", *store.ids()]
+    runs = [*acceptance.names(), *store.ids()]
     if name not in runs and "/" not in name:
         near = f"; for the file write ./{name}" if a_file else did_you_mean(name, [*profiles, *runs])
         lists = "; see rackcheck profile list and rackcheck runs list"

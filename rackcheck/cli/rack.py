@@ -20,7 +20,7 @@ from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
 from rackcheck.run.kept_facts import kept_facts
-from rackcheck.session import cli_choices
+from rackcheck.session import cli_choices, last_run
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.registry_loading import known
 from rackcheck.session.stored import stored_racks
@@ -57,7 +57,7 @@ def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_j
     rackcheck rack --where 'role:compute'      the compute nodes of all racks
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
-    subject = find(run, files)
+    subject = find(last_run.named(run, last_run.RUN if mode == Mode.STATE.value else last_run.AUDIT), files)
     summary = shown(subject)
     signs = Signs(plain=is_plain())
     shapes = _racks(subject)

@@ -34,7 +34,7 @@ from rackcheck.remedy.text import (
 from rackcheck.remedy.work import Work, work_of
 from rackcheck.report.annex import table
 from rackcheck.run.event import Event, Judged, RunStarted
-from rackcheck.session import subject
+from rackcheck.session import last_run, subject
 from rackcheck.session.earlier_parts import with_earlier
 from rackcheck.session.output import note, print_lines
 from rackcheck.views import machine, work_text
@@ -74,7 +74,7 @@ def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | N
     rackcheck remedy last --nodes 'dgx[01-04]' --rule memory.swappiness
     rackcheck remedy last -o mend         mend/set-1.sh, mend/cables.csv, …
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    found = subject.find(run)
+    found = subject.find(last_run.named(run, last_run.AUDIT))
     only = _rules(found.profile, rules)
     read = _Reader(WorkFacts(frozenset(rule.id for rule in found.profile.rules if work_of(rule) is Work.CABLE)))
     summary = with_earlier(subject.shown(found, read.watch))

@@ -16,7 +16,7 @@ from rackcheck.report import annex, bundle, cover, junit, markdown, record, reda
 from rackcheck.report.build import build
 from rackcheck.report.report_model import Dossier
 from rackcheck.run.job import now
-from rackcheck.session import cli_choices, subject
+from rackcheck.session import cli_choices, last_run, subject
 from rackcheck.session.output import is_plain, note
 from rackcheck.session.subject import RunSubject
 from rackcheck.signoff import acceptance, bom
@@ -92,7 +92,7 @@ def report(given: ReportOptions) -> int:
     if given.template is not None and not given.whole and given.form != "pdf":
         raise click.UsageError("--template needs --format pdf or --bundle")
     files = cli_choices.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
-    found = subject.find(given.run, files)
+    found = subject.find(last_run.named(given.run), files)
     if files is not None and found.acceptance is not None:
         raise UserError(
             f"an acceptance has its own waivers: rackcheck accept add {found.name} --waivers {given.waiver_files[0]}"

@@ -126,15 +126,16 @@ def rebuild(as_json: bool) -> None:
 def show(run: str, every: bool, as_json: bool) -> int:
     """Show a stored run, judged again from its raw answers; exits with the status of the run."""
     from rackcheck.run.engine import replay  # noqa: PLC0415  a list of runs needs neither transports nor profiles
+    from rackcheck.session import last_run  # noqa: PLC0415
     from rackcheck.session.earlier_parts import with_earlier  # noqa: PLC0415
     from rackcheck.session.stored import stored_job  # noqa: PLC0415
 
+    run = last_run.named(run)
     try:
         stored = store.find(run)
     except (UserError, OSError):
-        shut = catching.closed()
-        if shut and run in {"last", *shut}:
-            raise UserError(catching.barred(shut[-1] if run == "last" else run)) from None
+        if run in catching.closed():
+            raise UserError(catching.barred(run)) from None
         raise
     job = stored_job(stored)
     assert job.profile is not None

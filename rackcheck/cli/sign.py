@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.run import store
+from rackcheck.session import last_run
 from rackcheck.session.output import is_plain, note, print_lines
 from rackcheck.signoff import acceptance, signing
 from rackcheck.signoff.signing import BundleFault, Signature, bundles, signers
@@ -52,9 +53,26 @@ def located(text: str, *, current: bool = False) -> Path:
         if current:
             older = " (runs or waivers were added since the last bundle)" if found.earlier else ""
             raise UserError(f"{text} has no bundle of its current state{older}: rackcheck report {text} --bundle")
-    if text == "last":
-        return bundles.find(str(store.find(text).head.get("run")))
+    if text == last_run.LAST:
+        return _of_last(current=current)
     return bundles.find(text)
+
+
+def _of_last(*, current: bool) -> Path:
+    """Return the bundle of the newest run that has one; with `current`, of the newest run, which must have one."""
+    known = bundles.names()
+    made_by = "rackcheck report RUN --bundle"
+    bundled = last_run.Need("run with a bundle", lambda stored: _bundle(stored) in known, made_by)
+    run = store.find(last_run.named(last_run.LAST, last_run.RUN if current else bundled))
+    if not bundled.fits(run):
+        word = run.folder.name
+        raise UserError(f"the newest run {word} has no bundle: rackcheck report {word} --bundle makes one")
+    return bundles.find(_bundle(run))
+
+
+def _bundle(stored: store.Stored) -> str:
+    """Return the name of the bundle that `rackcheck report` makes of a run."""
+    return str(stored.head.get("run"))
 
 
 def _tell_acceptance(folder: Path, made: Signature) -> None:
@@ -108,6 +126,7 @@ def sign(bundle: str, key: Path, party: str, name: str | None, as_is: str) -> in
     rackcheck sign ./pod7-customer --key site.pub --as customer
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     folder = located(bundle, current=True)
+    bundle = folder.name if bundle == last_run.LAST else bundle
     who = name if name is not None else (signers.comment(key) or getpass.getuser())
     try:
         made = _made(folder, bundle, key, party, who, as_is.strip())

@@ -144,6 +144,7 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
 def _machine(named: str) -> str:
     """Return the folder of a shipped machine, of a stored run, or at a path; raises UserError if there is none."""
     from rackcheck.run import store  # noqa: PLC0415
+    from rackcheck.session import last_run  # noqa: PLC0415
     from rackcheck.sim.machine import shipped  # noqa: PLC0415
 
     known = shipped()
@@ -154,8 +155,9 @@ def _machine(named: str) -> str:
         return str(path.absolute())
     if "/" in named:
         raise UserError(f"{named}: no such folder")
+    named = last_run.named(named, last_run.AUDIT)
     runs = store.ids()
-    if named in runs or (named == "last" and runs):
+    if named in runs:
         return str(store.find(named).folder.absolute())
     near = did_you_mean(named, [*known, *runs])
     raise UserError(

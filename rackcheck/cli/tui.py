@@ -1,7 +1,7 @@
 """`rackcheck tui`: opens the TUI, which is found by its entry point, so that the CLI does not depend on it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +11,15 @@ import click
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import filters, options
 from rackcheck.filter.where import Where
-from rackcheck.session import cli_choices
+from rackcheck.session import cli_choices, last_run
 from rackcheck.session.output import note
 
 if TYPE_CHECKING:
     from rackcheck.session.run_session import RunSession
+
+
+BY_TUI = replace(last_run.RUN, made_by="rackcheck tui -p PROFILE, or --rack sim:dgx-h100 -p h100-dgx,")
+"""Any stored run; the TUI can make one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ def tui(given: TuiOptions) -> int:
             from rackcheck.session.proposal import listed  # noqa: PLC0415  needed only for this error
 
             raise click.UsageError(f"to audit nodes, name a profile: -p NAME{listed(given.folders)}")
-        run = given.words[0] if given.words else "last"
+        run = last_run.named(given.words[0] if given.words else last_run.LAST, BY_TUI)
         show(run, lambda: _stored(run, given.waiver_files), **shown)
         return 0
 
@@ -132,13 +136,8 @@ def screens() -> Callable[..., None]:
 
 
 def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:
-    from rackcheck.run import store  # noqa: PLC0415
     from rackcheck.session import subject  # noqa: PLC0415
     from rackcheck.session.run_session import RunSession  # noqa: PLC0415
 
-    if run == "last" and not store.ids():
-        raise UserError(
-            "no run yet: rackcheck tui -p PROFILE audits this machine, with --rack sim:dgx-h100 a simulated rack"
-        )
     files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
     return RunSession(found=subject.find(run, files))

@@ -18,7 +18,7 @@ from rackcheck.model.profile import Rule
 from rackcheck.model.text import natural
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.report.run_data import CollectedRun
-from rackcheck.session import cli_choices, subject
+from rackcheck.session import cli_choices, last_run, subject
 from rackcheck.session.output import note
 from rackcheck.signoff import waivers
 
@@ -79,7 +79,8 @@ def waive(given: WaiveOptions) -> int:
     _in_time(given.until)
     for option, words in (("by", given.by), ("ticket", given.ticket), ("reason", given.reason)):
         cli_choices.one_line(option, words)
-    found = subject.find(given.run)
+    run = last_run.named(given.run, last_run.with_rule(rule))
+    found = subject.find(run)
     readings = list(found.evaluate())
     by_id = {r.id: r for r in found.profile.rules}
     if rule not in by_id:
@@ -101,9 +102,9 @@ def waive(given: WaiveOptions) -> int:
         note(f"Next: rackcheck accept add {found.name} --waivers {file}")
     elif file == Path(waivers.FOUND):
         here = "a new audit in this folder uses it by default"
-        note(f"Next: rackcheck audit --from {given.run} --waivers {file}; {here}")
+        note(f"Next: rackcheck audit --from {run} --waivers {file}; {here}")
     else:
-        note(f"Next: rackcheck audit --from {given.run} --waivers {file}")
+        note(f"Next: rackcheck audit --from {run} --waivers {file}")
     return 0
 
 

@@ -33,6 +33,12 @@ FORMAT = 1
 COMPRESSED = 16
 """About how many times larger a raw reply is than its file."""
 
+AGAIN_OF = "again-of"
+"""The key in `run.json` with the id of the earlier run, if this run read nodes of the earlier run again."""
+
+END = 4096
+"""Number of bytes at the end of `events.jsonl` that contain the event `run done`."""
+
 NONE: Mapping[str, str] = {}
 
 
@@ -152,6 +158,18 @@ class Stored:
     folder: Path
     head: Mapping[str, Any]
 
+    @property
+    def burned_in(self) -> bool:
+        """Whether this run is a burn-in, and not an audit."""
+        planes = self.head.get("planes")
+        return isinstance(planes, list) and Plane.BURNIN.value in planes
+
+    @property
+    def again_of(self) -> str:
+        """The id of the earlier run whose nodes this run read again; empty if it is not such a run."""
+        earlier = self.head.get(AGAIN_OF)
+        return earlier if isinstance(earlier, str) else ""
+
     def documents(self, event: str = "") -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield every stored event with its line number; an incomplete last line without a line feed is ignored.
 
@@ -206,6 +224,21 @@ class Stored:
         """Return the event `run done`; None if the run was cut off."""
         return next(self._each("run done", stored_forms.done), None)
 
+    def last_done(self) -> RunDone | None:
+        """Return the event `run done` as `done` does, but read only the end of the file."""
+        place = self.folder / "events.jsonl"
+        try:
+            with safe_read.opened(place) as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - END))
+                line = file.read(END).rpartition(b"\n")[0].rpartition(b"\n")[2]
+        except OSError as error:
+            raise UserError(f"cannot read {place}: {error.strerror}") from None
+        try:
+            doc = json.loads(line)
+            return stored_forms.done(doc) if doc["event"] == "run done" else None
+        except DAMAGED:
+            return None
+
     def _each(self, event: str, build: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
         for number, doc in self.documents(event):
             if doc["event"] == event:
@@ -256,15 +289,10 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def find(run: str) -> Stored:
-    """Find a run by its id or folder; `last` is the newest run that does not repeat nodes of an earlier run.
-
-    Raises UserError with the most similar id if there is no such run.
-    """
+    """Find a run by its id or folder; raises UserError with the most similar id if there is no such run."""
     folder = Path(run)
     if not (folder / "run.json").is_file():
         known = ids()
-        if run == "last" and known:
-            run = next((name for name in reversed(known) if not _again(name)), known[-1])
         if run not in known:
             _no_run(folder)
             hint = did_you_mean(run, known) or (
@@ -279,19 +307,6 @@ def find(run: str) -> Stored:
     if not isinstance(head, dict) or head.get("rackcheck") != FORMAT:
         raise UserError(f"{folder / 'run.json'} is not a run of format {FORMAT}")
     return Stored(folder, head)
-
-
-AGAIN_OF = "again-of"
-"""The key in `run.json` with the id of the earlier run, if this run read nodes of the earlier run again."""
-
-
-def _again(name: str) -> bool:
-    """Whether a run read nodes of an earlier run again; False if `run.json` cannot be read."""
-    try:
-        head = json.loads(safe_read.text(runs_folder() / name / "run.json", LARGEST))
-    except (ValueError, RecursionError, UserError):
-        return False
-    return isinstance(head, dict) and isinstance(head.get(AGAIN_OF), str)
 
 
 def _no_run(folder: Path) -> None:

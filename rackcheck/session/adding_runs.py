@@ -10,7 +10,7 @@ from rackcheck.model.fold import fold
 from rackcheck.report.run_data import machine_serial
 from rackcheck.run import store
 from rackcheck.run.job import now
-from rackcheck.session import subject
+from rackcheck.session import last_run, subject
 from rackcheck.session.output import note
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.acceptance import Acceptance
@@ -97,9 +97,7 @@ def _require_scope(found: Acceptance, stored: store.Stored) -> None:
 
     Such a run may lack facts that the rules of the acceptance need, so its nodes would become unknown.
     """
-    own = stored.head.get("profile")
-    lineage = own.get("lineage") if isinstance(own, dict) else None
-    names = [str(step).partition("@")[0] for step in lineage] if isinstance(lineage, list) else []
+    names = last_run.lineage(stored)
     wanted = found.head["profile"]["name"]
     if wanted not in names:
         made_by = clean(names[-1], 60) if names else "another profile"

@@ -155,7 +155,7 @@ def burnt(rack: WatchedRack, *words: str) -> tuple[int, list[float], float]:
         over.set()
         looker.join()
     assert done.status == 0, done.err
-    captures = [answer.capture for answer in store.find("last").answers()]
+    captures = [answer.capture for answer in store.find(store.ids()[-1]).answers()]
     whole = [capture for capture in captures if isinstance(capture, BurnCapture)]
     begins = [stage.number("from") or 0.0 for capture in whole for stage in capture.burn.stages]
     return most, sorted(float(capture.records[0]["began"]) for capture in whole), min(begins)

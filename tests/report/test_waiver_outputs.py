@@ -13,6 +13,7 @@ from command import Done, rackcheck
 from rackcheck.evaluate.waiver import Pin
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
+from rackcheck.run import store
 from rackcheck.session import subject
 from rackcheck.session.run_session import RunSession
 from rackcheck.signoff import waivers
@@ -143,7 +144,7 @@ def test_every_rendering_names_each_that_hides_nothing_and_why(
 
 def test_the_screens_name_each_that_hides_nothing_and_why(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(made.home / "state"))
-    desk, signs = RunSession(found=subject.find("last")), Signs(plain=False)
+    desk, signs = RunSession(found=subject.find(store.ids()[-1])), Signs(plain=False)
     board = Board(desk.profile, desk.nodes, desk.racks, desk.waivers)
     for event in desk.events():
         board.take(event)

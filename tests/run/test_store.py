@@ -19,6 +19,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.run import store
 from rackcheck.run.event import RunDone
+from rackcheck.session import last_run
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_runs_are_found_by_id_by_last_and_by_folder(run: Path) -> None:
     first = rackcheck("audit", "-p", "linux-server", "--json", "-q")
     own = json.loads(first.out)["run"]
     assert store.ids() == [own]
-    assert store.find("last").folder == store.find(own).folder
+    assert last_run.named("last") == own
     assert store.find(str(run)).folder == run
     with pytest.raises(UserError, match=f"did you mean {own}"):
         store.find(own[:-1] + "x")

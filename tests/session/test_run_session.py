@@ -23,7 +23,7 @@ from rackcheck.model.change import Turn
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.run import store
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted
-from rackcheck.session import cli_choices, subject
+from rackcheck.session import cli_choices, last_run, subject
 from rackcheck.session.audit_setup import Request, prepare
 from rackcheck.session.run_session import RunSession
 from rackcheck.sim import scenario
@@ -314,7 +314,7 @@ def test_a_node_whose_fault_was_fixed_turns_from_fail_to_pass_when_it_is_read_ag
         assert outcome(now) is Outcome.PASS
     first, later = store.ids()
     assert first == desk.name
-    assert store.find("last").folder.name == first, "a second reading of some nodes is not the newest run"
+    assert last_run.named("last") == first, "a second reading of some nodes is not the newest run"
     assert desk.run_of("n1") == later
     assert desk.run_of("n2") == first, "the newest run that read the node"
     assert desk.run_of("n1", "n2") == first, "the newest run that read both"

@@ -235,7 +235,7 @@ def test_diff_before_is_the_newest_earlier_run_that_read_the_node(pod: Callable[
     done = rackcheck("diff", "n1", "before")
     assert (done.status, done.out) == (1, "x.y c -> d\n")
     assert rackcheck("diff", "n1", "before", "--from", "r2").out == "x.y a -> c\n"
-    assert "no run before r1 has read n1" in rackcheck("diff", "n1", "before", "--from", "r1").err
+    assert "no audit before r1 has read n1" in rackcheck("diff", "n1", "before", "--from", "r1").err
 
 
 def test_diff_against_a_run_is_the_same_node_there_or_else_its_peers(pod: Callable[..., Path]) -> None:
