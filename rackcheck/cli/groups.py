@@ -8,7 +8,7 @@ import click
 
 from rackcheck.cli import filters, options
 from rackcheck.cli.tables import table
-from rackcheck.evaluate.verdict import Outcome
+from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, FilterRow, Where, left_out
 from rackcheck.model.profile import Rule
 from rackcheck.session import cli_choices, last_run, rejudge
@@ -20,7 +20,7 @@ from rackcheck.views.finding_groups import FindingGroup, groups
 from rackcheck.views.shared_traits import HintKind
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.summary import COUNTED, Finding, Summary, exit_code, several
-from rackcheck.views.terminal import OUTCOMES, STYLES, Line, why, within
+from rackcheck.views.terminal import OUTCOMES, STYLES, Line, minor_note, verdict_mark, why, with_minor, within
 
 KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
 """The filter keys that `rackcheck groups --where` accepts: keys of nodes, and keys of findings."""
@@ -122,7 +122,7 @@ def _cells(group: FindingGroup, summary: Summary, signs: Signs) -> tuple[str, ..
     share = locations.share(group.nodes, summary.whole)
     if not group.nodes[0].startswith("@"):
         share = share.removesuffix("s").removesuffix(" node")
-    verdict = f"{signs.status(group.status)} {group.status.value.upper()}"
+    verdict = str(signs.mark(group.status, group.severity))
     hint = group.hint.words if group.hint is not None else ""
     cells = (share, locations.names_text(group.nodes), group.rule or group.title, group.want, group.got, hint)
     return (str(group.number), verdict, *map(signs.text, cells))
@@ -138,16 +138,20 @@ def _table(rows: Sequence[Sequence[str]], items: Sequence[FindingGroup]) -> Iter
         yield head
         for line, group in zip(body, items, strict=True):
             place, sign, *rest = line.pieces
-            yield Line((place, (sign[0], STYLES[group.status]), *rest))
+            yield Line((place, (sign[0], _style(group)), *rest))
         return
     for (number, verdict, share, where, rule, want, got, hint), group in zip(rows, items, strict=True):
-        first = ((f"{number:>3}  ", "bold"), (f"{verdict:<10}", STYLES[group.status]), (f"{rule}  ", "bold"))
+        first = ((f"{number:>3}  ", "bold"), (f"{verdict:<10}", _style(group)), (f"{rule}  ", "bold"))
         yield from within(Line((*first, (f"{share}: {where}", "cyan"))), width(), 15)
         more = [(f"expected {want}   ", "")] if want else []
         more += [(f"actual {got}   ", "")] if got else []
         more += [(hint, "yellow")] if hint else []
         if more:
             yield from within(Line((("     ", ""), *more)), width(), 7)
+
+
+def _style(group: FindingGroup) -> str:
+    return verdict_mark(group.status, group.severity, plain=False).style
 
 
 def _ending(summary: Summary, value: int, of: int, quiet: int, where: Where, signs: Signs) -> Iterator[Line]:
@@ -161,6 +165,7 @@ def _ending(summary: Summary, value: int, of: int, quiet: int, where: Where, sig
         yield from within(Line(((f"{value:,} of {several(of, 'group')}{asked}{rest}", "dim"),)), width(), 2)
     counts = summary.counts
     pieces = [(f"{signs.status(s)} {counts[s]:,} {s.value}   ", STYLES[s] if counts[s] else "dim") for s in COUNTED]
+    pieces = with_minor(pieces, counts[Status.FAIL], summary.minor_failures)
     scope = f"; {summary.not_in_scope:,} not in scope" if summary.not_in_scope else ""
     yield from within(Line((*pieces, (f"of {summary.total:,} verdicts{scope}", ""))), width(), 2)
     outcome = summary.done.outcome
@@ -173,6 +178,7 @@ def _ending(summary: Summary, value: int, of: int, quiet: int, where: Where, sig
     yield Line((("Verdict: ", "bold"), verdict, (only, "bold yellow"), (stopped, "yellow")))
     if outcome is Outcome.INCOMPLETE:
         yield from why(summary, width())
+    yield from minor_note(summary, width(), plain=is_plain())
 
 
 def _document(summary: Summary, rows: Sequence[FindingGroup], unsure: Sequence[str]) -> dict[str, Any]:

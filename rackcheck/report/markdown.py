@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
+from rackcheck.model.profile import Severity
 from rackcheck.probe.group import is_group
 from rackcheck.report.burn_model import Burned
 from rackcheck.report.burn_words import again, ended
@@ -39,6 +40,9 @@ SIGNS = {
     Status.FAIL: "❌", Status.UNKNOWN: "❔", Status.WARN: "⚠️", Status.WAIVED: "📝", Status.NA: "⚪", Status.PASS: "✅",
 }  # fmt: skip
 """A symbol for each status, in the order in which findings are listed."""
+
+MINOR = "🔽 minor"
+"""The symbol and the word of a failing verdict of a minor rule."""
 
 OUTCOMES = {Outcome.PASS: "✅", Outcome.FAIL: "❌", Outcome.INCOMPLETE: "❔"}
 
@@ -84,9 +88,9 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
     yield f"## {OUTCOMES[tally.outcome]} {tally.outcome}: {good}"
     yield ""
     yield from _why(dossier)
-    beside = reasons.beside_a_pass(tally.outcome, tally.minor_failures)
-    if beside:
-        yield f"**Note**: {beside}."
+    note = reasons.minor_note(tally.minor_failures)
+    if note:
+        yield f"**Note**: {MINOR}: {note}."
         yield ""
     if dossier.simulated:
         yield f"**SIMULATION**: {SIMULATED}"
@@ -196,6 +200,7 @@ def _burnt(burned: Burned) -> Iterator[str]:
 
 def _findings(dossier: Dossier) -> Iterator[str]:
     severity = {gate.id: f" ({gate.severity})" for gate in dossier.gates}
+    minor = {gate.id for gate in dossier.gates if gate.severity is Severity.MINOR}
     order = list(SIGNS)
     gates = {gate.id: gate for gate in dossier.gates}
     listed: dict[frozenset[str], Block] = {}
@@ -215,8 +220,11 @@ def _findings(dossier: Dossier) -> Iterator[str]:
             yield f"- {sign} {block.title(gates)}{on}: {code(block.cause())}: {rules}"
             continue
         f = block.findings[0]
+        if f.status is Status.FAIL and f.rule in minor:
+            sign = MINOR
         truth = f", truly {f.truth}" if f.truth is not None else ""
-        message = f"{sign}{truth}{severity.get(f.rule, '')} {code(f.rule)}"
+        weight = "" if sign == MINOR else severity.get(f.rule, "")
+        message = f"{sign}{truth}{weight} {code(f.rule)}"
         parts = "; ".join(code(part.text) for part in f.parts[:PARTS])
         more = f"; and {len(f.parts) - PARTS} more parts" if len(f.parts) > PARTS else ""
         same = f", about the same part as {code(f.under)}" if f.under else ""

@@ -68,13 +68,12 @@ def in_one_line(reasons: Reasons, of: Whole) -> str:
     return "; ".join(rows)
 
 
-def beside_a_pass(outcome: Outcome, minor: int) -> str:
-    """Explain why a run passes although verdicts of minor rules fail.
+def minor_note(minor: int) -> str:
+    """Explain how severity makes the verdict; `minor` is the number of failing verdicts of minor rules.
 
-    `minor` is the number of failing verdicts of minor rules. The text is empty if `minor` is 0 or if the run does not
-    pass.
+    The text is empty if `minor` is 0.
     """
-    if outcome is not Outcome.PASS or not minor:
+    if not minor:
         return ""
     some = "1 verdict of a minor rule fails" if minor == 1 else f"{minor} verdicts of minor rules fail"
     return f"{some} (to be fixed); only blocker and major rules decide the outcome"

@@ -7,7 +7,7 @@ from rich.cells import cell_len, set_cell_size
 
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fact import clean, visible
-from rackcheck.views.terminal import ASCII, GLYPHS
+from rackcheck.views.terminal import ASCII, GLYPHS, VerdictMark, verdict_mark
 
 LIMIT = 4000
 """Default maximum number of characters shown of one text."""
@@ -28,6 +28,10 @@ class Signs:
     def status(self, status: Status) -> str:
         """Return a verdict's symbol."""
         return (ASCII if self.plain else GLYPHS)[status]
+
+    def mark(self, status: Status, severity: str) -> VerdictMark:
+        """Return the symbol, the word and the style of a verdict of a rule of this severity."""
+        return verdict_mark(status, severity, plain=self.plain)
 
     def text(self, text: str, limit: int = LIMIT) -> str:
         """Convert any text to printable characters of this character set; control characters are escaped."""

@@ -26,6 +26,12 @@ STYLES = {
     Status.PASS: "green", Status.FAIL: "bold red", Status.WARN: "yellow", Status.WAIVED: "cyan",
     Status.UNKNOWN: "bold magenta", Status.NA: "dim",
 }  # fmt: skip
+MINOR = "▽"
+"""The symbol of a failing verdict of a minor rule, which does not count toward an outcome; in ASCII, `MINOR_ASCII`."""
+
+MINOR_ASCII = "v"
+_MINOR_STYLE = "bold yellow"
+
 OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMPLETE: "bold magenta"}
 
 
@@ -34,6 +40,30 @@ PARTS = 8
 
 NAMED = 20
 """Maximum number of rules named in one line: rules that pass, apply nowhere, or are unknown with `unknown: minor`."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictMark:
+    """How a verdict is shown: its symbol, its word in small letters, and its style."""
+
+    sign: str
+    word: str
+    style: str
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.word.upper()}"
+
+
+def verdict_mark(status: Status, severity: str, *, plain: bool) -> VerdictMark:
+    """Return how a verdict of a rule of this severity is shown; a failing minor rule is not shown as `FAIL`."""
+    if is_minor(status, severity):
+        return VerdictMark(MINOR_ASCII if plain else MINOR, Severity.MINOR.value, _MINOR_STYLE)
+    return VerdictMark((ASCII if plain else GLYPHS)[status], status.value, STYLES[status])
+
+
+def is_minor(status: Status, severity: str) -> bool:
+    """Whether a verdict fails without an effect on an outcome, because its rule is minor."""
+    return status is Status.FAIL and severity == Severity.MINOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +151,8 @@ def _line(*pieces: tuple[str, str]) -> Line:
 def _finding(row: PartFinding, summary: Summary, width: int, *, plain: bool, whole: bool) -> Iterator[Line]:
     """Render a finding: the first line has the rule, or the part if the finding is about one part of one node."""
     finding = row.finding
-    style = STYLES[finding.status]
-    sign = (ASCII if plain else GLYPHS)[finding.status]
-    head = f"{sign} {finding.status.value.upper():<8}"
+    mark = verdict_mark(finding.status, finding.rule.severity, plain=plain)
+    style, head = mark.style, f"{mark!s:<10}"
     where = _where(finding.nodes, summary)
     title = f" {finding.rule.title}" if finding.rule.title else ""
     if row.only is not None:
@@ -255,6 +284,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     counts = summary.counts
     signs = ASCII if plain else GLYPHS
     pieces = [(f"{signs[s]} {counts[s]} {s.value}   ", STYLES[s] if counts[s] else "dim") for s in COUNTED]
+    pieces = with_minor(pieces, counts[Status.FAIL], summary.minor_failures)
     scope = summary.not_in_scope
     rest = f"of {summary.total} verdicts; {scope} not in scope" if scope else f"of {summary.total} verdicts"
     if sum(len(text) for text, _ in pieces) + len(rest) > width:
@@ -287,9 +317,26 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     yield _line(("Verdict: ", "bold"), (final.value, OUTCOMES[final]), (only, "bold yellow"), (stopped, "yellow"))
     if final is Outcome.INCOMPLETE:
         yield from why(summary, width)
-    beside = reasons.beside_a_pass(final, summary.minor_failures)
-    if beside:
-        yield from within(_line(("Note:    ", "bold"), (beside, "")), width, len("Note:    "))
+    yield from minor_note(summary, width, plain=plain)
+
+
+def with_minor(pieces: Sequence[tuple[str, str]], failing: int, minor: int) -> list[tuple[str, str]]:
+    """Add to the counts of verdicts how many of those that fail are of minor rules: `✘ 3 fail (2 minor)`."""
+    found = list(pieces)
+    if minor:
+        at = COUNTED.index(Status.FAIL)
+        text, style = found[at]
+        blanks = text[len(text.rstrip()) :]
+        found[at] = f"{text.rstrip()} ({minor:,} minor){blanks}", style if minor < failing else _MINOR_STYLE
+    return found
+
+
+def minor_note(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
+    """Explain how severity makes the verdict, if a verdict fails without an effect on the outcome."""
+    note = reasons.minor_note(summary.minor_failures)
+    if note:
+        mark = verdict_mark(Status.FAIL, Severity.MINOR, plain=plain)
+        yield from within(_line(("Note:    ", "bold"), (f"{mark}", mark.style), (f": {note}", "")), width, 9)
 
 
 def _vector(verdict: Verdict) -> tuple[str, Status, str]:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from functools import partial
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,11 +23,11 @@ from rackcheck.report.shared_causes import gaps, in_short, things
 from rackcheck.report.waiver_counts import in_force
 from rackcheck.views import locations
 from rackcheck.views.other_machines import apart
-from rackcheck.views.reasons import LONGEST, MOST, beside_a_pass, is_alone
+from rackcheck.views.reasons import LONGEST, MOST, is_alone, minor_note
 from rackcheck.views.signs import OUTCOME
 from rackcheck.views.simulation import SIMULATED
 from rackcheck.views.summary import COUNTED, several
-from rackcheck.views.terminal import GLYPHS
+from rackcheck.views.terminal import GLYPHS, MINOR, is_minor
 
 PLANES = {"bmc", "os"}
 """Planes of a full audit; if one of them was not collected, the verdict shows this."""
@@ -68,7 +69,7 @@ def page(dossier: Dossier, digest: str) -> str:
         shelves=reading.by_node(dossier.parts) if len(dossier.parts) <= BOUNDS["parts"] else (),
         drawn=burn.drawn(dossier), unverified=unverified(dossier),
         whys=[(names, clean(why, LONGEST)) for why, names in dossier.reasons[:MOST]],
-        beside=beside_a_pass(dossier.tally.outcome, dossier.tally.minor_failures),
+        minor_note=minor_note(dossier.tally.minor_failures),
         alone=is_alone(dossier.reasons, dossier.whole),
         aside=apart(dossier.findings, dossier.others).text("findings.csv lists them"),
         as_whole={group.name: group.outcome for group in dossier.groups}, together=hardware_groups.together(dossier),
@@ -89,12 +90,21 @@ def _environment(dossier: Dossier) -> Environment:
         origin=lambda source: source.removeprefix("from "), again=again, ended=ended, spans=chart.spans,
     )  # fmt: skip
     made.globals.update(
-        Status=Status, COUNTED=COUNTED, GLYPHS=GLYPHS, LETTERS=LETTERS, OUT=OUT, Outcome=Outcome, OUTCOME=OUTCOME,
+        Status=Status, COUNTED=COUNTED, GLYPHS=GLYPHS, MINOR=MINOR, is_minor=is_minor,
+        LETTERS=LETTERS, OUT=OUT, Outcome=Outcome, OUTCOME=OUTCOME,
         Severity=Severity, BOUNDS=BOUNDS, PLANES=PLANES, by_letter={v: k for k, v in LETTERS.items()},
         missing=missing, anchor=text.anchor, covered=reading.covered, among=locations.among,
-        passing=locations.passing, SIMULATED=SIMULATED,
+        passing=locations.passing, SIMULATED=SIMULATED, failing=partial(_failing, dossier),
     )  # fmt: skip
     return made
+
+
+def _failing(dossier: Dossier, vector: str) -> str:
+    """Return `minor` if a node fails only verdicts of minor rules, else an empty text."""
+    severities = {
+        gate.severity for gate, letter in zip(dossier.gates, vector, strict=True) if letter == LETTERS[Status.FAIL]
+    }
+    return Severity.MINOR.value if severities == {Severity.MINOR} else ""
 
 
 def _file(name: str) -> str:

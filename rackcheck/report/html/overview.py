@@ -39,6 +39,12 @@ class Column:
     gates: tuple[Gate, ...]
 
     @property
+    def severity(self) -> str:
+        """The severity of the rules; empty if they have different severities."""
+        found = {gate.severity.value for gate in self.gates}
+        return found.pop() if len(found) == 1 else ""
+
+    @property
     def label(self) -> str:
         """The first rule, and the number of further rules in the column: `RULE +3`."""
         more = len(self.gates) - 1

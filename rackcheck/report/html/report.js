@@ -2,8 +2,8 @@
 // The table of nodes: find, sort, open. Every text is inserted as text; no text from a node is ever parsed as markup.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const SIGNS = {p: ["✔", "pass"], F: ["✘", "fail"], u: ["?", "unknown"], w: ["!", "warn"], v: ["~", "waived"],
-    n: ["·", "n/a"], "-": ["–", "not in scope"]};
+  const SIGNS = {p: ["✔", "pass"], F: ["✘", "fail"], m: ["▽", "minor"], u: ["?", "unknown"], w: ["!", "warn"],
+    v: ["~", "waived"], n: ["·", "n/a"], "-": ["–", "not in scope"]};
   const OUTCOMES = {PASS: "p", FAIL: "F", INCOMPLETE: "u"};
   const COLUMNS = ["name", "role", "rack", "slot", "vendor", "product", "serial", "outcome", "vector", "u",
     "notInScope", "host", "bmc", "run", "note", "reason", "fit", "machine"];
@@ -14,16 +14,21 @@
   const table = byId("node-table");
   if (!table) return;
 
-  const counts = data.vectors.map((vector) => {
-    const found = {F: 0, u: 0, w: 0, v: 0};
+  // A failing verdict of a minor rule has a letter of its own here, and is still a verdict that fails.
+  const mark = (letter, at) => letter === "F" && at >= 0 && data.rules[at][1] === "minor" ? "m" : letter;
+  const is = (letter, wanted) => letter === wanted || (letter === "m" && wanted === "F");
+  const vectors = data.vectors.map((vector) => [...vector].map(mark).join(""));
+  const counts = vectors.map((vector) => {
+    const found = {F: 0, m: 0, u: 0, w: 0, v: 0};
     for (const letter of vector) if (letter in found) found[letter] += 1;
     return found;
   });
   const nodes = data.nodes.map((row, place) => {
     const node = Object.fromEntries(COLUMNS.map((name, i) => [name, row[i]]));
-    const {F, u, w, v} = counts[node.vector];
+    const {F: decisive, m, u, w, v} = counts[node.vector];
     const text = [node.name, node.rack, node.serial, node.product, node.host, node.bmc, node.role].join(" ");
-    return Object.assign(node, {F, "u!": u, w, v, place, letters: data.vectors[node.vector], text: text.toLowerCase()});
+    return Object.assign(node, {F: decisive + m, decisive, "u!": u, w, v, place, letters: vectors[node.vector],
+      text: text.toLowerCase()});
   });
   const body = table.tBodies[0];
   const [find, verdict, rule] = ["f-text", "f-verdict", "f-rule"].map(byId);
@@ -59,8 +64,8 @@
       made.push((node) => names.some((test) => test(node.name.toLowerCase())));
     } else if (text) made.push((node) => node.text.includes(text));
     if (letter in OUTCOMES) made.push((node) => node.outcome === letter);
-    else if (letter && at >= 0) made.push((node) => node.letters[at] === letter);
-    else if (letter) made.push((node) => node.letters.includes(letter));
+    else if (letter && at >= 0) made.push((node) => is(node.letters[at], letter));
+    else if (letter) made.push((node) => [...node.letters].some((each) => is(each, letter)));
     if (at >= 0 && (!letter || letter in OUTCOMES)) made.push((node) => !"p-".includes(node.letters[at]));
     return made;
   };
@@ -81,7 +86,7 @@
       el("td", {}, sign(OUTCOMES[node.outcome], node.outcome), ...(node.reason ? [el("small", {class: "because"}, node.reason)] : [])),
       el("td", {}, node.rack || "-"),
       el("td", {class: "num"}, String(node.u || "-")), el("td", {class: "any"}, shown(node.product)),
-      el("td", {class: "serial"}, shown(node.serial)), many("F", node.F), many("u", node["u!"]), many("w", node.w),
+      el("td", {class: "serial"}, shown(node.serial)), many(node.decisive ? "F" : "m", node.F), many("u", node["u!"]), many("w", node.w),
       many("v", node.v));
   };
 
@@ -97,10 +102,10 @@
     }));
     const found = data.findings.filter(([, , , ends]) =>
       ends.some((first, i) => i % 2 === 0 && first <= node.place && node.place <= ends[i + 1]));
-    const list = el("ul", {class: "plain"}, ...found.map(([, letter, anchor]) => {
+    const list = el("ul", {class: "plain"}, ...found.map(([place, letter, anchor]) => {
       const at = byId(anchor);
       const id = at.closest("article").querySelector(".rule").textContent;
-      return el("li", {}, sign(letter), " ", el("a", {href: `#${anchor}`}, id), ` ${at.querySelector(".reason").textContent}`);
+      return el("li", {}, sign(mark(letter, place)), " ", el("a", {href: `#${anchor}`}, id), ` ${at.querySelector(".reason").textContent}`);
     }));
     const parts = data.parts[node.place].map(([item, make, serial, other]) => el("tr", {}, el("th", {scope: "row"}, item),
       el("td", {}, shown(data.makes[make][1])), el("td", {}, shown(data.makes[make][2])),

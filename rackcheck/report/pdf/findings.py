@@ -10,6 +10,7 @@ from rackcheck.report.report_model import Dossier, Exhibit, FindingEntry, Gate, 
 from rackcheck.report.shared_causes import MARK, Block, blocks
 from rackcheck.views.locations import Whole
 from rackcheck.views.other_machines import apart, deciding
+from rackcheck.views.terminal import verdict_mark
 
 SHOWN = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
 """Verdicts that get a block; n/a verdicts are in a table, and passes are counted in the rule catalogue."""
@@ -80,13 +81,15 @@ def _block(gate: Gate, status: Status, members: Sequence[FindingEntry], of: Whol
     truths = {found.truth for found in members} - {None}
     return {
         "shared": False,
-        "status": status.value,
+        "status": verdict_mark(status, gate.severity, plain=False).word,
         "rule": text(gate.id),
         "severity": gate.severity.value,
         "title": prose(gate.title),
         "count": len(nodes),
         "where": where(nodes, of, 240),
-        "truth": ", ".join(sorted(truth.value for truth in truths if truth is not None)),
+        "truth": ", ".join(
+            sorted(verdict_mark(truth, gate.severity, plain=False).word for truth in truths if truth is not None)
+        ),
         "why": prose(gate.why),
         "fix": prose(fix_of(gate, members)),
         "refs": ", ".join(text(ref) for ref in gate.refs),

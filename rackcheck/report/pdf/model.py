@@ -21,8 +21,9 @@ from rackcheck.report.report_model import CountedRun, Dossier, Gate
 from rackcheck.report.shared_causes import gaps, in_short
 from rackcheck.report.waiver_counts import in_force
 from rackcheck.views.locations import Whole
-from rackcheck.views.reasons import LONGEST, MOST, beside_a_pass, is_alone
+from rackcheck.views.reasons import LONGEST, MOST, is_alone, minor_note
 from rackcheck.views.steps import Step, rise_text
+from rackcheck.views.terminal import verdict_mark
 
 PATTERNS = 24
 """Maximum number of groups of nodes with the same verdicts; the worst are first."""
@@ -108,7 +109,7 @@ def _verdict(dossier: Dossier, of: Whole) -> Json:
         "outcome": tally.outcome.value,
         "whys": bounded(dossier.reasons, lambda one: _why(dossier, one, of), MOST),
         "why": text(dossier.reason, LONGEST),
-        "beside": beside_a_pass(dossier.tally.outcome, dossier.tally.minor_failures),
+        "minor": minor_note(dossier.tally.minor_failures),
         "interrupted": tally.interrupted,
         "planes": " and ".join(text(plane) for plane in dossier.subject.planes),
         "passed": len(tally.nodes.get(Outcome.PASS, ())),
@@ -162,13 +163,19 @@ def _groups(dossier: Dossier, of: Whole) -> Json:
         **bounded(
             together(dossier),
             lambda one: {"outcome": one.outcome.value, "where": where(one.names, of), "nodes": one.nodes,
-                         "rules": _not_well(one.rules)},
+                         "rules": _not_well(one.rules, dossier)},
         ),
     }  # fmt: skip
 
 
-def _not_well(rules: Sequence[tuple[Status, Sequence[str]]]) -> list[Json]:
-    return [{"status": status.value, "count": len(some), "rules": _few(some)} for status, some in rules]
+def _not_well(rules: Sequence[tuple[Status, Sequence[str]]], dossier: Dossier) -> list[Json]:
+    """Return the rules that do not pass by their marks; failing rules that are minor are apart."""
+    severities = {gate.id: gate.severity for gate in dossier.gates}
+    by: dict[str, list[str]] = {}
+    for status, some in rules:
+        for rule in some:
+            by.setdefault(verdict_mark(status, severities[rule], plain=False).word, []).append(rule)
+    return [{"status": word, "count": len(some), "rules": _few(some)} for word, some in by.items()]
 
 
 def _glance(dossier: Dossier, of: Whole) -> Json:
@@ -179,7 +186,7 @@ def _glance(dossier: Dossier, of: Whole) -> Json:
         return {
             "outcome": group.outcome.value,
             "where": where(group.nodes, of),
-            "rules": _not_well(group.rules),
+            "rules": _not_well(group.rules, dossier),
             "reason": text(group.reason, LONGEST),
         }
 

@@ -196,8 +196,8 @@ def _ask(desk: Viewed, path: str) -> Ask | None:
 
 def _proof(rested: Rested, found: Proof, signs: Signs) -> Iterator[Line]:
     verdict, rule = found.verdict, found.rule
-    sign = f" {signs.status(verdict.status)} {verdict.status.value.upper()}"
-    yield Line(((sign, STYLES[verdict.status]), (f"  {rule.id} on {rested.node}", "bold"), (f"  {rule.title}", "")))
+    mark = signs.mark(verdict.status, rule.severity)
+    yield Line(((f" {mark}", mark.style), (f"  {rule.id} on {rested.node}", "bold"), (f"  {rule.title}", "")))
     if verdict.reason:
         yield Line(((f"   {signs.text(verdict.reason)}", ""),))
     if rested.since:

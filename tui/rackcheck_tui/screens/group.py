@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rackcheck.evaluate.verdict import Verdict
 from rackcheck.views.finding_groups import FindingGroup
-from rackcheck.views.terminal import STYLES, Line
+from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import kept_nodes
 from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
@@ -46,12 +46,12 @@ def _entry(ctx: ViewContext, group: FindingGroup, name: str, wide: int) -> ListE
 
 
 def _line(ctx: ViewContext, group: FindingGroup, name: str, mine: Sequence[Verdict], wide: int, width: int) -> Line:
-    signs, status = ctx.signs, group.status
+    signs, mark = ctx.signs, ctx.signs.mark(group.status, group.severity)
     place = ctx.desk.nodes.get(name)
     where = f"{place.rack} U{place.u}" if place is not None and place.rack and place.u else place.rack if place else ""
     message = mine[0].reason if len(mine) == 1 else f"{len(mine)} rules" if group.rules else group.got
     side = 12 if where else 0
     return Line((
-        (f"{signs.status(status)} ", STYLES[status]), (signs.fit(name, wide) + "  ", "bold"),
+        (f"{mark.sign} ", mark.style), (signs.fit(name, wide) + "  ", "bold"),
         (signs.fit(where, side), "cyan"), (signs.fit(message, max(width - wide - side - 4, 0)), ""),
     ))  # fmt: skip

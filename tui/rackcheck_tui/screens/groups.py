@@ -13,7 +13,7 @@ from rackcheck.views.finding_groups import FindingGroup, groups
 from rackcheck.views.locations import Whole
 from rackcheck.views.part_findings import PartFinding
 from rackcheck.views.summary import Finding, several
-from rackcheck.views.terminal import STYLES, Line
+from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import kept_nodes, rule_words
 from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
@@ -196,9 +196,10 @@ def _line(ctx: ViewContext, group: FindingGroup, columns: Columns, width: int) -
     signs = ctx.signs
     name, seen, side, hint = _rooms(columns, width)
     word = group.hint.words if group.hint is not None else ""
+    mark = signs.mark(group.status, group.severity)
     return Line((
         (f"{group.number:>3}  ", "dim"),
-        (f"{signs.status(group.status)} {group.status.value.upper():<8}", STYLES[group.status]),
+        (f"{mark!s:<10}", mark.style),
         *_what(ctx, group, name, seen),
         (f" {signs.fit(_where(group.nodes, columns.of), side)}" if side else "", "cyan"),
         (f" {signs.fit(word, hint)}" if hint else "", "italic"),
@@ -207,11 +208,11 @@ def _line(ctx: ViewContext, group: FindingGroup, columns: Columns, width: int) -
 
 def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]:
     """Yield all details of a group: nodes, actual value, hint, reason and fix."""
-    signs, status = ctx.signs, group.status
+    signs, mark = ctx.signs, ctx.signs.mark(group.status, group.severity)
     about = group.about
     truth = f", {about.truth.value} without waivers" if isinstance(about, Finding) and about.truth is not None else ""
     yield Line((
-        (f" {signs.status(status)} {status.value.upper()}", STYLES[status]), (f"  {_name(group)}", "bold"),
+        (f" {mark}", mark.style), (f"  {_name(group)}", "bold"),
         (f"  ({group.severity}{truth})", "dim"),
     ))  # fmt: skip
     if group.rule:

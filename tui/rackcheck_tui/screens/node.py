@@ -9,7 +9,7 @@ from rackcheck.run.event import Judged
 from rackcheck.views.other_machines import OtherMachines
 from rackcheck.views.reasons import LONGEST
 from rackcheck.views.summary import ORDER, several
-from rackcheck.views.terminal import STYLES, Line
+from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import kept_rules
 from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
@@ -93,11 +93,11 @@ def _entry(ctx: ViewContext, judged: Judged, verdict: Verdict, rules: Mapping[st
 
 
 def _line(ctx: ViewContext, verdict: Verdict, rule: Rule, width: int) -> Line:
-    status = verdict.status
+    mark = ctx.signs.mark(verdict.status, rule.severity)
     room = max(width - 21, 0)
     name = min(28, room)
     return Line((
-        (f"{ctx.signs.status(status)} {status.value.upper():<10}"[:12], STYLES[status]),
+        (f"{mark!s:<12}", mark.style),
         (f"{rule.severity.value:<9}", "dim"),
         (ctx.signs.fit(verdict.rule, name), "bold"),
         (" " if room > name else "", ""),
@@ -106,10 +106,10 @@ def _line(ctx: ViewContext, verdict: Verdict, rule: Rule, width: int) -> Line:
 
 
 def _details(ctx: ViewContext, judged: Judged, verdict: Verdict, rule: Rule, width: int) -> Iterator[Line]:
-    signs, status = ctx.signs, verdict.status
+    signs, mark = ctx.signs, ctx.signs.mark(verdict.status, rule.severity)
     truth = f", {verdict.truth.value} without waivers" if verdict.truth is not None else ""
     yield Line((
-        (f" {signs.status(status)} {status.value.upper()}", STYLES[status]), (f"  {rule.id}", "bold"),
+        (f" {mark}", mark.style), (f"  {rule.id}", "bold"),
         (f"  ({rule.severity.value}{truth})", "dim"),
     ))  # fmt: skip
     yield from labelled("", rule.title, signs, width, "bold")

@@ -106,8 +106,9 @@ def details(ctx: ViewContext, node: Judged, width: int) -> Iterator[Line]:
     for status in () if folded else SHOWN:
         for verdict in (v for v in node.verdicts if v.status is status):
             rule = rules[verdict.rule]
-            sign = f"   {signs.status(status)} {status.value.upper():<8}"
-            yield Line(((sign, STYLES[status]), (verdict.rule, "bold"), (f"  ({rule.severity.value})", "dim")))
+            mark = signs.mark(status, rule.severity)
+            words = (verdict.rule, "bold"), (f"  ({rule.severity.value})", "dim")
+            yield Line(((f"   {mark!s:<10}", mark.style), *words))
             for text in (rule.title, verdict.reason):
                 yield from labelled("", text, signs, width)
     for quiet in ORDER[-2:]:

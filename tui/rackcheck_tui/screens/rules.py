@@ -7,7 +7,7 @@ from rackcheck.evaluate.verdict import Status
 from rackcheck.filter.where import FINDING_KEYS
 from rackcheck.model.profile import Rule
 from rackcheck.views.summary import COUNTED
-from rackcheck.views.terminal import STYLES, Line
+from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import rule_words
 from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
@@ -48,7 +48,8 @@ def _entry(ctx: ViewContext, rule: Rule, counts: Counter[Status]) -> ListEntry:
 
 
 def _line(ctx: ViewContext, rule: Rule, counts: Counter[Status], width: int) -> Line:
-    rows = [(f"{ctx.signs.status(s)}{counts[s]} ", STYLES[s]) for s in COUNTED if counts[s]] or [("not judged ", "dim")]
+    marks = [(ctx.signs.mark(s, rule.severity), counts[s]) for s in COUNTED if counts[s]]
+    rows = [(f"{mark.sign}{count} ", mark.style) for mark, count in marks] or [("not judged ", "dim")]
     side = sum(len(text) for text, _ in rows)
     name = min(32, max(width - side - 10, 0))
     room = max(width - name - side - 10, 0)

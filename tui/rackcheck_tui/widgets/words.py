@@ -6,6 +6,7 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fold import fold
 from rackcheck.probe.group import is_group
 from rackcheck.run.event import RunStarted
@@ -13,7 +14,7 @@ from rackcheck.views.reasons import where
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.state import Board
 from rackcheck.views.summary import COUNTED
-from rackcheck.views.terminal import OUTCOMES, STYLES, Line
+from rackcheck.views.terminal import OUTCOMES, STYLES, Line, minor_note, with_minor
 from rackcheck_tui.widgets.entries import ListEntries
 
 WHY = 2
@@ -53,13 +54,18 @@ def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = F
 
 
 def _why(board: Board, signs: Signs, width: int) -> Iterator[Line]:
-    """Format why the run is INCOMPLETE, in at most WHY lines, and what to type next; `about` has the full text."""
+    """Format why the run is INCOMPLETE, in at most WHY lines, and what to type next; `about` has the full text.
+
+    If a verdict fails without an effect on the outcome, the last line explains how severity makes the verdict.
+    """
     reason = board.summary().reason
     rows = textwrap.wrap(signs.text(reason), max(width - 6, 20), break_on_hyphens=False) if reason else []
     if len(rows) > WHY:
         rows[WHY - 1 :] = [signs.fit(" ".join(rows[WHY - 1 :]), max(width - 6, 20)).rstrip()]
     for number, row in enumerate(rows):
         yield Line(((" Why: " if number == 0 else "      ", "bold"), (row, "")))
+    for line in minor_note(board.summary(), width - 1, plain=signs.plain):
+        yield Line(((" ", ""), *line.pieces))
 
 
 def _whom(board: Board, signs: Signs, width: int) -> Line:
@@ -88,7 +94,8 @@ def counts(board: Board, signs: Signs, width: int) -> Line:
     rows = [f" {signs.status(s)} {found[s]:,} {s.value} " for s in COUNTED]
     if sum(map(len, rows)) > width:
         rows = [f" {signs.status(s)}{found[s]}" for s in COUNTED]
-    return Line(tuple(zip(rows, styles, strict=True)))
+    minor = board.summary().minor_failures if board.done is not None else 0
+    return Line(tuple(with_minor(list(zip(rows, styles, strict=True)), found[Status.FAIL], minor)))
 
 
 def turned(board: Board) -> str:
