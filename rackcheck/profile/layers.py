@@ -3,11 +3,10 @@
 The oldest parent is merged first; for each profile, its fragments come before its own entries. `drop` removes a rule.
 """
 
-import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from rackcheck.base.names import transposed
+from rackcheck.base.names import either, similar
 from rackcheck.model.operator import WORDS
 from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping, YamlNode, YamlSequence
 from rackcheck.profile.schema import LOOKS, NARROWING
@@ -24,9 +23,6 @@ FORMS = (
 
 MACHINE = frozenset({"product", "board", "cpu", "device"})
 """Keys of `applies-to` that name a machine; a profile with any of these keys inherits none of them from its parents."""
-
-BEGUN = 3
-"""Minimum number of characters of a text that is treated as the beginning of a longer word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,16 +226,7 @@ def listed(node: YamlNode | None) -> tuple[Scalar, ...]:
     return tuple(i for i in node.items if isinstance(i, Scalar)) if isinstance(node, YamlSequence) else ()
 
 
-def did_you_mean(word: str, words: list[str]) -> str:
-    """Format the hint `; did you mean WORD?` with the known word that is most similar; empty if none is similar.
-
-    A known word that begins with the user's text is preferred, then a known word with the same parts in another order.
-    Case is ignored.
-    """
-    small = word.casefold()
-    known = {each.casefold(): each for each in words}
-    begun = [each for each in known if len(small) >= BEGUN and each.startswith(small)]
-    other = transposed(small, known)
-    near = sorted(begun, key=lambda each: (len(each), each)) or ([other] if other else [])
-    near = near or difflib.get_close_matches(small, known, n=1)
-    return f"; did you mean {known[near[0]]}?" if near else ""
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """Format the hint `; did you mean A, B or C?` with the known words that are similar; empty if none is similar."""
+    near = similar(word, words)
+    return f"; did you mean {either(near)}?" if near else ""

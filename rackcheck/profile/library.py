@@ -110,9 +110,15 @@ def find(name: str, extra: Sequence[Path] = ()) -> ProfileFile:
     known = profiles(extra)
     if name not in known:
         here = f"; for the file write ./{name}" if Path(name).is_file() else ""
-        near = here or did_you_mean(name.partition("@")[0], list(known))
+        near = here or _near(name.partition("@")[0], known)
         raise UserError(f"no profile {name or repr(name)}{near or '; rackcheck profile list shows all'}")
     return known[name]
+
+
+def _near(word: str, known: Mapping[str, ProfileFile]) -> str:
+    """Format the profiles that the user may have meant; fragments, which give no verdict, only if no other fits."""
+    whole = [name for name, found in known.items() if not seems_fragment(found)]
+    return did_you_mean(word, whole) or did_you_mean(word, known)
 
 
 def load(

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rackcheck.base.names import PARTS, meant, transposed
+from rackcheck.base.names import FEW, PARTS, differences, either, meant, similar, transposed
 from rackcheck.profile.layers import did_you_mean
 
 KNOWN = ["h100-dgx", "h100-hgx", "h200-hgx", "linux-server", "linux-gpu-node", "gpu.count", "A100-DGX"]
@@ -44,6 +46,57 @@ def test_the_order_wins_over_a_name_that_only_looks_alike_and_a_begun_one_over_b
 def test_a_name_of_very_many_parts_costs_nothing() -> None:
     long = "-".join(f"p{n}" for n in range(PARTS + 20))
     assert transposed("-".join(reversed(long.split("-"))), [long]) == ""
+
+
+RULES = ["bios.smt", "bios.turbo", "cpu.smt", "gpu.idle_temperature", "gpu.memory", "memory.swappiness", "nic.rate"]
+NODES = [f"dgx{number:02d}" for number in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        ("bios.hyperthreading", ["bios.smt"]), ("bios.boost", ["bios.turbo"]), ("hyperthreading", ["bios.smt", "cpu.smt"]),
+        ("vm.swappiness", ["memory.swappiness"]), ("nic.bandwidth", ["nic.rate"]), ("hca.speed", ["nic.rate"]),
+        ("gpu.temp", ["gpu.idle_temperature"]), ("temperature", ["gpu.idle_temperature"]),
+        ("memory.swapines", ["memory.swappiness"]), ("nic.rtae", ["nic.rate"]), ("NIC.RAET", ["nic.rate"]),
+    ],
+)  # fmt: skip
+def test_synonyms_single_parts_and_slips_name_the_right_ones(typed: str, right: list[str]) -> None:
+    assert list(similar(typed, RULES)) == right
+
+
+@pytest.mark.parametrize("typed", ["", ".", "x", "fan.speed", "xid.", "gb300", "0" * 10_000, "a." * 5_000, "ü.☃"])
+def test_a_word_that_is_like_no_name_has_no_suggestion(typed: str) -> None:
+    assert similar(typed, [*RULES, "gh200", "gb200-nvl72"]) == ()
+
+
+def test_no_node_is_suggested_for_a_number_that_several_differ_from_alike() -> None:
+    assert similar("dgx30", NODES) == ("dgx03",)
+    assert similar("dgx99", NODES) == ()
+
+
+def test_several_names_are_a_choice_of_at_most_three() -> None:
+    known = ["a100-dgx", "b200-dgx", "h100-dgx", "h200-dgx"]
+    assert did_you_mean("dgx", known) == "; did you mean a100-dgx, b200-dgx or h100-dgx?"
+    assert [either(known[:n]) for n in range(3)] == ["", "a100-dgx", "a100-dgx or b200-dgx"]
+
+
+@given(st.text(max_size=12), st.text(max_size=12), st.integers(0, 12))
+def test_the_number_of_differences_is_symmetric_and_bounded(one: str, other: str, most: int) -> None:
+    count = differences(one, other, most)
+    assert count == differences(other, one, most) <= most + 1
+    assert (count == 0) == (one == other)
+
+
+@given(st.text(max_size=20), st.lists(st.text(max_size=20)))
+def test_suggestions_are_known_names_in_a_small_number(word: str, known: list[str]) -> None:
+    found = similar(word, known)
+    assert len(found) <= FEW
+    assert set(found) <= set(known)
+
+
+def test_a_profile_is_suggested_before_a_fragment() -> None:
+    assert "did you mean a100-dgx, b200-dgx or h100-dgx?" in rackcheck("profile", "show", "dgx").err
 
 
 VERDICTS = {
