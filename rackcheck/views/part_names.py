@@ -14,7 +14,7 @@ from rackcheck.model import operator
 from rackcheck.model import path as paths
 from rackcheck.model.part_index import WORDS, Part, PartIndex
 from rackcheck.model.path import BadPath, Path
-from rackcheck.model.profile import Rule
+from rackcheck.model.profile import Rule, RuleSelection
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Tree
 from rackcheck.probe.group import is_group
@@ -26,6 +26,9 @@ BAD = frozenset({Status.FAIL, Status.WARN, Status.UNKNOWN})
 
 MOST = 16
 """Maximum number of parts that are named for one finding on one node."""
+
+NUMBERED = frozenset({"burnin.gpu", "gpu.amd", "nic", "nvme", "storage.device"})
+"""Collections whose keys number the parts in the order of detection: without `nvme2`, `nvme3` is `nvme2`."""
 
 SHORT = 256
 """Maximum number of nodes of which the facts are kept because parts are missing."""
@@ -263,16 +266,31 @@ def _missing(index: PartIndex, peer: PartIndex | None, rule: Rule) -> Iterator[N
     assert rule.look is not None
     look = rule.look
     here = {str(item) for item in chosen_items(look, index.tree)}
-    listed = {str(look.collection.item(key)) for key in index.tree.keys(str(look.collection))}
-    named: list[NamedPart] = []
-    if peer is not None:
-        for item in chosen_items(look, peer.tree):
-            part = peer.part(str(item)) if str(item) not in here | listed else None
-            if part is not None:
-                named.append(NamedPart(_on(index, part), True, _serials(index, part)))
+    named = [NamedPart(_on(index, p), True, _serials(index, p)) for p in _absent(index, peer, look)] if peer else []
     if not named:
         named += [_lone(part, look.collection) for part in _alone(index, look.collection, here)]
     yield from _distinct(named)
+
+
+def _absent(index: PartIndex, peer: PartIndex, look: RuleSelection) -> list[Part]:
+    """Return the parts that a rule selects on the peer, and that this node lacks; empty if this is not sure.
+
+    Parts are compared by PCI address if the node has no address that the peer lacks, else by key. Keys that are numbers
+    in the order of detection name another part after each missing one, so they are not compared between nodes.
+    """
+    collection = str(look.collection)
+    mine = {part.pci for part in index.parts(collection)} - {""}
+    by_address = mine <= {part.pci for part in peer.parts(collection)}
+    if mine and not by_address and collection in NUMBERED:
+        return []
+    listed = {str(look.collection.item(key)) for key in index.tree.keys(collection)}
+    chosen = [(str(item), peer.part(str(item))) for item in chosen_items(look, peer.tree)]
+    found = []
+    for item, part in chosen:
+        compared = bool(mine) and by_address and part is not None and bool(part.pci)
+        if part is not None and not (part.pci in mine if compared else item in listed):
+            found.append(part if by_address else replace(part, pci=""))
+    return found if len(found) <= max(len(chosen) - len(chosen_items(look, index.tree)), 1) else []
 
 
 def _serials(index: PartIndex, part: Part) -> frozenset[str]:
@@ -283,18 +301,31 @@ def _serials(index: PartIndex, part: Part) -> frozenset[str]:
 
 
 def _on(index: PartIndex, part: Part) -> Part:
-    """Return a part of another node as this node has it: with the texts of the items that the node still lists."""
-    left = next(filter(None, (index.part(item) for item in part.items if _listed(index.tree, item))), None)
+    """Return a part of another node as this node has it: with the texts of the items that the node still lists.
+
+    An item that is another part on this node has the PCI address of the missing part in place of its key.
+    """
+    own = {item: index.part(item) if _listed(index.tree, item) else None for item in part.items}
+    others = {item for item, found in own.items() if found and found.pci and part.pci and found.pci != part.pci}
+    items = tuple(_addressed(item, part.pci) if item in others else item for item in part.items)
+    name = part.pci if items[:1] != part.items[:1] else part.name
+    left = next((found for item, found in own.items() if found and item not in others), None)
     if left is None:
-        return replace(part, serial="", index="", part_number="")
+        return replace(part, name=name, items=items, serial="", index="", part_number="")
     return replace(
         part,
+        name=name,
         serial=left.serial,
         index="",
         part_number=left.part_number,
         slot=part.slot or left.slot,
-        items=tuple(dict.fromkeys((*part.items, *left.items))),
+        items=tuple(dict.fromkeys((*items, *left.items))),
     )
+
+
+def _addressed(item: str, pci: str) -> str:
+    ((collection, _),) = paths.parse(item).items[-1:]
+    return str(paths.parse(collection).item(pci))
 
 
 def _listed(tree: Tree, item: str) -> bool:
