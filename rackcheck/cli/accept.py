@@ -1,6 +1,7 @@
 """`rackcheck accept`: collects the runs of one sign-off, and shows the first result next to the last result."""
 
 import getpass
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -46,7 +47,7 @@ class NewOptions:
     """Arguments and options of `rackcheck accept new`."""
 
     name: str
-    profile: str
+    profile: str | None
     file: Path | None
     rack: str | None
     values: tuple[str, ...]
@@ -66,7 +67,7 @@ def accept() -> None:
 
 @accept.command("new")
 @click.argument("name")
-@options.profile_option(required=True)
+@options.profile_option()
 @options.inventory_option
 @options.rack_option
 @options.set_option
@@ -101,12 +102,14 @@ def new(given: NewOptions) -> int:
       --no-burn-in "no power budget before May, agreed with Example Ltd"
     rackcheck accept new pod7 -p h100-dgx --rack sim:dgx-h100          to try it
     rackcheck accept new pod7b -p h100-dgx -i pod7.yaml --supersedes pod7
+
+    Without -p, the nodes are read, and their machine proposes the profile.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     site = cli_choices.pairs(given.values)
     steps = _steps(given)
     files = cli_choices.waiver_files(given.waiver_files, found=False)
     old = acceptance.find(given.supersedes) if given.supersedes is not None else None
-    loaded = library.load(given.profile, known().catalogue, site, given.folders)
+    loaded = library.load(given.profile or _proposed(given), known().catalogue, site, given.folders)
     waiting = reviewed.unreviewed(loaded.files)
     if waiting:
         raise UserError(reviewed.review_notice(waiting))
@@ -154,6 +157,13 @@ def _reason(option: str, words: str | None) -> str:
     if not words.strip() or len(words) > LONGEST:
         raise click.UsageError(f"--{option}: give a reason of 1 to {LONGEST} characters; the document contains it")
     return words.strip()
+
+
+def _proposed(given: NewOptions) -> str:
+    from rackcheck.session import proposal  # noqa: PLC0415  most acceptances name a profile
+
+    nodes, _ = cli_choices.choose((), given.file, given.rack)
+    return proposal.accepted(nodes, given.folders, "Judge with", ask=sys.stdin.isatty())
 
 
 def _agreed(steps: AgreedSteps) -> str:

@@ -150,22 +150,11 @@ def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
 
 
 def _proposed(given: AuditOptions) -> str:
-    """Return the profile that a user takes for the nodes; without a terminal, raises a usage error that names it."""
+    """Return the profile that the user accepts for the nodes."""
     from rackcheck.session import proposal  # noqa: PLC0415  most audits have a profile
 
-    found = []
-    if given.rack is None:  # a simulated rack takes time to start
-        found = proposal.proposed(cli_choices.chosen(given.targets, given.file, None).nodes, given.folders)
-    first = {each.node: each for each in reversed(found)}
-    words = "; ".join(f"{each.node} is a machine for {each.profile} ({each.reason})" for each in first.values())
-    names = {each.profile for each in first.values()}
-    if len(names) == 1 and sys.stdin.isatty() and not given.as_json:
-        click.confirm(f"{words}. Audit with -p {found[0].profile}?", default=True, abort=True, err=True)
-        return found[0].profile
-    hint = f"; {words}" if words else ""
-    raise click.UsageError(
-        f"which profile? -p {names.pop() if len(names) == 1 else 'NAME'}{hint}{proposal.listed(given.folders)}"
-    )
+    nodes = cli_choices.chosen(given.targets, given.file, given.rack).nodes
+    return proposal.accepted(nodes, given.folders, "Audit with", ask=sys.stdin.isatty() and not given.as_json)
 
 
 def _fresh(given: AuditOptions, request: Request, joined: JoinedAcceptance | None) -> int:

@@ -1,5 +1,6 @@
 """`rackcheck tui`: opens the TUI, which is found by its entry point, so that the CLI does not depend on it."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
@@ -81,17 +82,18 @@ def tui(given: TuiOptions) -> int:
     show = screens()
     shown = {"view": given.view, "where": given.where.text, "against": given.against, "link": given.link}
     wanted = cli_choices.planes(given.planes)
-    if given.profile is None:
-        audited = (given.file, given.rack, given.values, given.folders, given.planes, given.seconds)
-        if any(audited) or len(given.words) > 1:
-            from rackcheck.session.proposal import listed  # noqa: PLC0415  needed only for this error
+    audited = (given.file, given.rack, given.values, given.folders, given.planes, given.seconds)
+    profile = given.profile
+    if profile is None and (any(audited) or len(given.words) > 1):
+        from rackcheck.session import proposal  # noqa: PLC0415  most audits have a profile
 
-            raise click.UsageError(f"to audit nodes, name a profile: -p NAME{listed(given.folders)}")
+        nodes = cli_choices.chosen(given.words, given.file, given.rack).nodes
+        profile = proposal.accepted(nodes, given.folders, "Audit with", ask=sys.stdin.isatty())
+    if profile is None:
         run = last_run.named(given.words[0] if given.words else last_run.LAST, BY_TUI)
         show(run, lambda: _stored(run, given.waiver_files), **shown)
         return 0
 
-    profile = given.profile
     desks: list[RunSession] = []
 
     def ready() -> object:

@@ -58,13 +58,17 @@ def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple
 
 
 def place(file: Path | None, rack: str | None) -> Path | None:
-    """Return the inventory file that the user named, or start a simulated rack and return its inventory file."""
+    """Return the inventory file that the user named, or that of a simulated rack, which a command starts once."""
     if rack is None:
         return file
     name = rack_name(rack, file)
     from rackcheck.sim.child import running  # noqa: PLC0415  needed only for a simulated rack
 
-    return click.get_current_context().with_resource(running(name))
+    context = click.get_current_context()
+    started: dict[str, Path] = context.meta.setdefault(__name__, {})
+    if name not in started:
+        started[name] = context.with_resource(running(name))
+    return started[name]
 
 
 def rack_name(rack: str, file: Path | None = None) -> str:

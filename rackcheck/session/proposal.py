@@ -5,11 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Plane
 from rackcheck.model.fit import FACTS, NAMED, Match, fit
+from rackcheck.model.fold import fold
 from rackcheck.model.profile import Profile
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Tree
@@ -17,6 +20,7 @@ from rackcheck.profile import library
 from rackcheck.run.engine import ask_plane, audit
 from rackcheck.run.event import FactsRead
 from rackcheck.run.job import Job
+from rackcheck.session.output import note
 from rackcheck.session.registry_loading import known
 from rackcheck.session.secrets import secrets_of
 
@@ -61,6 +65,33 @@ def _names_machine(found: library.ProfileFile, folders: Sequence[Path]) -> bool:
         return bool(NAMED.keys() & library.load(str(found.path), known().catalogue, extra=folders).applies_to.keys())
     except UserError:
         return False
+
+
+def accepted(nodes: Sequence[Node], folders: Sequence[Path], command: str, *, ask: bool) -> str:
+    """Return the profile that the nodes' own identity proposes, and that the user accepts for `command`.
+
+    Raises a usage error with the proposals and all names if the nodes are machines for different profiles, or for none,
+    or if nobody can be asked.
+    """
+    note("rackcheck: no -p NAME: reading what machines the nodes are")
+    found = proposed(nodes, folders)
+    first = {each.node: each for each in reversed(found)}
+    names = {each.profile for each in first.values()}
+    words = "; ".join(_reasons(first.values()))
+    if len(names) == 1 and ask and click.confirm(f"{words}. {command} -p {found[0].profile}?", default=True, err=True):
+        return found[0].profile
+    name = next(iter(names)) if len(names) == 1 and not ask else "NAME"
+    raise click.UsageError(f"which profile? -p {name}{words and f': {words}'}{listed(folders)}")
+
+
+def _reasons(proposals: Iterable[Proposal]) -> Iterator[str]:
+    """Yield one sentence for the nodes that have the same proposal for the same reason."""
+    nodes: dict[tuple[str, str], list[str]] = {}
+    for each in proposals:
+        nodes.setdefault((each.profile, each.reason), []).append(each.node)
+    for (profile, reason), names in nodes.items():
+        are = "is a machine" if len(names) == 1 else "are machines"
+        yield f"{fold(names)} {are} for {profile} ({reason})"
 
 
 def proposed(nodes: Sequence[Node], folders: Sequence[Path]) -> list[Proposal]:

@@ -1,5 +1,8 @@
 """Without -p, the machine's own identity proposes a profile, and the names of all profiles come in groups."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,3 +91,47 @@ def test_a_broken_profile_of_the_user_hides_no_other(tmp_path: Path, monkeypatch
     (tmp_path / "mine" / "broken.yaml").write_text("profile: [")
     done = rackcheck("audit", "localhost", "--profile-path", tmp_path / "mine")
     assert (done.status, "h100-dgx" in done.err) == (2, True), done.err
+
+
+SIMULATED = ("--rack", "sim:dgx-h100")
+
+
+@pytest.mark.parametrize(
+    "words", [("audit", *SIMULATED), ("accept", "new", "pod7", *SIMULATED), ("tui", *SIMULATED)], ids=" ".join
+)
+def test_the_nodes_of_a_rack_propose_their_profile_in_one_sentence(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
+    done = rackcheck(*words)
+    assert done.status == 2
+    assert "which profile? -p h100-dgx: dgx[01-03] are machines for h100-dgx (product DGXH100)\n" in done.err
+    assert [place.name for place in tmp_path.glob("*") if place.name in {"runs", "acceptances"}] == []
+
+
+def test_nodes_that_are_different_machines_propose_no_single_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    other = "{ nodes: b, fault: file, path: /sys/class/dmi/id/product_name, text: DGXH200 }"
+    rack = f"rackcheck: 1\nscenario: two\nnodes: {{ 'a,b': {{ machine: dgx-h100 }} }}\nfaults: [{other}]\n"
+    (tmp_path / "rack.yaml").write_text(rack)
+    done = rackcheck("audit", "--rack", f"sim:{tmp_path / 'rack.yaml'}")
+    assert done.status == 2
+    assert "-p NAME: a is a machine for h100-dgx (product DGXH100); b is a machine for h200-dgx" in done.err
+    assert "for any machine: burn-in, linux-server" in done.err
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 2)])
+def test_on_a_terminal_the_proposal_is_taken_after_one_yes(tmp_path: Path, answer: str, status: int) -> None:
+    words = [sys.executable, "-m", "rackcheck", "accept", "new", "pod7", *SIMULATED]
+    controller, terminal = os.openpty()
+    home = {**os.environ, "RACKCHECK_HOME": str(tmp_path / "home")}
+    with subprocess.Popen(words, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=home) as process:
+        os.write(controller, f"{answer}\n".encode())
+        out, _ = process.communicate(timeout=120)
+    os.close(controller)
+    os.close(terminal)
+    assert b"are machines for h100-dgx (product DGXH100). Judge with -p h100-dgx? [Y/n]" in out
+    assert process.returncode == status, out
+    assert ((tmp_path / "home" / "acceptances" / "pod7").exists()) is (answer == "y")
