@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -32,7 +32,7 @@ from rackcheck.remedy.text import (
     setting_lines,
 )  # fmt: skip
 from rackcheck.remedy.work import Work, work_of
-from rackcheck.report.annex import table
+from rackcheck.report.annex import marked, table
 from rackcheck.run.event import Event, Judged, RunStarted
 from rackcheck.session import last_run, subject
 from rackcheck.session.earlier_parts import with_earlier
@@ -82,7 +82,7 @@ def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | N
     unread = not_read(summary, chosen, only)
     verdicts = {each.node: {v.rule: v for v in each.verdicts} for each in summary.everyone}
     mine = {n: verdicts[n] for n in chosen if n in verdicts and n not in summary.others}
-    texts = _settings(found, only, mine, read)
+    texts = replace(_settings(found, only, mine, read), simulated=summary.simulated)
     reader = WorkReader(found.name, found.profile.rules, verdicts, summary.named, read.facts, texts)
     found_work = _Remedies(texts, reader.lists(), unread)
     if output is not None:
@@ -238,20 +238,21 @@ def _written(folder: Path, found: _Remedies) -> None:
 
 def _pieces(found: _Remedies) -> Iterator[tuple[str, str]]:
     settings, work = found.settings, found.work
+    finished = marked if settings.simulated else str
     yield "remedy.txt", "\n".join(found.lines()) + "\n"
     for number, group in enumerate((g for g in settings.groups if g.steps), start=1):
-        yield f"set-{number}.sh", script(group, settings.run)
+        yield f"set-{number}.sh", script(group, settings.title)
     for order in settings.orders:
         if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,200}", order.node) is None:
             raise UserError(f"the run's node name {clean(order.node)!r} is not valid as a file name")
         yield order.file, body(order.patch, 2) + "\n"
     if settings.orders:
-        yield "bmcs.sh", bmc_script(settings.orders, settings.run)
+        yield "bmcs.sh", bmc_script(settings.orders, settings.title)
     if work.firmware:
-        yield "firmware.csv", table(work_text.FIRMWARE, work_text.firmware_rows(work.firmware))
+        yield "firmware.csv", finished(table(work_text.FIRMWARE, work_text.firmware_rows(work.firmware)))
     if work.power:
-        yield "power-cycle.txt", work_text.power_text(work.power)
+        yield "power-cycle.txt", ("# SIMULATION\n" if settings.simulated else "") + work_text.power_text(work.power)
     if work.cables:
-        yield "cables.csv", table(work_text.CABLES, work_text.cable_rows(work.cables))
-    for name, content in work_text.case_files(work.cases, settings.run, settings.profile):
+        yield "cables.csv", finished(table(work_text.CABLES, work_text.cable_rows(work.cables)))
+    for name, content in work_text.case_files(work.cases, settings.title, settings.profile):
         yield f"{CASES}/{name}", content

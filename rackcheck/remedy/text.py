@@ -46,13 +46,22 @@ class BmcOrder:
 
 @dataclass(frozen=True)
 class RemedyText:
-    """All remedies of a run: the commands by node, the requests for BMCs, and the findings to fix by hand."""
+    """All remedies of a run: the commands by node, the requests for BMCs, and the findings to fix by hand.
+
+    `simulated` is true if no machine was read.
+    """
 
     run: str
     profile: str
     steps: Mapping[str, Sequence[Lines]]
     orders: tuple[BmcOrder, ...]
     hands: tuple[tuple[ByHand, tuple[str, ...]], ...]
+    simulated: bool = False
+
+    @property
+    def title(self) -> str:
+        """The run, marked if it is simulated."""
+        return f"{self.run} (SIMULATION)" if self.simulated else self.run
 
     @property
     def is_empty(self) -> bool:
@@ -82,7 +91,7 @@ def text(remedy_text: RemedyText) -> Iterator[str]:
 def head_lines(remedy_text: RemedyText) -> Iterator[str]:
     """Yield the first lines: that nothing was applied, and the run."""
     yield from HEAD
-    yield f"# Run {remedy_text.run}, profile {remedy_text.profile}."
+    yield f"# Run {remedy_text.title}, profile {remedy_text.profile}."
 
 
 def setting_lines(remedy_text: RemedyText) -> Iterator[str]:
@@ -172,6 +181,7 @@ def document(remedy_text: RemedyText) -> dict[str, object]:
     """Return the settings as JSON: commands by group of nodes, and requests for BMCs."""
     return {
         "run": remedy_text.run,
+        "simulated": remedy_text.simulated,
         "profile": remedy_text.profile,
         "applied": False,
         "sets": [

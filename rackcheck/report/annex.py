@@ -29,6 +29,9 @@ OWN = ("model", "part_number", "serial")
 
 BOM = "\ufeff"
 
+END = "\r\n"
+"""The end of a row; no cell contains it."""
+
 CsvValue = str | int
 CsvRow = Sequence[CsvValue]
 
@@ -51,15 +54,26 @@ def unguarded(cell: str) -> str:
 def table(header: Sequence[str], rows: Iterable[CsvRow]) -> str:
     """Return the text of one CSV file; in cells of text, `guarded` inserts apostrophes, numbers are unchanged."""
     written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\r\n")
+    writer = csv.writer(written, lineterminator=END)
     writer.writerow([guarded(visible(name)) for name in header])
     for row in rows:
         writer.writerow([cell if isinstance(cell, int) else guarded(visible(cell)) for cell in row])
     return BOM + written.getvalue()
 
 
+def marked(text: str) -> str:
+    """Return the text of one CSV file with a last column that marks each row as the result of a simulation."""
+    head, *rows = text.removesuffix(END).split(END)
+    return END.join((f"{head},simulation", *(f"{row},SIMULATION" for row in rows), ""))
+
+
 def files(dossier: Dossier) -> Mapping[str, str]:
     """Return the text of every annex by file name; a table without rows contains only its header."""
+    found = _tables(dossier)
+    return {name: marked(text) for name, text in found.items()} if dossier.simulated else found
+
+
+def _tables(dossier: Dossier) -> Mapping[str, str]:
     return {
         "inventory.csv": _inventory(dossier),
         "bill-differences.csv": _bill(dossier),

@@ -12,7 +12,7 @@ from rackcheck.evaluate.selection import chosen_items
 from rackcheck.evaluate.verdict import Evidence, Status, Verdict
 from rackcheck.model import operator
 from rackcheck.model import path as paths
-from rackcheck.model.part_index import WORDS, Part, PartIndex
+from rackcheck.model.part_index import ADDRESSED, WORDS, Part, PartIndex
 from rackcheck.model.path import BadPath, Path
 from rackcheck.model.profile import Rule, RuleSelection
 from rackcheck.model.text import natural
@@ -279,7 +279,7 @@ def _absent(index: PartIndex, peer: PartIndex, look: RuleSelection) -> list[Part
     in the order of detection name another part after each missing one, so they are not compared between nodes.
     """
     collection = str(look.collection)
-    mine = {part.pci for part in index.parts(collection)} - {""}
+    mine = {part.pci for part in index.parts(collection)} - {""} if collection not in ADDRESSED else set[str]()
     by_address = mine <= {part.pci for part in peer.parts(collection)}
     if mine and not by_address and collection in NUMBERED:
         return []

@@ -288,7 +288,9 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     scope = summary.not_in_scope
     rest = f"of {summary.total} verdicts; {scope} not in scope" if scope else f"of {summary.total} verdicts"
     if sum(len(text) for text, _ in pieces) + len(rest) > width:
-        yield _line(*pieces)
+        if sum(len(text) for text, _ in pieces) > width:
+            pieces = [(f"{text.rstrip()}  ", style) for text, style in pieces]
+        yield from within(_line(*pieces), width, 2)
         pieces = []
     yield _line(*pieces, (rest, ""))
     asked = summary.started.nodes

@@ -1,5 +1,6 @@
 """A run of a simulator is marked in every rendering, however it came; no recording of a real machine is."""
 
+import csv
 import json
 import subprocess
 from pathlib import Path
@@ -80,6 +81,35 @@ def test_each_page_of_the_pdf_is_marked() -> None:
 def test_each_printed_page_of_the_html_has_the_mark_in_its_margin() -> None:
     assert rackcheck("report", "run", "--format", "html", "-q", "-o", "report.html").status == 0
     assert '@top-center { content: "SIMULATION"; }' in Path("report.html").read_text()
+
+
+def test_each_row_of_each_csv_file_is_marked_and_no_row_of_a_real_machine_is() -> None:
+    assert rackcheck("report", "run", "--format", "csv", "-q", "-o", "tables").status == 0
+    assert rackcheck("audit", "localhost", "-p", "linux-server", "-q", "-o", "real").status in {0, 1, 3}
+    assert rackcheck("report", "real", "--format", "csv", "-q", "-o", "real tables").status == 0
+    files = sorted(Path("tables").glob("*.csv"))
+    assert len(files) > 10
+    for file in files:
+        with file.open(encoding="utf-8-sig", newline="") as opened:
+            head, *rows = csv.reader(opened)
+        assert (head[-1], {row[-1] for row in rows} <= {"SIMULATION"}) == ("simulation", True)
+        assert {len(row) for row in rows} <= {len(head)}
+        assert "SIMULATION" not in (Path("real tables") / file.name).read_text()
+
+
+def test_each_file_of_a_remedy_is_marked(tmp_path: Path) -> None:
+    text = TWO + "faults: [{ nodes: n1, fault: gpu-missing, gpu: '5' }, { nodes: n2, fault: nic-down, nic: mlx5_0 }]\n"
+    (tmp_path / "two.yaml").write_text(text)
+    with WatchedRack(scenario.load(tmp_path / "two.yaml"), tmp_path) as up:
+        inventory = tmp_path / "plain.yaml"
+        inventory.write_text(Path(up.inventory).read_text().replace("sim-", ""))
+        assert rackcheck("audit", "-i", inventory, "-p", "h100-dgx", "-q", "-o", tmp_path / "run").status == 1
+    assert rackcheck("remedy", tmp_path / "run", "-o", tmp_path / "mend").status == 0
+    files = [file for file in (tmp_path / "mend").rglob("*") if file.is_file()]
+    assert {"remedy.txt", "cables.csv"} < {file.name for file in files}
+    bodies = [file for file in files if file.suffix == ".json"]  # a body of a request has no room for a word
+    assert [file.name for file in files if "SIMULATION" not in file.read_text() and file not in bodies] == []
+    assert json.loads(rackcheck("remedy", tmp_path / "run", "--json").out)["simulated"] is True
 
 
 @pytest.mark.parametrize("level", ["full", "public"])

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fold import fold
+from rackcheck.model.profile import Severity
 from rackcheck.probe.group import is_group
 from rackcheck.run.event import RunStarted
 from rackcheck.views.reasons import where
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.state import Board
-from rackcheck.views.summary import COUNTED
-from rackcheck.views.terminal import OUTCOMES, STYLES, Line, minor_note, with_minor
+from rackcheck.views.summary import COUNTED, several
+from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.widgets.entries import ListEntries
 
 WHY = 2
@@ -56,7 +57,7 @@ def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = F
 def _why(board: Board, signs: Signs, width: int) -> Iterator[Line]:
     """Format why the run is INCOMPLETE, in at most WHY lines, and what to type next; `about` has the full text.
 
-    If a verdict fails without an effect on the outcome, the last line explains how severity makes the verdict.
+    If verdicts of minor rules fail, the last line explains how severity makes the verdict.
     """
     reason = board.summary().reason
     rows = textwrap.wrap(signs.text(reason), max(width - 6, 20), break_on_hyphens=False) if reason else []
@@ -64,8 +65,11 @@ def _why(board: Board, signs: Signs, width: int) -> Iterator[Line]:
         rows[WHY - 1 :] = [signs.fit(" ".join(rows[WHY - 1 :]), max(width - 6, 20)).rstrip()]
     for number, row in enumerate(rows):
         yield Line(((" Why: " if number == 0 else "      ", "bold"), (row, "")))
-    for line in minor_note(board.summary(), width - 1, plain=signs.plain):
-        yield Line(((" ", ""), *line.pieces))
+    minor, failing = board.summary().minor_failures, board.counts[Status.FAIL]
+    if minor:
+        mark = signs.mark(Status.FAIL, Severity.MINOR)
+        text = f"{minor:,} of {several(failing, 'failing verdict')}; only blocker and major rules decide"
+        yield Line(((f" {mark}: ", mark.style), (signs.fit(text, max(width - len(str(mark)) - 3, 0)).rstrip(), "")))
 
 
 def _whom(board: Board, signs: Signs, width: int) -> Line:
@@ -94,8 +98,7 @@ def counts(board: Board, signs: Signs, width: int) -> Line:
     rows = [f" {signs.status(s)} {found[s]:,} {s.value} " for s in COUNTED]
     if sum(map(len, rows)) > width:
         rows = [f" {signs.status(s)}{found[s]}" for s in COUNTED]
-    minor = board.summary().minor_failures if board.done is not None else 0
-    return Line(tuple(with_minor(list(zip(rows, styles, strict=True)), found[Status.FAIL], minor)))
+    return Line(tuple(zip(rows, styles, strict=True)))
 
 
 def turned(board: Board) -> str:
