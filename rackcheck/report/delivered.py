@@ -4,7 +4,7 @@ Items of several planes are one part if `PartIndex` joins them. A part without a
 reason, and a kind whose parts no plane could list has one too.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rackcheck.model import identity
@@ -36,6 +36,9 @@ MODELS = ("model", "name", "product")
 
 TYPE = "type"
 """The last word of the fact that stands for the model if no plane returns a model: DDR5, OSFP."""
+
+LOADED = "burnin."
+"""The beginning of the items that a burn-in loaded: GPUs and CPUs that an audit lists as parts, too."""
 
 SAME = 3
 """Maximum number of other parts that are named for one serial number."""
@@ -206,10 +209,19 @@ def _others(node: str, known: Listed, used: set[str]) -> Iterator[Hardware]:
         is_identity = leaf.kind.cls is Class.IDENTITY and leaf.kind.type is not Type.COLLECTION
         if is_identity and item not in {"", "cpu"} and item not in used and paths.parse(path).is_collection:
             items.setdefault(item, {})[word] = leaf
+    listed = {identity.serial(text) for _, text in known.texts(sorted(used), (*SERIAL, "uuid"))}
     for item in sorted(items, key=natural):
         words = {word for word, leaf in items[item].items() if not isinstance(leaf.reading, Absent)}
+        if item.startswith(LOADED) and _is_listed(known, item, listed):
+            continue
         if words & set(NAMED) and collection_of(item) not in COLLECTIONS:
             yield _other_part(node, item, known, {word: items[item][word] for word in words})
+
+
+def _is_listed(known: Listed, item: str, listed: Collection[str]) -> bool:
+    """Whether a part that a burn-in loaded is one that the audit listed, or has no number beside an audit's parts."""
+    own = {identity.serial(text) for _, text in known.texts([item], (*SERIAL, "uuid"))}
+    return not own.isdisjoint(listed) or (not own and bool(listed))
 
 
 def _other_part(node: str, item: str, known: Listed, leaves: Mapping[str, Leaf]) -> Hardware:

@@ -81,6 +81,31 @@ def test_each_part_of_both_planes_is_one_entry() -> None:
     assert card.serial == "MT2319X20010"
 
 
+def loaded_too(tree: Tree, *serials: str) -> Tree:
+    """The facts of an audit, and those of a burn-in that loaded GPUs with these serial numbers and the CPU."""
+    kind = tree.leaves["gpu/module-1.serial"].kind
+    facts = {f"burnin.gpu/{number}.serial": serial for number, serial in enumerate(serials)}
+    made = {fact: Leaf(text, kind, Plane.BURNIN, "a test") for fact, text in facts.items()}
+    return Tree({**tree.leaves, **made, "burnin.cpu/0.model": Leaf("Xeon", kind, Plane.BURNIN, "a test")})
+
+
+def test_a_gpu_that_a_burn_in_loaded_is_listed_once() -> None:
+    audited = clean().tree()
+    serials = [part.serial for part in delivered(audited) if part.kind == "GPU"]
+    assert list(parts({"n1": loaded_too(audited, *serials)})) == list(parts({"n1": audited}))
+
+
+def test_a_gpu_that_no_audit_lists_stays_in_the_list_and_so_do_those_of_a_burn_in_alone() -> None:
+    audited = clean().tree()
+    before = parts({"n1": audited})
+    more = [part for part in parts({"n1": loaded_too(audited, "1650001000001", "1999")}) if part not in before]
+    assert [(part.item, part.serial) for part in more] == [("burnin.gpu/1", "1999")]
+    alone = parts(
+        {"n1": loaded_too(Tree({"gpu/module-1.serial": audited.leaves["gpu/module-1.serial"]}), "1777", "1888")}
+    )
+    assert {"1777", "1888"} <= {part.serial for part in alone}
+
+
 @pytest.mark.parametrize("mute", [(), (Plane.OS,), (Plane.BMC,)], ids=["both planes", "no OS", "no BMC"])
 def test_each_part_has_its_numbers_or_a_reason(mute: tuple[Plane, ...]) -> None:
     found = delivered(muted(clean().tree(), *mute) if mute else clean().tree())
