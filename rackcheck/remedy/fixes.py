@@ -4,7 +4,7 @@ A command contains only the fact and the expected value as the profile writes th
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rackcheck.model import operator
 from rackcheck.model import path as paths
@@ -23,7 +23,10 @@ SPECIAL = frozenset({"present", "same-as", "equal", "spread", "steady", "rate"})
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Commands for root on the node: the fact they set, its value, why this value, and when it takes effect."""
+    """Commands for root on the node: the fact they set, its value, why this value, and when it takes effect.
+
+    `also` are the other rules that the same commands fix.
+    """
 
     rule: str
     fact: str
@@ -32,6 +35,12 @@ class Lines:
     when: When
     lines: tuple[str, ...]
     note: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """All rules that the commands fix."""
+        return (self.rule, *self.also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +226,12 @@ def grouped(steps: Mapping[str, Sequence[Lines]], firmware: Collection[str]) -> 
 
 
 def _in_order(steps: Sequence[Lines]) -> tuple[Lines, ...]:
-    """Sort commands: immediate effects first, commands that need a reboot last; remove duplicates."""
+    """Sort commands: immediate effects first, a reboot last; equal commands of several rules are one step."""
     order = list(When)
     once: dict[tuple[str, ...], Lines] = {}
     for step in steps:
-        once.setdefault(step.lines, step)
+        same = once.setdefault(step.lines, step)
+        once[step.lines] = replace(
+            same, also=tuple(rule for rule in dict.fromkeys((*same.also, *step.rules)) if rule != same.rule)
+        )
     return tuple(sorted(once.values(), key=lambda step: order.index(step.when)))

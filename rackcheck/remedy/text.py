@@ -110,7 +110,7 @@ def setting_lines(remedy_text: RemedyText) -> Iterator[str]:
 def _steps(steps: Sequence[Lines]) -> Iterator[str]:
     for step in steps:
         chosen = f" ({step.how})" if step.how else ""
-        yield f"# {step.rule}: {clean(step.fact)} = {clean(step.value)}{chosen}; applies {_from(step)}"
+        yield f"# {', '.join(step.rules)}: {clean(step.fact)} = {clean(step.value)}{chosen}; applies {_from(step)}"
         if step.note:
             yield f"# {step.note}"
         yield from step.lines
@@ -189,7 +189,7 @@ def document(remedy_text: RemedyText) -> dict[str, object]:
                 "nodes": list(group.nodes), "folded": fold(group.nodes), "reboot": group.reboot,
                 "steps": [
                     {"rule": s.rule, "fact": s.fact, "value": s.value, "chosen": s.how, "holds": s.when.value,
-                     "lines": list(s.lines), "note": s.note} for s in group.steps
+                     "lines": list(s.lines), "note": s.note, "also": list(s.also)} for s in group.steps
                 ],
             }
             for group in remedy_text.groups

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from command import rackcheck
@@ -36,6 +36,7 @@ from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.remedy.bios import Patch, patches
 from rackcheck.remedy.fixes import ByHand, Firmware, Lines, grouped, remedies
+from rackcheck.remedy.text import RemedyText, document, text
 from rackcheck.remedy.tunables import ABSENT, TABLE, When, Write, found
 from rackcheck.remedy.value import WantedValue, wanted
 from rackcheck.remedy.words import table
@@ -325,6 +326,16 @@ def test_nodes_with_the_same_lines_are_one_set_and_what_waits_for_a_reboot_comes
     first, second = grouped({"n1": [late, soon], "n2": [soon], "n3": [late, soon], "n4": []}, {"n4"})[0:2]
     assert (first.nodes, first.reboot, [s.lines for s in first.steps]) == (("n1", "n3"), True, [("soon",), ("late",)])
     assert (second.nodes, second.reboot) == (("n2",), False)
+
+
+def test_rules_that_the_same_lines_fix_are_one_step_that_names_all_of_them() -> None:
+    one, two = (Lines(name, "f", "v", "", When.NOW, ("same",)) for name in ("a", "b"))
+    (found,) = grouped({"n1": [one, two, one]}, ())
+    assert [step.rules for step in found.steps] == [("a", "b")]
+    whole = RemedyText("r", "p", {"n1": [one, two]}, (), ())
+    assert "# a, b: f = v; applies immediately" in list(text(whole))
+    (step,) = cast("Any", document(whole))["sets"][0]["steps"]
+    assert (step["rule"], step["also"]) == ("a", ["b"])
 
 
 # ---- BIOS ------------------------------------------------------------------------------------------------------------
