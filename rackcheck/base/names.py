@@ -106,10 +106,14 @@ def _parts(word: str) -> list[str]:
 
 
 def _nearest(word: str, known: Iterable[str]) -> list[str]:
-    """Return the names with the fewest differences, at most one in three letters; empty if more than `FEW` tie."""
+    """Return the names with the fewest differences, at most one in three letters; empty if more than `FEW` tie.
+
+    One more is allowed in a word without digits, because one digit more or less names another model.
+    """
     if len(word) > LONGEST:
         return []
-    most = max(1, len(word) // 3)
+    letters = not any(letter.isdigit() for letter in word)
+    most = max(1, (len(word) + letters) // 3)
     found = [(differences(word, each, most), each) for each in known if abs(len(each) - len(word)) <= most]
     least = min((count for count, _ in found), default=most + 1)
     closest = [each for count, each in found if count == least <= most]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rackcheck.session.run_session import RunSession
 
 
-BY_TUI = replace(last_run.RUN, made_by="rackcheck tui -i FILE (rackcheck init writes the file), or --rack sim:dgx-h100,")
+BY_TUI = replace(last_run.RUN, made_by="rackcheck tui -i FILE (rackcheck init writes it), or --rack sim:dgx-h100,")
 """Any stored run; the TUI can make one."""
 
 

@@ -104,7 +104,7 @@ def proposed(nodes: Sequence[Node], folders: Sequence[Path]) -> list[Proposal]:
     job = Job(plan, asked, planes=PLANES, seconds=SECONDS, deadline=SECONDS, secrets=secrets_of(asked, PLANES))
     trees = {event.node: event.tree for event in _facts(job)}
     machines = [profile for profile in _profiles(folders) if NAMED.keys() & profile.applies_to.keys()]
-    return [each for node in trees for each in of_tree(node, trees[node], machines)]
+    return [each for node in asked if node.name in trees for each in of_tree(node.name, trees[node.name], machines)]
 
 
 def _facts(job: Job) -> Iterator[FactsRead]:

@@ -57,6 +57,7 @@ class Colouring:
         for screen in self._app.screen_stack:
             for widget in screen.walk_children():
                 widget.notify_style_update()
+                widget.refresh()
             screen.refresh(layout=True)
         self._readout.message(f"colours: {self._colours.theme.value}")
 

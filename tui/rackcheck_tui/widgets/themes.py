@@ -28,11 +28,17 @@ SAFE: Mapping[str, str] = {
 Source: Okabe and Ito, Color Universal Design, 2008.
 """
 
+_NUMBERS = {Ink.parse(name).number: Ink.parse(other) for name, other in SAFE.items()}
+
 
 class Colours(LineFilter):
     """Changes colours when lines are drawn; bold, reverse and dim are kept."""
 
     theme = Theme.TERMINAL
+
+    def __hash__(self) -> int:
+        """Return a hash of the theme: Textual caches each filtered line by the filter that changed it."""
+        return hash(self.theme)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  Textual's signature
         """Return a line in the theme's colours."""
@@ -48,7 +54,8 @@ def _safe(style: Style) -> Style:
 
 
 def _other(ink: Ink | None) -> Ink | None:
-    return Ink.parse(SAFE[ink.name]) if ink is not None and ink.name in SAFE else None
+    """Return the safe colour for one of the terminal's colours; some have the name `red`, others `color(1)`."""
+    return None if ink is None or ink.number is None else _NUMBERS.get(ink.number)
 
 
 @lru_cache(maxsize=1024)
