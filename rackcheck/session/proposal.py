@@ -75,7 +75,9 @@ def accepted(nodes: Sequence[Node], folders: Sequence[Path], command: str, *, as
     """
     note("rackcheck: no -p NAME: reading what machines the nodes are")
     found = proposed(nodes, folders)
-    first = {each.node: each for each in reversed(found)}
+    first: dict[str, Proposal] = {}
+    for each in found:
+        first.setdefault(each.node, each)
     names = {each.profile for each in first.values()}
     words = "; ".join(_reasons(first.values()))
     if len(names) == 1 and ask and click.confirm(f"{words}. {command} -p {found[0].profile}?", default=True, err=True):
