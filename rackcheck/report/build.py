@@ -42,8 +42,8 @@ from rackcheck.signoff.bom import Bom as Ordered
 from rackcheck.signoff.steps import NO_STEPS, AgreedSteps
 from rackcheck.views.filled_fix import filled_fix
 from rackcheck.views.locations import RACK, NodeLocation
+from rackcheck.views.named_part import NamedPart
 from rackcheck.views.part_findings import PartFinding, by_part
-from rackcheck.views.part_names import NamedPart
 from rackcheck.views.reasons import NEVER_READ
 from rackcheck.views.simulation import is_simulated, of_targets
 from rackcheck.views.summary import COUNTED, Finding, findings, notes, waiver_notes
@@ -259,7 +259,7 @@ def _found(finding: Finding, row: PartFinding, name: str) -> FindingEntry:
 
 def _deviating(node: str, named: NamedPart) -> DeviatingPart:
     part = named.part
-    return DeviatingPart(node, part.word, part.name, part.slot, part.pci, part.serial, named.missing)
+    return DeviatingPart(node, part.word, part.name, part.slot, part.pci, part.serial, named.missing, named.on_bmc)
 
 
 def _exhibit(evidence: Evidence) -> Exhibit:

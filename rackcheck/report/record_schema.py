@@ -20,6 +20,7 @@ from rackcheck.report.report_model import (
     Baseline,
     Billed,
     BomComparison,
+    DeviatingPart,
     Dossier,
     FindingEntry,
     Hardware,
@@ -58,6 +59,7 @@ FORMS: Mapping[tuple[type, str], str] = {
 """Regular expressions for the texts in fields, by data class and name of the field."""
 
 LATER: Mapping[type, frozenset[str]] = {
+    DeviatingPart: frozenset({"on_bmc"}),
     Dossier: frozenset({"steps", "unlisted"}),
     FindingEntry: frozenset({"fix"}),
     Hardware: frozenset({"items", "serials", "part_numbers", "no_serial", "no_part_number", "notes", "repeat"}),

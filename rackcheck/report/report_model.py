@@ -239,7 +239,10 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class DeviatingPart:
-    """A part of a node that a finding is about; `missing` if the node lacks it, and unknown texts are empty."""
+    """A part of a node that a finding is about; `missing` if the node lacks it, and unknown texts are empty.
+
+    `on_bmc` is true if only the node's BMC lacks the part.
+    """
 
     node: str
     kind: str
@@ -248,13 +251,15 @@ class DeviatingPart:
     pci: str = ""
     serial: str = ""
     missing: bool = False
+    on_bmc: bool = False
 
     @property
     def text(self) -> str:
         """The part in one line: `dgx05: GPU module-6 (slot SXM3, PCI 0000:52:00.0, serial 1650005000003)`."""
         labels = part_labels(self.name, self.slot, self.pci, self.serial)
         named = f"{self.kind} {self.name}" + (f" ({', '.join(labels)})" if labels else "")
-        return f"{self.node}: {named}{' is missing' if self.missing else ''}"
+        state = " is not listed by the BMC" if self.on_bmc else " is missing" if self.missing else ""
+        return f"{self.node}: {named}{state}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from rackcheck.report.burn_read import Burnt
 from rackcheck.report.counters import CounterReader, Counters
 from rackcheck.report.report_model import RawReply
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
-from rackcheck.views.part_names import Named, NamedPart, PartNames
+from rackcheck.views.named_part import NamedPart
+from rackcheck.views.part_names import Named, PartNames
 
 KEPT = frozenset({Class.IDENTITY, Class.VERSION})
 

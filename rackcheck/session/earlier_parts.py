@@ -9,7 +9,7 @@ from rackcheck.model.part_index import PartIndex
 from rackcheck.run import store
 from rackcheck.run.judging import tree_of
 from rackcheck.session.stored import stored_job
-from rackcheck.views.part_names import NamedPart
+from rackcheck.views.named_part import NamedPart
 from rackcheck.views.summary import Summary
 
 RUNS = 50

@@ -7,7 +7,8 @@ from typing import Any
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.evidence import clause_text
 from rackcheck.model.profile import Severity
-from rackcheck.views.part_names import Named, NamedPart
+from rackcheck.views.named_part import NamedPart
+from rackcheck.views.part_names import Named
 from rackcheck.views.summary import Finding
 
 _GRAVITY = list(Severity)

@@ -5,60 +5,41 @@ same role that has all of its parts: it has the items that the node lacks, and s
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
+from statistics import median
 
 from rackcheck.evaluate.selection import chosen_items
 from rackcheck.evaluate.verdict import Evidence, Status, Verdict
 from rackcheck.model import operator
 from rackcheck.model import path as paths
-from rackcheck.model.part_index import ADDRESSED, WORDS, Part, PartIndex
-from rackcheck.model.path import BadPath, Path
+from rackcheck.model.part_index import WORDS, PartIndex
+from rackcheck.model.path import BadPath
 from rackcheck.model.profile import Rule, RuleSelection
+from rackcheck.model.regex import regex
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Tree
 from rackcheck.probe.group import is_group
 from rackcheck.probe.registry import registry
 from rackcheck.run.event import Event, FactsRead, Foreseen, Judged
+from rackcheck.views.missing_parts import alone, lone, missing
+from rackcheck.views.named_part import NamedPart, distinct
 
 BAD = frozenset({Status.FAIL, Status.WARN, Status.UNKNOWN})
 """Verdicts whose parts are named."""
 
-MOST = 16
-"""Maximum number of parts that are named for one finding on one node."""
+UNSURE = 3
+"""Maximum number of parts that are named because values of theirs are unknown."""
 
-NUMBERED = frozenset({"burnin.gpu", "gpu.amd", "nic", "nvme", "storage.device"})
-"""Collections whose keys number the parts in the order of detection: without `nvme2`, `nvme3` is `nvme2`."""
+DIFFERS = regex(r"bmc\.differs\..+\.listed")
+"""Facts that list the items which only one plane of a node has."""
+
+PAIR = regex(r"(burnin\.gpu)/([0-9]+)\.peer/([0-9]+)\.")
+"""Facts of a pair of GPUs."""
+
+FAULT = regex(r"burnin\.fault/(?:\"[^\"]*\"|[^.\"]+)")
 
 SHORT = 256
 """Maximum number of nodes of which the facts are kept because parts are missing."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedPart:
-    """A part that a finding is about; `missing` if the node lacks it, at least on one plane.
-
-    `beside` are the serial numbers of the node's other parts of this kind. `earlier` is the serial number that the
-    missing part had in an earlier run of the node, and the run. `on_bmc` is true if only the BMC lacks the part.
-    """
-
-    part: Part
-    missing: bool = False
-    beside: frozenset[str] = frozenset()
-    earlier: tuple[str, str] = ("", "")
-    on_bmc: bool = False
-
-    def __str__(self) -> str:
-        if not self.missing:
-            return str(self.part)
-        if self.on_bmc:
-            return f"{self.part} is not listed by the BMC"
-        serial, run = self.earlier
-        return f"{self.part} is missing" + (f"; its serial number was {serial} in run {run}" if serial else "")
-
-    def same(self, other: "NamedPart") -> bool:
-        """Whether two findings name the same part: they have an item in common."""
-        return not set(self.part.items).isdisjoint(other.part.items)
 
 
 Named = Mapping[str, Mapping[str, tuple[NamedPart, ...]]]
@@ -70,11 +51,12 @@ class PartNames:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._rules = {rule.id: rule for rule in rules}
+        self._counting = {rule.id for rule in self._rules.values() if rule.look is not None and _counts(rule.look)}
         self._node, self._tree = "", Tree({})
         self._named: dict[str, Mapping[str, tuple[NamedPart, ...]]] = {}
         self._short: dict[str, tuple[Judged, Tree]] = {}
-        self._whole: dict[str, tuple[str, Mapping[str, tuple[NamedPart, ...]]]] = {}
-        self._peers: dict[str, tuple[str, Tree]] = {}
+        self._whole: dict[str, tuple[Mapping[str, str], Mapping[str, tuple[NamedPart, ...]]]] = {}
+        self._peers: dict[tuple[str, str], tuple[str, Tree]] = {}
 
     def watch(self, events: Iterable[Event]) -> Iterator[Event]:
         """Yield the events of a run unchanged, and take each."""
@@ -96,10 +78,11 @@ class PartNames:
         """Return the parts of all findings so far, by node and rule; findings that are about no part are left out."""
         found = dict(self._named)
         for node, (judged, tree) in self._short.items():
-            name, peer = self._peers.get(judged.role, ("", None))
+            peers = {rule: peer for (role, rule), peer in self._peers.items() if role == judged.role}
+            names = {rule: name for rule, (name, _) in peers.items()}
             known = self._whole.get(node)
-            if known is None or known[0] != name:  # a node with all parts may be known by now, or another one
-                known = self._whole[node] = name, self._completed(judged, tree, peer)
+            if known is None or known[0] != names:  # a node with all parts may be known by now, or another one
+                known = self._whole[node] = names, self._completed(judged, tree, peers)
             found[node] = known[1]
         return {node: dict(rules) for node, rules in found.items() if rules}
 
@@ -122,10 +105,10 @@ class PartNames:
             self._short[judged.node] = judged, self._tree
             if len(self._short) > SHORT:  # the same nodes for any order of replies
                 del self._short[max(self._short, key=natural)]
-        else:
-            peer = self._peers.get(judged.role)
+        for name in self._counting & {verdict.rule for verdict in judged.verdicts if verdict.status is Status.PASS}:
+            peer = self._peers.get((judged.role, name))
             if peer is None or natural(judged.node) < natural(peer[0]):
-                self._peers[judged.role] = judged.node, self._tree
+                self._peers[judged.role, name] = judged.node, self._tree
         self._node, self._tree = "", Tree({})
 
     def _bad(self, judged: Judged) -> list[Verdict]:
@@ -137,21 +120,29 @@ class PartNames:
             if any(map(_names_item, v.evidence)) and not self._rules[v.rule].excuses(v.status, v.evidence)
         ]
 
-    def _completed(self, judged: Judged, tree: Tree, other: Tree | None) -> Mapping[str, tuple[NamedPart, ...]]:
-        """Name the missing parts of a node, and what follows from them; `other` is a node that has all parts."""
+    def _completed(
+        self, judged: Judged, tree: Tree, peers: Mapping[str, tuple[str, Tree]]
+    ) -> Mapping[str, tuple[NamedPart, ...]]:
+        """Name the missing parts of a node, and what follows from them.
+
+        `peers` are, by rule, nodes that have all parts which the rule counts.
+        """
         index = PartIndex(tree)
-        peer = PartIndex(other) if other is not None else None
+        others = {name: PartIndex(other) for name, other in peers.values()}
         found = dict(self._named[judged.node])
         bad = self._bad(judged)
         for verdict in bad:
             rule = self._rules[verdict.rule]
             if _is_short(rule, verdict):
-                parts = tuple(_missing(index, peer, rule)) or _deviating(index, verdict)
+                peer = others.get(peers[rule.id][0]) if rule.id in peers else None
+                parts = missing(index, peer, rule)
+                if not parts and rule.look is not None and rule.look.mode != "count":
+                    parts = _deviating(index, verdict)
                 if parts:
                     found[verdict.rule] = parts
-        gone = _distinct(each for parts in found.values() for each in parts if each.missing)
+        gone = distinct(each for parts in found.values() for each in parts if each.missing)
         for name, parts in found.items():
-            found[name] = _distinct(next((each for each in gone if each.same(part)), part) for part in parts)
+            found[name] = distinct(next((each for each in gone if each.same(part)), part) for part in parts)
         for verdict in bad:
             lacking = tuple(each for each in gone if _follows(verdict, self._rules[verdict.rule], each, found))
             if lacking:
@@ -164,6 +155,10 @@ def _names_item(evidence: Evidence) -> bool:
     names = "/" in evidence.item or "/" in evidence.observed or " of " in evidence.item or evidence.item in WORDS
     names = names or ":" in evidence.expected or evidence.item in _derived_from()
     return evidence.status in BAD and names
+
+
+def _counts(look: RuleSelection) -> bool:
+    return look.mode == "count" or look.expect_count is not None
 
 
 def _is_short(rule: Rule, verdict: Verdict) -> bool:
@@ -182,7 +177,7 @@ def _surplus(index: PartIndex, rule: Rule) -> tuple[NamedPart, ...]:
     if rule.look is None or rule.look.mode != "count":
         return ()
     found = (index.part(str(item)) for item in chosen_items(rule.look, index.tree))
-    return _distinct(NamedPart(part) for part in found if part is not None)
+    return distinct(NamedPart(part) for part in found if part is not None)
 
 
 def _follows(verdict: Verdict, rule: Rule, gone: NamedPart, found: Mapping[str, tuple[NamedPart, ...]]) -> bool:
@@ -200,6 +195,7 @@ def _follows(verdict: Verdict, rule: Rule, gone: NamedPart, found: Mapping[str, 
     if own and verdict.status is Status.FAIL and rule.severity.decides:
         return False
     mine = {_pattern(item).removesuffix("/*") for item in gone.part.items}
+    mine = mine - {"pcie"} or mine  # a join that reads all devices of the bus is not about this kind of part
     return bool(bad) and all(not mine.isdisjoint(_derived_from().get(_pattern(each.item), ())) for each in bad)
 
 
@@ -221,127 +217,73 @@ def _pattern(text: str) -> str:
 
 
 def _deviating(index: PartIndex, verdict: Verdict) -> tuple[NamedPart, ...]:
-    """Return the parts in the evidence that decides a verdict."""
+    """Return the parts in the evidence that decides a verdict; none if too many are only unknown."""
     unknown = verdict.status is Status.UNKNOWN
-    own = (each for each in verdict.evidence if each.status in BAD and (each.status is Status.UNKNOWN) is unknown)
-    found = (index.part(text) for evidence in own for text in _subjects(evidence))
-    return _distinct(NamedPart(part) for part in found if part is not None)
+    own = [each for each in verdict.evidence if each.status in BAD and (each.status is Status.UNKNOWN) is unknown]
+    pairs = [{f"{pair[1]}/{pair[2]}", f"{pair[1]}/{pair[3]}"} for e in own if (pair := PAIR.match(e.item)) is not None]
+    if pairs and len(pairs) == len(own):
+        shared = set.intersection(*pairs) or set.union(*pairs)  # the part that all slow pairs have
+        return distinct(NamedPart(part) for text in sorted(shared) if (part := index.part(text)) is not None)
+    found = distinct(each for evidence in own for each in _in_evidence(index, evidence))
+    return () if unknown and len(found) > UNSURE else found
+
+
+def _in_evidence(index: PartIndex, evidence: Evidence) -> Iterator[NamedPart]:
+    lone = DIFFERS.fullmatch(evidence.item) is not None
+    for text in _subjects(index, evidence):
+        part = index.part(text)
+        if part is not None:
+            by_os = lone and not text.startswith("bmc.")
+            yield NamedPart(part, missing=by_os, on_bmc=by_os)
 
 
 def _unlisted(index: PartIndex, verdict: Verdict) -> tuple[NamedPart, ...]:
     """Return the parts that a collection lacks which another plane lists, if a join counted this collection."""
     counted = {each for e in verdict.evidence if e.status in BAD for each in _derived_from().get(_pattern(e.item), ())}
     found = []
+    if verdict.status is Status.UNKNOWN:
+        return ()
     for collection in sorted(counted & WORDS.keys()):
         path = paths.parse(collection)
         here = {str(path.item(key)) for key in index.tree.keys(collection)}
-        found += [_lone(part, path) for part in _alone(index, path, here)]
-    return _distinct(found)
+        found += [lone(part, path) for part in alone(index, path, here)]
+    return distinct(found)
 
 
-def _lone(part: Part, collection: Path) -> NamedPart:
-    return NamedPart(part, missing=True, on_bmc=_is_bmc(collection))
+def _subjects(index: PartIndex, evidence: Evidence) -> Iterator[str]:
+    """Yield the paths in a piece of evidence: that of the fact, and those of items that its value lists.
 
-
-def _subjects(evidence: Evidence) -> Iterator[str]:
-    """Yield the paths in a piece of evidence: that of the fact, and those of items that its value lists."""
+    A fault under load names its part by a fact of its own: `burnin.fault/lost.where` is `gpu/3`.
+    """
+    fault = FAULT.match(evidence.item)
+    if fault is not None:
+        leaf = index.tree.leaves.get(f"{fault[0]}.where")
+        if leaf is not None and isinstance(leaf.reading, str):
+            yield from (f"burnin.{where}" for where in leaf.reading.split(", "))
+        return
     yield evidence.item
-    yield from (word for word in _words(evidence.observed) if "/" in word and not word.startswith("/"))
+    listed = [word for word in _words(evidence.observed) if "/" in word and not word.startswith("/")]
+    yield from _outliers(index, evidence.item, listed)
+
+
+def _outliers(index: PartIndex, fact: str, listed: Sequence[str]) -> Sequence[str]:
+    """Return the end that is farther from the median, of the two ends of a spread; of other facts, all items."""
+    collection, star, word = fact.partition("/*.")
+    ends = [item for item in listed if item.startswith(f"{collection}/")]
+    if not star or len(ends) != 2:
+        return listed
+    readings = {end: index.tree.leaves.get(f"{end}.{word}") for end in ends}
+    every = (
+        index.tree.leaves.get(f"{collection}/{paths.spell_key(key)}.{word}") for key in index.tree.keys(collection)
+    )
+    numbers = [float(leaf.reading) for leaf in every if leaf is not None and isinstance(leaf.reading, (int, float))]
+    values = [leaf.reading if leaf is not None else None for leaf in readings.values()]
+    if len(numbers) < 3 or not all(isinstance(value, (int, float)) for value in values):
+        return ends
+    low, high = min(numbers), max(numbers)
+    middle = median(numbers)
+    return ends[:1] if middle - low > high - middle else ends[1:]
 
 
 def _words(text: str) -> list[str]:
     return text.replace(",", " ").replace(";", " ").split()
-
-
-def _distinct(found: Iterable[NamedPart]) -> tuple[NamedPart, ...]:
-    kept: list[NamedPart] = []
-    for each in found:
-        if len(kept) < MOST and not any(each.same(other) for other in kept):
-            kept.append(each)
-    return tuple(kept)
-
-
-def _missing(index: PartIndex, peer: PartIndex | None, rule: Rule) -> Iterator[NamedPart]:
-    """Yield the parts that a counting rule misses on a node."""
-    assert rule.look is not None
-    look = rule.look
-    here = {str(item) for item in chosen_items(look, index.tree)}
-    named = [NamedPart(_on(index, p), True, _serials(index, p)) for p in _absent(index, peer, look)] if peer else []
-    if not named:
-        named += [_lone(part, look.collection) for part in _alone(index, look.collection, here)]
-    yield from _distinct(named)
-
-
-def _absent(index: PartIndex, peer: PartIndex, look: RuleSelection) -> list[Part]:
-    """Return the parts that a rule selects on the peer, and that this node lacks; empty if this is not sure.
-
-    Parts are compared by PCI address if the node has no address that the peer lacks, else by key. Keys that are numbers
-    in the order of detection name another part after each missing one, so they are not compared between nodes.
-    """
-    collection = str(look.collection)
-    mine = {part.pci for part in index.parts(collection)} - {""} if collection not in ADDRESSED else set[str]()
-    by_address = mine <= {part.pci for part in peer.parts(collection)}
-    if mine and not by_address and collection in NUMBERED:
-        return []
-    listed = {str(look.collection.item(key)) for key in index.tree.keys(collection)}
-    chosen = [(str(item), peer.part(str(item))) for item in chosen_items(look, peer.tree)]
-    found = []
-    for item, part in chosen:
-        compared = bool(mine) and by_address and part is not None and bool(part.pci)
-        if part is not None and not (part.pci in mine if compared else item in listed):
-            found.append(part if by_address else replace(part, pci=""))
-    return found if len(found) <= max(len(chosen) - len(chosen_items(look, index.tree)), 1) else []
-
-
-def _serials(index: PartIndex, part: Part) -> frozenset[str]:
-    """Return the serial numbers of a node's parts in the collections of a part."""
-    collections = {_pattern(item).removesuffix("/*") for item in part.items}
-    found = (each.serial for collection in collections for each in index.parts(collection) if each.word == part.word)
-    return frozenset(filter(None, found))
-
-
-def _on(index: PartIndex, part: Part) -> Part:
-    """Return a part of another node as this node has it: with the texts of the items that the node still lists.
-
-    An item that is another part on this node has the PCI address of the missing part in place of its key.
-    """
-    own = {item: index.part(item) if _listed(index.tree, item) else None for item in part.items}
-    others = {item for item, found in own.items() if found and found.pci and part.pci and found.pci != part.pci}
-    items = tuple(_addressed(item, part.pci) if item in others else item for item in part.items)
-    name = part.pci if items[:1] != part.items[:1] else part.name
-    left = next((found for item, found in own.items() if found and item not in others), None)
-    if left is None:
-        return replace(part, name=name, items=items, serial="", index="", part_number="")
-    return replace(
-        part,
-        name=name,
-        serial=left.serial,
-        index="",
-        part_number=left.part_number,
-        slot=part.slot or left.slot,
-        items=tuple(dict.fromkeys((*items, *left.items))),
-    )
-
-
-def _addressed(item: str, pci: str) -> str:
-    ((collection, _),) = paths.parse(item).items[-1:]
-    return str(paths.parse(collection).item(pci))
-
-
-def _listed(tree: Tree, item: str) -> bool:
-    ((collection, key),) = paths.parse(item).items[-1:]
-    return key in tree.keys(collection)
-
-
-def _alone(index: PartIndex, collection: Path, here: Iterable[str]) -> Sequence[Part]:
-    """Return the parts that another plane of the node lists, and this collection does not, although it has others."""
-    kinds = {part.word for item in here if (part := index.part(item)) is not None}
-    others = [each for each in WORDS if WORDS[each] in kinds and each.startswith("bmc.") is not _is_bmc(collection)]
-    own = f"{collection}/"
-    found = [part for other in others for part in index.parts(other)]
-    both = any(any(item.startswith(own) for item in part.items) for part in found)
-    return [part for part in found if not any(item.startswith(own) for item in part.items)] if both else []
-
-
-def _is_bmc(collection: Path) -> bool:
-    return str(collection).startswith("bmc.")

@@ -22,8 +22,9 @@ from rackcheck.remedy.tunables import When
 from rackcheck.remedy.work import Work, needs_reboot, work_of
 from rackcheck.views.filled_fix import filled_fix
 from rackcheck.views.items import folded_paths
+from rackcheck.views.named_part import NamedPart
 from rackcheck.views.part_findings import PartFinding
-from rackcheck.views.part_names import Named, NamedPart
+from rackcheck.views.part_names import Named
 from rackcheck.views.summary import Finding
 from rackcheck.views.work_facts import BAD, Link, WorkFacts
 

@@ -16,8 +16,9 @@ from rackcheck.model.path import spell_key
 from rackcheck.model.profile import Rule, Severity
 from rackcheck.run.event import Event, FactsRead, Judged
 from rackcheck.views.filled_fix import filled_fix
+from rackcheck.views.named_part import NamedPart
 from rackcheck.views.part_findings import PartFinding, by_part
-from rackcheck.views.part_names import NamedPart, PartNames
+from rackcheck.views.part_names import PartNames
 from rackcheck.views.summary import Finding
 
 RULES = {rule.id: rule for rule in loaded("h100-dgx").own}
