@@ -68,7 +68,7 @@ def _of_node(node: str, known: Listed) -> Iterator[Hardware]:
         rows = list(_joined(known, kind, [each for several in planes.values() for each in several]))
         used |= {item for row in rows for item in row}
         made = [_part(node, kind, row, known) for row in rows if _is_delivered(known, kind, row)]
-        yield from _unsure(made)
+        yield from _half_listed(list(_unsure(made)), kind, known)
     rows = _transceivers(known)
     used |= {item for row in rows for item in row}
     yield from (_part(node, TRANSCEIVER, row, known) for row in rows)
@@ -178,6 +178,25 @@ def _unsure(rows: Sequence[Hardware]) -> Iterator[Hardware]:
             yield row
         elif not enough or row.serial or row.part_number:
             yield replace(row, notes=(*row.notes, text), repeat=True)
+
+
+def _half_listed(rows: Sequence[Hardware], kind: str, known: Listed) -> Iterator[Hardware]:
+    """Note the parts that only one plane lists, if the other plane lists all other parts of this kind."""
+    seen = {id(row): {plane_of(item) for item in row.places} for row in rows}
+    whole = [row for row in rows if len(seen[id(row)]) > 1]
+    lone = [row for row in rows if len(seen[id(row)]) == 1]
+    planes = {plane for row in lone for plane in seen[id(row)]}
+    if not whole or len(planes) != 1:
+        yield from rows
+        return
+    (mine,) = planes
+    other = OS if mine is BMC else BMC
+    if known.gap(kind, other):
+        yield from rows
+        return
+    text = f"only {PLANES[mine]} lists it; {PLANES[other]} lists {len(whole)} others"
+    for row in rows:
+        yield replace(row, notes=(*row.notes, text)) if row in lone and not row.repeat else row
 
 
 def _transceivers(known: Listed) -> list[tuple[str, ...]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
+import single_faults
 from damaged import Answers, clean
 from dossiers import sample
 from hypothesis import given, settings
@@ -79,6 +80,14 @@ def test_each_part_of_both_planes_is_one_entry() -> None:
     card = part_at(clean().tree(), "nic/mlx5_1")
     assert {"nic/mlx5_1", "nic/mlx5_2"} <= set(card.places), "two functions of one card"
     assert card.serial == "MT2319X20010"
+
+
+def test_a_part_that_one_plane_lacks_has_a_note_and_no_other_part_has_one() -> None:
+    lost = single_faults.simulated("gpu-missing", gpu="2").tree()
+    gpus = [part for part in delivered(lost) if part.kind == "GPU"]
+    assert [part.notes for part in gpus if part.notes] == [("only the BMC lists it; the OS lists 7 others",)]
+    assert next(part for part in gpus if part.notes).serial == "1650001000003"
+    assert [part for part in delivered(muted(clean().tree(), Plane.OS)) if any("only" in n for n in part.notes)] == []
 
 
 def loaded_too(tree: Tree, *serials: str) -> Tree:
