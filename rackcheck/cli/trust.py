@@ -48,8 +48,9 @@ def command(targets: tuple[str, ...], file: Path | None, listed: Path | None, as
     place = found(file)
     if place is None:
         raise UserError("no inventory: name a file with -i, or change to a folder with ./inventory.yaml")
-    wanted = trust.expected(listed) if listed is not None else {}
-    rows = list(trust.seen(narrowed(targets, load(place)), wanted))
+    read = load(place)
+    wanted = trust.expected(listed, read) if listed is not None else {}
+    rows = list(trust.seen(narrowed(targets, read), wanted))
     ready = [row for row in rows if row.state is (Trust.EXPECTED if listed is not None else Trust.NEW)]
     if not as_json:
         _show(rows)

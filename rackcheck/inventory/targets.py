@@ -83,7 +83,7 @@ def _matching(target: str, inventory: Inventory) -> list[str]:
         names = unfold(target)
         for name in names:
             if name not in inventory.nodes:
-                raise _unknown(name, inventory)
+                raise UserError(unknown(name, inventory))
         return names
     members = _members(inventory)
     for match in _GROUP.finditer(target):
@@ -92,16 +92,16 @@ def _matching(target: str, inventory: Inventory) -> list[str]:
     chosen = unfold(target, _resolver(members))
     for name in chosen:
         if name not in inventory.nodes:
-            raise _unknown(name, inventory)
+            raise UserError(unknown(name, inventory))
     there = set(chosen)
     return [name for name in inventory.nodes if name in there]
 
 
-def _unknown(name: str, inventory: Inventory) -> UserError:
-    """Return the error for an unknown node; the message contains the most similar name, or the list of all nodes."""
+def unknown(name: str, inventory: Inventory) -> str:
+    """Return the error message for an unknown node, with the most similar name, or the list of all nodes."""
     names = list(inventory.nodes)
     near = did_you_mean(name, names) or f"; it has {clean(fold(names), FOLDED)}"
-    return UserError(f"no node {name} in {inventory.origin}{near}")
+    return f"no node {name} in {inventory.origin}{near}"
 
 
 FOLDED = 200

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from rackcheck.base import safe_read
 from rackcheck.base.user_error import UserError
-from rackcheck.inventory import Node
+from rackcheck.inventory import Inventory, Node
+from rackcheck.inventory.targets import unknown
 from rackcheck.inventory.trusted import LARGEST
 from rackcheck.model.fact import Plane, clean
 from rackcheck.transport import known_hosts
@@ -33,11 +34,15 @@ class Trust(StrEnum):
     EXPECTED = "expected"
     CHANGED = "changed"
     UNEXPECTED = "not as expected"
+    DIFFERENT = "trusted, not as expected"
     SILENT = "not read"
 
 
-WRONG = frozenset({Trust.CHANGED, Trust.UNEXPECTED})
-"""What is never trusted."""
+WRONG = frozenset({Trust.CHANGED, Trust.UNEXPECTED, Trust.DIFFERENT})
+"""What contradicts the trusted or expected fingerprint; it is never written to a file."""
+
+_OTHER = {Trust.NEW: Trust.UNEXPECTED, Trust.TRUSTED: Trust.DIFFERENT}
+"""The state of what is not on a list that has another fingerprint in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,10 @@ Expected = Mapping[str, frozenset[str]]
 """Fingerprints by node."""
 
 
-def expected(path: Path) -> Expected:
+def expected(path: Path, inventory: Inventory) -> Expected:
     """Read a list of fingerprints: on each line a node and the SHA-256 fingerprint of a host key or a certificate.
 
-    Raises UserError with the line that is invalid.
+    Raises UserError with the line that is invalid, or that names no node of the inventory.
     """
     found: dict[str, frozenset[str]] = {}
     for number, line in enumerate(safe_read.text(path, LARGEST).splitlines(), start=1):
@@ -80,6 +85,8 @@ def expected(path: Path) -> Expected:
         mark = _spelt(words[-1])
         if len(words) < 2 or not mark:
             raise UserError(f"{path}:{number}: a line has a node and a SHA-256 fingerprint: {clean(line, 80)!r}")
+        if words[0] not in inventory.nodes:
+            raise UserError(f"{path}:{number}: {unknown(clean(words[0], 80), inventory)}")
         found[words[0]] = found.get(words[0], frozenset()) | {mark}
     return found
 
@@ -136,10 +143,10 @@ def _host(node: Node, wanted: frozenset[str] | None) -> Iterator[Seen]:
             for row in rows
         ]
     listed = sorted(each for each in wanted or () if each.startswith("SHA256:"))
-    if listed and not {Trust.EXPECTED, Trust.TRUSTED} & {row.state for row in rows}:
+    if listed and not any(_spelt(each.fingerprint) in listed for each in shown):
         # A list may have one kind of host key of each node; if it has none of those presented, they are wrong.
         why = ", ".join(listed)
-        rows = [replace(row, state=Trust.UNEXPECTED, why=why) if row.state is Trust.NEW else row for row in rows]
+        rows = [replace(row, state=_OTHER[row.state], why=why) if row.state in _OTHER else row for row in rows]
     yield from rows
 
 
@@ -168,16 +175,13 @@ def _judged(
     """
     if other:
         return Seen(node, plane, place, Trust.CHANGED, shown, other)
-    if trusted:
-        return Seen(node, plane, place, Trust.TRUSTED, shown)
-    if wanted is None:
-        return Seen(node, plane, place, Trust.NEW, shown)
-    mine = sorted(each for each in wanted if each.startswith("SHA256:") is (plane is Plane.OS))
+    state = Trust.TRUSTED if trusted else Trust.NEW
+    mine = sorted(each for each in wanted or () if each.startswith("SHA256:") is (plane is Plane.OS))
     if _spelt(shown.fingerprint) in mine:
-        return Seen(node, plane, place, Trust.EXPECTED, shown)
+        return Seen(node, plane, place, Trust.TRUSTED if trusted else Trust.EXPECTED, shown)
     if mine and plane is Plane.BMC:
-        return Seen(node, plane, place, Trust.UNEXPECTED, shown, ", ".join(mine))
-    return Seen(node, plane, place, Trust.NEW, shown)
+        return Seen(node, plane, place, _OTHER[state], shown, ", ".join(mine))
+    return Seen(node, plane, place, state, shown)
 
 
 def _name(target: Target) -> str:

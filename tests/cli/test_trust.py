@@ -90,6 +90,32 @@ def test_a_certificate_or_key_that_is_not_the_one_on_the_list_is_not_trusted(pod
     }  # fmt: skip
 
 
+def test_what_is_trusted_already_but_differs_from_the_list_is_no_pass(pod: Path) -> None:
+    right = listed(pod)
+    (pod.parent / "list").write_text("\n".join(right))
+    assert rackcheck("inventory", "trust", "-i", pod, "--expect", pod.parent / "list").status == 0
+    wrong = [re.sub(r" [0-9a-f]{64}$", f" {'0' * 64}", row) if row.startswith("dgx2") else row for row in right]
+    wrong = [re.sub(r" SHA256:.*", f" SHA256:{'A' * 43}", row) if row.startswith("dgx1") else row for row in wrong]
+    (pod.parent / "list").write_text("\n".join(wrong))
+    done = rackcheck("inventory", "trust", "-i", pod, "--expect", pod.parent / "list")
+    assert done.status == 1
+    assert len(re.findall("trusted, not as expected", done.out)) == 2
+    assert f"dgx2, bmc plane: expected is {'0' * 64}" in done.err
+    assert f"dgx1, os plane: expected is SHA256:{'A' * 43}" in done.err
+    states = {key: state for key, (state, _) in seen(pod, "--expect", pod.parent / "list").items()}
+    assert states == {
+        ("dgx1", "os"): "trusted, not as expected", ("dgx1", "bmc"): "trusted",
+        ("dgx2", "os"): "trusted", ("dgx2", "bmc"): "trusted, not as expected",
+    }  # fmt: skip
+
+
+def test_a_node_of_the_list_that_the_inventory_lacks_is_an_error_with_the_nearest_name(pod: Path) -> None:
+    (pod.parent / "list").write_text("\n".join([*listed(pod), f"dgx11 SHA256:{'A' * 43}"]))
+    done = rackcheck("inventory", "trust", "-i", pod, "--expect", pod.parent / "list")
+    assert (done.status, beside(pod)) == (2, {"pod.yaml"})
+    assert re.search(r"list:5: no node dgx11 in .*pod\.yaml; did you mean dgx1\b", done.err), done.err
+
+
 def test_a_node_that_is_not_on_the_list_stays_untrusted(pod: Path) -> None:
     (pod.parent / "list").write_text("\n".join(row for row in listed(pod) if row.startswith("dgx1")))
     done = rackcheck("inventory", "trust", "-i", pod, "--expect", pod.parent / "list")
