@@ -5,10 +5,7 @@ file. The files are UTF-8 with a byte order mark; without the mark, a spreadshee
 as those in a customer's name. Control characters (including line ends) are escaped, so that every row is one line.
 Numbers computed by rackcheck are written as numbers, not as text.
 
-A spreadsheet evaluates a cell as a formula if it begins with = + - or @, also after blanks, and also with the
-full-width forms of these characters. In many locales a spreadsheet splits rows at semicolons, and so also evaluates
-text after a semicolon. `guarded` therefore inserts an apostrophe before every = + - or @ that could begin a formula
-(and before apostrophes that directly precede it). `unguarded` removes the apostrophes that `guarded` inserted.
+`model.formula_guard` describes the apostrophes before texts that a spreadsheet would evaluate as a formula.
 """
 
 import csv
@@ -17,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
+from rackcheck.model.formula_guard import guarded
 from rackcheck.model.profile import Scope
-from rackcheck.model.regex import regex
 from rackcheck.report.burn_words import again
 from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow, fix_of
 from rackcheck.views.locations import names_text, sorts
@@ -34,21 +31,6 @@ END = "\r\n"
 
 CsvValue = str | int
 CsvRow = Sequence[CsvValue]
-
-_SIGNS = "=+\\-@" + "＝＋－＠" + "﹦﹢﹣﹫" + "\u2212"  # noqa: RUF001  full-width, small and mathematical forms are meant
-_BLANKS = r"[\s\u200b\u2060\ufeff]*"
-_FORMULA = regex(rf"(\A|;)({_BLANKS})('*[{_SIGNS}])")
-_GUARDED = regex(rf"(\A|;)({_BLANKS})'('*[{_SIGNS}])")
-
-
-def guarded(text: str) -> str:
-    """Return the text with apostrophes inserted, so that no spreadsheet evaluates it as a formula."""
-    return _FORMULA.sub(r"\1\2'\3", text)
-
-
-def unguarded(cell: str) -> str:
-    """Return a cell's original text, without the apostrophes that `guarded` inserted."""
-    return _GUARDED.sub(r"\1\2\3", cell)
 
 
 def table(header: Sequence[str], rows: Iterable[CsvRow]) -> str:

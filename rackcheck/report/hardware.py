@@ -8,7 +8,7 @@ from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import Absent, Class, Plane, Unknown
 from rackcheck.model.fold import fold
-from rackcheck.model.part_kinds import KINDS, TRANSCEIVER, collection_of, kind_named, kind_of, plane_of
+from rackcheck.model.part_kinds import KINDS, TRANSCEIVER, collection_of, kind_of, plane_of
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Tree
 from rackcheck.report.part_lists import Listed
@@ -56,8 +56,9 @@ class _Comparison:
         found = [self._line(line) for line in ordered.lines]
         differences = [each for each in found if each is not None]
         matched = len(found) - len(differences)
-        kinds = {_kind(line) for line in ordered.lines}
-        serials = {identity.serial(line.serial) for line in ordered.lines if line.serial}
+        differences += filter(None, map(self._gap, ordered.gaps))
+        kinds = {line.part_kind for line in ordered.lines}
+        serials = {identity.serial(serial) for line in ordered.lines for serial in line.serials}
         kinds |= {part.kind for serial in serials for part in self._by_serial.get(serial, ())}
         extra = (part for part in self._found if part.serial and part.kind in kinds and id(part) not in self._named)
         differences += map(self._extra, extra)
@@ -66,11 +67,13 @@ class _Comparison:
 
     def _line(self, line: BomLine) -> Billed | None:
         """Return how the parts differ from a line; None if they do not."""
-        serial = identity.serial(line.serial)
-        holders = self._by_serial.get(serial, []) if serial else []
+        if line.no_serial:
+            return self._unnumbered(line)
+        serials = [serial for each in line.serials if (serial := identity.serial(each))]
+        holders = list({id(part): part for serial in serials for part in self._by_serial.get(serial, ())}.values())
         right = [part for part in holders if line.node in {"", part.node} and _is_at(part, line.item)]
-        self._named |= {id(part) for part in holders} if line.serial and not right else set()
-        if not serial:
+        self._named |= {id(part) for part in holders} if not right else set()
+        if not serials:
             shown = f"the placeholder {line.serial!r} instead of a" if line.serial else "no"
             return _billed("unread", line, f"the bill has {shown} serial number to compare")
         if right:
@@ -82,6 +85,25 @@ class _Comparison:
             where = f"{near[0].node} {near[0].item} reports {near[0].serial}"
             return _billed("unread", line, f"the bill may have lost leading zeros: {where}")
         return self._missed(line)
+
+    def _unnumbered(self, line: BomLine) -> Billed | None:
+        """Compare a line that has a reason instead of a serial number with the part at its item."""
+        part = self._at.get((line.node, line.item))
+        if part is not None and not part.serial:
+            return self._at_place(line, [part], [part])
+        self._named |= {id(part)} if part is not None else set()
+        where = f"{line.node} {line.item} reports {part.serial}" if part is not None else "no part is at this item"
+        text = f"the bill has no serial number to compare ({line.no_serial}); {where}"
+        return Billed("unread", line.node, line.item, "", text, line.row)
+
+    def _gap(self, line: BomLine) -> Billed | None:
+        """Return the parts of a kind that the bill could not list on a node; None if there is none."""
+        parts = [p for p in self._by_kind.get((line.node, line.part_kind), ()) if p.serial and id(p) not in self._named]
+        if not parts:
+            return None
+        self._named |= {id(part) for part in parts}
+        text = f"{line.part_kind} {line.serial}; found: {', '.join(f'{part.item} {part.serial}' for part in parts)}"
+        return Billed("unread", line.node, "", "", text, line.row)
 
     def _at_place(self, line: BomLine, right: Sequence[Hardware], holders: Sequence[Hardware]) -> Billed | None:
         part = right[0]
@@ -114,7 +136,7 @@ class _Comparison:
         return self._known[part.node].gap(kind, plane)
 
     def _missed(self, line: BomLine) -> Billed:
-        kind = _kind(line)
+        kind = line.part_kind
         if line.node and line.node not in self._known:
             return _billed("unread", line, f"{line.node} was not read")
         if not kind:
@@ -150,18 +172,16 @@ class _Comparison:
 
     def _zeros(self, line: BomLine) -> Sequence[Hardware]:
         """Return the parts whose serial differs from the bill's only in leading zeros, which spreadsheets drop."""
-        if not line.serial.isdecimal():
-            return ()
-        bare = line.serial.lstrip("0")
-        return [p for serial, parts in self._by_serial.items() if serial.lstrip("0") == bare for p in parts]
+        bare = {serial.lstrip("0") for serial in line.serials if serial.isdecimal()}
+        return (
+            [p for serial, parts in self._by_serial.items() if serial.lstrip("0") in bare for p in parts]
+            if bare
+            else ()
+        )
 
 
 def _billed(kind: str, line: BomLine, text: str) -> Billed:
     return Billed(kind, line.node, line.item, line.serial, text, line.row)
-
-
-def _kind(line: BomLine) -> str:
-    return kind_named(line.kind) if line.kind else kind_of(line.item)
 
 
 def _is_at(part: Hardware, item: str) -> bool:
@@ -187,7 +207,7 @@ def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
 
 
 def _is_other_kind(line: BomLine, right: Sequence[Hardware]) -> bool:
-    return bool(line.kind) and all(_kind(line).casefold() != part.kind.casefold() for part in right)
+    return bool(line.kind) and all(line.part_kind.casefold() != part.kind.casefold() for part in right)
 
 
 def _another(line: BomLine, right: Sequence[Hardware]) -> str:
@@ -196,7 +216,8 @@ def _another(line: BomLine, right: Sequence[Hardware]) -> str:
         return f"the bill has kind {line.kind}, the part reports {right[0].kind}"
     # A shipping list has the vendor's product name, the part the name in its firmware: these cannot be compared.
     numbers = [number for part in right for number in part.every_part_number]
-    if line.part_number and numbers and not any(_folded(line.part_number) == _folded(each) for each in numbers):
+    ordered = list(map(_folded, line.part_numbers))
+    if ordered and numbers and not any(_folded(each) in ordered for each in numbers):
         return f"the bill has part number {line.part_number}, the part reports {' and '.join(dict.fromkeys(numbers))}"
     return ""
 

@@ -1,10 +1,13 @@
 """The delivered parts: each part once, with its numbers or the reason why not, and compared with a bill of materials."""
 
+import csv
+import io
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import single_faults
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 from sim_replies import captures_of, node
 from trees import ALL, tree_leaves
 
-from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.model.fact import Plane, Reading, Reason, Unknown
 from rackcheck.model.part_kinds import KINDS, TRANSCEIVER
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.report import annex, record
@@ -23,6 +26,7 @@ from rackcheck.report.delivered import parts, unlisted
 from rackcheck.report.hardware import compared
 from rackcheck.report.html import page
 from rackcheck.report.report_model import Billed, Hardware
+from rackcheck.signoff import bom
 from rackcheck.signoff.bom import Bom, BomLine
 
 COUNTS = {"CPU": 2, "DIMM": 32, "drive": 10, "GPU": 8, "NVSwitch": 4, "NIC": 10, "power supply": 6, TRANSCEIVER: 12}
@@ -321,6 +325,125 @@ def test_a_serial_number_of_either_plane_matches_the_bill_but_not_two_rows() -> 
     both = bill_of(*(replace(gpu, serial=serial) for serial in gpu.serials))
     (found,) = (d for d in billed(both, {"n1": tree}) if d.line)
     assert (found.kind, found.said) == ("unread", "n1 gpu/module-1 returns this serial number and that of row 2")
+
+
+# ---- inventory.csv as a bill of materials ----------------------------------------------------------------------------
+
+Rows = list[dict[str, str]]
+
+
+def inventory_of(trees: Mapping[str, Tree]) -> Rows:
+    """The rows of inventory.csv of a report on these nodes."""
+    dossier = replace(sample(2, 5), parts=parts(trees), unlisted=tuple(unlisted(trees)))
+    return list(csv.DictReader(io.StringIO(annex.files(dossier)["inventory.csv"].removeprefix("\ufeff"))))
+
+
+def shipped(rows: Rows, folder: Path, *columns: str) -> Bom:
+    """These rows as a bill of materials, with some columns or with all."""
+    with (folder / "inventory.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, columns or list(rows[0]), extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return bom.load(folder / "inventory.csv")
+
+
+def row_of(rows: Rows, kind: str, node: str = "n1") -> dict[str, str]:
+    return next(row for row in rows if (row["kind"], row["node"]) == (kind, node))
+
+
+@pytest.mark.parametrize("columns", [(), ("node", "item", "kind", "part number", "serial")], ids=["whole", "some"])
+@pytest.mark.parametrize("mute", [(), (Plane.OS,), (Plane.BMC,)], ids=str)
+def test_an_inventory_table_is_a_bill_of_its_own_nodes(
+    mute: tuple[Plane, ...], columns: tuple[str, ...], tmp_path: Path
+) -> None:
+    trees = fleet()
+    trees["n1"] = muted(trees["n1"], *mute) if mute else trees["n1"]
+    rows = inventory_of(trees)
+    bill = shipped(rows, tmp_path, *columns)
+    assert list(billed(bill, trees)) == []
+    assert compared(bill, parts(trees), trees).matched == len(parts(trees)) == len(rows) - len(bill.gaps)
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_an_inventory_table_with_any_gaps_is_a_bill_of_its_own_nodes(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    tree = clean().tree()
+    numbers = sorted(path for path in tree.leaves if path.rpartition(".")[2] in {"serial", "part_number", "part"})
+    lists = [
+        each for planes in KINDS.values() for several in planes.values() for each in several if each in tree.leaves
+    ]
+    texts: st.SearchStrategy[Reading] = st.sampled_from([LOST, "N/A", "-A1", "S9", Unknown(Reason.TIMEOUT, "")])
+    changed = data.draw(st.dictionaries(st.sampled_from(numbers), texts, max_size=30))
+    changed |= dict.fromkeys(data.draw(st.sets(st.sampled_from(lists), max_size=8)), LOST)
+    leaves = {p: replace(leaf, reading=changed.get(p, leaf.reading)) for p, leaf in tree.leaves.items()}
+    trees = {"n1": Tree(leaves)}
+    bill = shipped(inventory_of(trees), tmp_path_factory.mktemp("bill"))
+    assert list(billed(bill, trees)) == []
+
+
+def test_one_other_serial_number_in_an_inventory_table_is_one_part_missing_and_one_extra(tmp_path: Path) -> None:
+    trees = fleet()
+    rows = inventory_of(trees)
+    row = row_of(rows, "drive")
+    serial, row["serial"] = row["serial"], "S666NE0W99999"
+    found = billed(shipped(rows, tmp_path), trees)
+    assert [(each.kind, each.node, each.serial) for each in found] == [
+        ("missing", "n1", "S666NE0W99999"), ("extra", "n1", serial),
+    ]  # fmt: skip
+
+
+def test_one_row_less_in_an_inventory_table_is_one_part_extra(tmp_path: Path) -> None:
+    trees = fleet()
+    rows = inventory_of(trees)
+    row = row_of(rows, "power supply")
+    rows.remove(row)
+    (found,) = billed(shipped(rows, tmp_path), trees)
+    assert (found.kind, found.node, found.item) == ("extra", "n1", row["item"])
+
+
+def test_two_gpus_swapped_in_an_inventory_table_have_moved(tmp_path: Path) -> None:
+    trees = fleet()
+    rows = inventory_of(trees)
+    one, other = row_of(rows, "GPU"), row_of(rows, "GPU", "n2")
+    one["serial"], other["serial"] = other["serial"], one["serial"]
+    found = billed(shipped(rows, tmp_path), trees)
+    assert [(each.kind, each.node, each.serial) for each in found] == [
+        ("moved", "n1", one["serial"]), ("moved", "n2", other["serial"]),
+    ]  # fmt: skip
+
+
+def test_one_of_several_part_numbers_in_a_cell_matches_and_another_one_does_not(tmp_path: Path) -> None:
+    trees = {"n1": clean().tree()}
+    rows = inventory_of(trees)
+    row = row_of(rows, "GPU")
+    assert row["part number"] == "692-2G520-0200-000 and 2330-885-A1"
+    row["part number"] = "2330-885-A1 and 2330-885-B2"
+    assert list(billed(shipped(rows, tmp_path), trees)) == []
+    row["part number"] = "2330-885-B1 and 2330-885-B2"
+    (found,) = billed(shipped(rows, tmp_path), trees)
+    assert found.kind == "swapped"
+
+
+def test_a_serial_number_that_only_the_machine_has_is_unread(tmp_path: Path) -> None:
+    tree = clean().tree()
+    blank = Tree({
+        **tree.leaves, **{f"{item}.serial": replace(tree.leaves[f"{item}.serial"], reading=LOST) for item in DRIVE}
+    })  # fmt: skip
+    (found,) = billed(shipped(inventory_of({"n1": blank}), tmp_path), {"n1": tree})
+    assert (found.kind, found.item) == ("unread", "nvme/nvme0")
+    assert "serial number not read from the OS" in found.said
+    assert "n1 nvme/nvme0 reports S666NE0W00100" in found.said
+
+
+def test_parts_of_a_kind_that_the_inventory_table_could_not_list_are_one_unread_row(tmp_path: Path) -> None:
+    tree = clean().tree()
+    bill = shipped(inventory_of({"n1": muted(tree, Plane.OS)}), tmp_path)
+    assert "transceiver" in {line.kind for line in bill.gaps}
+    found = [each for each in billed(bill, {"n1": tree}) if "MT2333VS00100" in each.said]
+    assert [(each.kind, each.item) for each in found] == [("unread", "")]
+    assert found[0].said.startswith("transceiver not listed: the OS was not read (denied: HTTP 401); found: nic")
 
 
 @pytest.mark.parametrize("text", ["N/A", "To be filled by O.E.M.", "0"])

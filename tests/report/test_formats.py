@@ -24,6 +24,7 @@ from rendering import DOSSIERS, rendered
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import visible
+from rackcheck.model.formula_guard import guarded, unguarded
 from rackcheck.report import annex, junit, markdown, record
 from rackcheck.report.record_schema import LATER, optional, schema, shapes
 from rackcheck.report.report_model import LETTERS, Dossier, Logo, Unchecked
@@ -289,16 +290,16 @@ def test_an_unread_value_is_marked_and_never_empty() -> None:
     ids=ascii,
 )  # fmt: skip
 def test_a_text_that_a_spreadsheet_would_compute_is_guarded_and_the_guard_can_be_undone(text: str) -> None:
-    assert annex.guarded(text) != text
-    assert annex.unguarded(annex.guarded(text)) == text
-    for part in annex.guarded(text).split(";"):
+    assert guarded(text) != text
+    assert unguarded(guarded(text)) == text
+    for part in guarded(text).split(";"):
         assert part.strip("\u200b \u00a0\t\r")[:1] not in set("=+-@\uff1d\uff20\ufe63\u2212")
 
 
 @settings(max_examples=300)
 @given(st.text(st.sampled_from("=+-@';, \"\t\uff1dab1")))
 def test_the_guard_loses_nothing(text: str) -> None:
-    assert annex.unguarded(annex.guarded(text)) == text
+    assert unguarded(guarded(text)) == text
 
 
 def test_numbers_of_ours_and_harmless_texts_stay_what_they_are() -> None:
@@ -308,9 +309,7 @@ def test_numbers_of_ours_and_harmless_texts_stay_what_they_are() -> None:
 
 
 def test_hostile_texts_stand_in_the_annexes_letter_by_letter() -> None:
-    cells = {
-        annex.unguarded(c) for text in annex.files(sample(20, 40, hostile=True)).values() for r in rows(text) for c in r
-    }
+    cells = {unguarded(c) for text in annex.files(sample(20, 40, hostile=True)).values() for r in rows(text) for c in r}
     assert {visible(text) for text in HOSTILE} <= cells
 
 

@@ -318,6 +318,10 @@ def test_what_a_spreadsheet_writes_is_read(tmp_path: Path, mark: str, end: str, 
         ("node\nn1\n", "needs the column `serial`"),
         ("serial,node\nA\n", "bill.csv:2: 1 cells; the header has 2"),
         ("serial,node\nA,n1\nB,n1\nA,n2\n", "bill.csv:4: serial A appears twice; first at row 2"),
+        ("serial,item\nA,gpu/0\nA,gpu/1\n", "bill.csv:3: serial A appears twice; first at row 2"),
+        ("serial,item\nA,node\nA,node\n", "bill.csv:3: serial A appears twice; first at row 2"),
+        ("serial,kind\nA,transceiver\nA,transceiver\n", "bill.csv:3: serial A appears twice; first at row 2"),
+        ("serial,items,notes,vendor\n", "no column 'items'"),
         ('serial\n"A\n', "not CSV"),
         ("serial\n" + "A" * 200_000 + "\n", "not CSV"),
         ("serial,item\nA,GPU 3\n", "bill.csv:2: item 'GPU 3' is not a fact path"),
@@ -329,6 +333,11 @@ def test_nonsense_is_one_error_with_its_row(tmp_path: Path, text: str | bytes, m
     with pytest.raises(UserError) as error:
         load(tmp_path, text)
     assert message in str(error.value)
+
+
+def test_a_system_and_its_chassis_may_have_one_serial_number(tmp_path: Path) -> None:
+    found = load(tmp_path, "node,item,serial\nn1,node,A\nn1,bmc.system/DGX,A\nn1,bmc.chassis/DGX,A\n")
+    assert [line.serial for line in found.lines] == ["A", "A", "A"]
 
 
 def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
