@@ -12,18 +12,28 @@ from rackcheck.cli import options
 from rackcheck.inventory import NODES, importers, load, unfold
 from rackcheck.inventory.importers.taken import BMC_PASSWORD, Taken
 from rackcheck.inventory.reading import parse
+from rackcheck.inventory.trusted import certificates_of, known_hosts_of
 from rackcheck.model.fact import clean
 from rackcheck.model.regex import regex
+from rackcheck.profile.document import BadFile
 from rackcheck.session.output import note
 
 NONE = "none"
 """The answer for nodes without a BMC."""
 
+BARE: Mapping[str, str] = {
+    "nodes": "", "host": "{node}", "user": "", "bmc": NONE, "bmc_user": "", "bmc_password": "",
+    "rack": "", "port": "", "key": "",
+}  # fmt: skip
+"""What stands for an answer that was not given yet, when the earlier answers are checked."""
+
 RANGE = regex(r"\[[0-9]+(?:[-,][0-9]+)*\]")
 """Regular expression for a range of numbers in an address, such as `[11-18]`; an IPv6 address has colons."""
 
+TRUST = ("inventory", "trust")
+
 STEPS: Mapping[str, tuple[str, ...]] = {
-    "Show the host keys and certificates of all nodes, and trust them after one yes?": ("inventory", "trust"),
+    "Show the host keys and certificates of all nodes, and trust them after one yes?": TRUST,
     "Check who answers, and what will be unknown?": ("doctor",),
     "Read all nodes, and judge them?": ("audit",),
 }
@@ -54,7 +64,7 @@ def init(given: dict[str, str | Path | None]) -> int:
     """Write an inventory from a few answers, and go on to the first audit.
 
     Each step is a command that is shown before it runs, and runs after a yes. Without a terminal, options take the
-    place of the answers, and only the inventory is written.
+    place of the answers, and only the inventory is written. On a terminal, an invalid answer is asked again.
 
     \b
     rackcheck init
@@ -79,30 +89,52 @@ def init(given: dict[str, str | Path | None]) -> int:
 def _answers(given: Mapping[str, str]) -> Mapping[str, str]:
     """Return all answers: those given as options, and on a terminal those to questions for the others."""
     terminal = sys.stdin.isatty()
+    found = dict(BARE)
 
-    def ask(name: str, question: str, usual: str) -> str:
+    def ask(name: str, question: str, usual: str) -> None:
         if given[name] or not terminal:
-            return given[name] or usual
-        needed = name == "nodes"
-        answer = click.prompt(question, default=None if needed else usual, show_default=bool(usual), err=True)
-        return str(answer).strip()
+            found[name] = given[name] or usual
+            if terminal:
+                _check(found)
+            return
+
+        def checked(answer: str) -> str:
+            """Return the answer; raises UsageError, after which click shows the reason and asks again."""
+            try:
+                _check({**found, name: answer.strip()})
+            except UserError as error:
+                raise click.UsageError(str(error)) from None
+            return answer.strip()
+
+        default = None if name == "nodes" else usual
+        found[name] = click.prompt(question, default, show_default=bool(usual), err=True, value_proc=checked)
 
     if not given["nodes"] and not terminal:
         raise click.UsageError("without a terminal, name the nodes: --nodes SET")
-    found = {"nodes": ask("nodes", "Nodes, such as dgx[01-08]", "")}
-    found["host"] = ask("host", "Address of a node's SSH server ({node} is its name; or a range)", "{node}")
-    found["user"] = ask("user", "User for SSH (empty: as in your SSH configuration)", "")
-    found["bmc"] = ask("bmc", f"URL of a node's BMC, or {NONE}", "https://{node}-bmc" if terminal else NONE)
+    ask("nodes", "Nodes, such as dgx[01-08]", "")
+    ask("host", "Address of a node's SSH server ({node} is its name; or a range)", "{node}")
+    ask("user", "User for SSH (empty: as in your SSH configuration)", "")
+    ask("bmc", f"URL of a node's BMC, or {NONE}", "https://{node}-bmc" if terminal else NONE)
     if found["bmc"] != NONE:
-        found["bmc_user"] = ask("bmc_user", "User of the BMCs", "audit")
-        where = "Where the BMCs' password is (never the password itself)"
-        found["bmc_password"] = ask("bmc_password", where, BMC_PASSWORD)
+        ask("bmc_user", "User of the BMCs", "audit")
+        ask("bmc_password", "Where the BMCs' password is (never the password itself)", BMC_PASSWORD)
     return {**found, **{name: given[name] for name in ("rack", "port", "key")}}
+
+
+def _check(answers: Mapping[str, str]) -> None:
+    """Raise UserError with the first reason why no inventory can be made of these answers."""
+    text = _text(answers)
+    try:
+        parse(text, "the answers", Path())
+    except BadFile as error:
+        raise UserError(error.problems[0].text) from None
 
 
 def _text(answers: Mapping[str, str]) -> str:
     """Return the inventory; raises UserError for an invalid set of nodes."""
     names = unfold(answers["nodes"])
+    if not names:
+        raise UserError(f"no node is in {clean(answers['nodes'], 80)!r}")
     if len(names) > NODES:
         raise UserError(f"{len(names)} nodes; the maximum of an inventory is {NODES}")
     words = {
@@ -148,7 +180,14 @@ def _steps(output: Path) -> int:
         status = _run(line)
         if status == 2:
             return status
+        if words == TRUST and status != 0 and not _has_trust(output):
+            note(f"no key or certificate is trusted yet, and an audit needs them\nNext: {shown}")
+            return 0
     return status
+
+
+def _has_trust(output: Path) -> bool:
+    return known_hosts_of(output).exists() or certificates_of(output).exists()
 
 
 def _run(words: Sequence[str]) -> int:

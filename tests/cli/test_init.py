@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from mockup_server import WatchedRack
 
 from rackcheck.inventory import load
+from rackcheck.sim import scenario
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +97,58 @@ def test_a_range_with_too_few_or_too_many_addresses_writes_nothing(empty: Path, 
 def test_an_invalid_answer_writes_nothing(empty: Path, words: tuple[str, ...]) -> None:
     assert rackcheck("init", *words).status == 2
     assert list(empty.iterdir()) == []
+
+
+REFUSED = [
+    ("dgx[01-02\ndgx[1-2]\n\naudit\nnone\n", "Error: not a node set: dgx[01-02"),
+    ("dgx1!dgx1\ndgx[1-2]\n\naudit\nnone\n", "Error: no node is in 'dgx1!dgx1'"),
+    ("dgx[1-2]\n10.9.3.[11-13]\n\naudit\nnone\n", "Error: --host 10.9.3.[11-13]: 3 in the range, for 2 nodes"),
+    ("dgx[1-2]\nroot@{node}\n\naudit\nnone\n", "Error: `host` of dgx1: 'root@dgx1' contains a user name"),
+    ("dgx[1-2]\n\naudit\nhttp://{node}\nnone\n", "Error: `url` of dgx1: a BMC's url is https://HOST"),
+    ("dgx[1-2]\n\naudit\nhttps://{node}\n\nhunter2\nenv:BMC\n", "Error: `password` is a reference to the secret"),
+]
+
+
+@pytest.mark.parametrize(("answers", "message"), REFUSED, ids=[message for _, message in REFUSED])
+def test_on_a_terminal_an_invalid_answer_is_refused_at_its_question_and_asked_again(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, answers: str, message: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(f"{answers}n\n"))
+    done = rackcheck("init")
+    assert done.status == 0, done.err
+    assert message in done.err
+    assert "hunter2" not in done.out + done.err
+    assert load(empty / "inventory.yaml").nodes["dgx2"].ssh.user == "audit"
+
+
+@pytest.mark.parametrize("answers", ["dgx[01-02\n", "", "dgx[1-2]\n\n"])
+def test_answers_that_end_early_write_nothing(empty: Path, monkeypatch: pytest.MonkeyPatch, answers: str) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(answers))
+    assert rackcheck("init").status != 0
+    assert list(empty.iterdir()) == []
+
+
+def test_on_a_terminal_an_invalid_option_is_refused_before_any_question(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(""))
+    done = rackcheck("init", "--nodes", "dgx[01-02")
+    assert (done.status, "not a node set: dgx[01-02" in done.err) == (2, True)
+    assert "Address" not in done.err
+
+
+def test_after_a_no_to_trust_nothing_more_is_offered(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (empty / "rack.yaml").write_text("rackcheck: 1\nscenario: one\nnodes: { dgx1: { machine: dgx-h100 } }\n")
+    with WatchedRack(scenario.load(empty / "rack.yaml"), empty) as rack:
+        ssh = load(Path(rack.inventory)).nodes["dgx1"]
+        monkeypatch.setattr(sys, "stdin", Terminal("y\nn\n"))
+        words = ("--host", ssh.host, "--port", str(ssh.ssh.port), "--user", "audit", "--bmc", "none", "-o", "pod.yaml")
+        done = rackcheck("init", "--nodes", "dgx1", *words)
+    assert done.status == 0, done.err
+    assert "Trust 1 host key, as shown?" in done.err
+    assert "no key or certificate is trusted yet" in done.err
+    assert done.err.rstrip().endswith("Next: rackcheck inventory trust -i pod.yaml")
+    assert "doctor" not in done.err
 
 
 def test_on_a_terminal_it_asks_and_shows_each_command_before_it_runs(
