@@ -1,6 +1,6 @@
 """`rackcheck diff`: compare two runs, or two nodes of one run."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import click
 
@@ -10,7 +10,7 @@ from rackcheck.cli.against import BEFORE, PEERS, held
 from rackcheck.cli.drift import DriftChanges, compared, document, lines, sides, unknown_in_both
 from rackcheck.filter.where import TEXT, FilterRow, Where
 from rackcheck.model.change import STEADY, Change, ComparedFacts, Turn, compare, gathered, turned
-from rackcheck.model.fact import Class
+from rackcheck.model.fact import Class, clean
 from rackcheck.model.part_moves import Moved, names_a_part
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
@@ -58,10 +58,25 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
         b = _other(a, source)
     if a in nodes and b not in nodes and (b in {PEERS, BEFORE} or _is_run(b)):
         return held(a, b, source, nodes, classes, lambda c: where.holds(of_change(c, a)), as_json=as_json)
-    for name in (a, b):
-        if name not in nodes:
-            raise UserError(f"no run {name}, and no node {name} in {source.name}{did_you_mean(name, list(nodes))}")
+    if a not in nodes or b not in nodes:
+        raise UserError(_mistake(a, b, nodes, source))
     return _nodes(a, b, nodes, classes, where, every=every, as_json=as_json)
+
+
+def _mistake(a: str, b: str, nodes: Collection[str], source: pair.ComparedRun) -> str:
+    """Return why two words that are not two nodes of a run cannot be compared: the unknown word, with similar names."""
+    words = [name for name in (a, b) if name not in nodes]
+    unknown = [name for name in words if not _is_run(name) and (name == a or name not in {PEERS, BEFORE})]
+    if unknown:
+        name = clean(unknown[0], 80)
+        runs = [last_run.LAST, *acceptance.names(), *store.ids()]
+        near = did_you_mean(name, nodes) or did_you_mean(name, runs)
+        return f"no run {name}, and no node {name} in {source.name}{near}"
+    if b in nodes:
+        return f"{a} is a run, and {b} is a node: name the node first, rackcheck diff {b} {a}"
+    if b in {PEERS, BEFORE}:
+        return f"{a} is a run: only a node is compared with `{b}`"
+    return f"no node {clean(words[0], 80)} in {source.name}"
 
 
 def _other(node: str, source: pair.ComparedRun) -> str:

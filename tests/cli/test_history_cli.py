@@ -417,6 +417,27 @@ def test_a_node_that_no_run_has_is_named_with_the_nearest() -> None:
     assert "no run n22, and no node n22 in r1; did you mean n2?" in done.err
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("r1", "nosuch"), "no run nosuch, and no node nosuch in r1"),
+        (("last", "n22"), "no run n22, and no node n22 in r1; did you mean n2?"),
+        (("lst", "r1"), "no run lst, and no node lst in r1; did you mean last?"),
+        (("r1", "n2"), "r1 is a run, and n2 is a node: name the node first, rackcheck diff n2 r1"),
+        (("r1", "peers"), "r1 is a run: only a node is compared with `peers`"),
+        (("peers", "n1"), "no run peers, and no node peers in r1"),
+        (("r1", "n1", "--from", "r1"), "r1 is a run, and n1 is a node"),
+        (("r1", "r1", "--from", "r1"), "no node r1 in r1"),
+    ],
+)
+def test_of_two_words_the_one_that_is_neither_a_run_nor_a_node_is_named(words: tuple[str, ...], message: str) -> None:
+    done = ran(diff, *words)
+    assert (done.status, done.out) == (2, "")
+    assert message in done.err
+    assert "no run r1" not in done.err
+    assert "no run last" not in done.err
+
+
 def test_the_history_of_a_node_shows_changes_and_folds_the_rest() -> None:
     made("r2", NODES)
     made("r3", nodes({"n1": {"sysctl.vm.swappiness": ("config", 60)}}), {"n1": "b"})
