@@ -20,7 +20,17 @@ from rackcheck.views.finding_groups import FindingGroup, groups
 from rackcheck.views.shared_traits import HintKind
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.summary import COUNTED, Finding, Summary, exit_code, several
-from rackcheck.views.terminal import OUTCOMES, STYLES, Line, minor_note, verdict_mark, why, with_minor, within
+from rackcheck.views.terminal import (
+    OUTCOMES,
+    STYLES,
+    Line,
+    minor_note,
+    simulation,
+    verdict_mark,
+    why,
+    with_minor,
+    within,
+)
 
 KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
 """The filter keys that `rackcheck groups --where` accepts: keys of nodes, and keys of findings."""
@@ -96,6 +106,7 @@ def _lines(summary: Summary, values: Sequence[FindingGroup], of: int, quiet: int
     started = summary.started
     head = f"{started.profile} {started.profile_version} on {started.targets}"
     yield from within(Line(((signs.text(head), "bold"),)), width(), 2)
+    yield from simulation(width(), simulated=summary.simulated)
     yield Line()
     yield from _table([_cells(group, summary, signs) for group in values], values)
     notes = [(group.number, text) for group in values for text in _notes(group)]
@@ -186,7 +197,7 @@ def _document(summary: Summary, rows: Sequence[FindingGroup], unsure: Sequence[s
         "rackcheck": machine.FORMAT, "run": summary.started.run,
         "outcome": summary.done.outcome.value, **({"reason": summary.reason} if summary.reason else {}),
         "interrupted": summary.done.interrupted, "planes": list(summary.started.planes),
-        "not_in_scope": summary.not_in_scope,
+        "simulated": summary.simulated, "not_in_scope": summary.not_in_scope,
         "counts": {status.value: count for status, count in summary.counts.items()}, "total": summary.total,
         "groups": [_group(group) for group in rows], "not_told": list(unsure),
     }  # fmt: skip

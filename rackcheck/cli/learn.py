@@ -33,6 +33,7 @@ from rackcheck.session.registry_loading import known
 from rackcheck.views.census import Census
 from rackcheck.views.items import folded
 from rackcheck.views.odd import HELD, peers
+from rackcheck.views.simulation import SIMULATED, is_simulated
 from rackcheck.views.summary import Summary, several
 
 NAME = regex(r"[a-z0-9][a-z0-9_.-]*")
@@ -123,7 +124,8 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     if not learned.lessons:
         raise UserError(f"no rule can be learned from {_origin(found)}: {_nothing(learned)}")
     doubts = tuple(_doubts(sources, found))
-    sentences = tuple(doubt.text for doubt in doubts)
+    marks = (f"SIMULATION: {SIMULATED}",) if any(is_simulated(one.tree) for one in found) else ()
+    sentences = (*marks, *(doubt.text for doubt in doubts))
     head = LearnedHead(called, _version(found), _origin(found), roles.pop(), _product(found), sentences)
     written = text(learned, head)
     if output is None:
@@ -132,7 +134,7 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
         _write(output, written)
     rules, questions = several(len(learned.lessons), "rule"), several(len(learned.questions), "question")
     note(f"{called}: {rules}, {questions}, from {_origin(found)}; not reviewed yet")
-    for line in (line for doubt in doubts for line in doubt.lines()):
+    for line in (*marks, *(line for doubt in doubts for line in doubt.lines())):
         note(line)
     passing = _passing(sources, found) if doubts else ""
     if passing:

@@ -20,7 +20,7 @@ from rackcheck.views.census import Census
 from rackcheck.views.odd import Deviation, Odd, RoleMajority, peers
 from rackcheck.views.signs import Signs
 from rackcheck.views.summary import several
-from rackcheck.views.terminal import Line, within
+from rackcheck.views.terminal import Line, simulation, within
 
 FACT_KEYS = frozenset({"fact", "class", TEXT})
 """The filter keys of `rackcheck odd --where` that select facts."""
@@ -65,14 +65,14 @@ def odd_(run: str, where: Where, role: str | None, every: bool, as_json: bool) -
     rackcheck odd --where 'fact:bios class:config'
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     subject = find(last_run.named(run, last_run.AUDIT))
-    _, census = rejudge.read(subject)
+    summary, census = rejudge.read(subject)
     shown = _shown(subject, census, where, role)
     if as_json:
         roles = [_role(each) for each in shown.roles]
-        click.echo(machine.text({"rackcheck": machine.FORMAT, "run": subject.name, "roles": roles,
-                                 "not_told": list(shown.unsure)}))  # fmt: skip
+        click.echo(machine.text({"rackcheck": machine.FORMAT, "run": subject.name, "simulated": summary.simulated,
+                                 "roles": roles, "not_told": list(shown.unsure)}))  # fmt: skip
     else:
-        print_lines(_lines(shown, None if every else MOST))
+        print_lines([*simulation(width(), simulated=summary.simulated), *_lines(shown, None if every else MOST)])
         if shown.unsure:
             note(left_out(where, several(len(shown.unsure), "node")))
     return shown.status

@@ -30,7 +30,7 @@ from rackcheck.views.elevation import Elevation, RackPanel, elevation
 from rackcheck.views.modes import LEFT_OUT, Cell, KnownNodes, Mode, Picture, mode_readings, needs, picture
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.summary import Summary, exit_code, several
-from rackcheck.views.terminal import OUTCOMES, Line, why, within
+from rackcheck.views.terminal import OUTCOMES, Line, simulation, why, within
 
 KEYS = NODE_KEYS | {TEXT, "state"}
 """The filter keys that `rackcheck rack --where` accepts."""
@@ -136,6 +136,7 @@ def _lines(
     head = f"{started.profile} {started.profile_version} on {started.targets}"
     only = f"  {summary.only}" if summary.only else ""
     yield from within(Line(((signs.text(head), "bold"), (only, "bold yellow"))), width(), 2)
+    yield from simulation(width(), simulated=summary.simulated)
     every = {node: found.cells.get(node, LEFT_OUT) for panel in standing.racks for node in panel.nodes}
     if where:
         shown_of = locations.among(len(found.cells), len(every), "node")

@@ -91,7 +91,10 @@ def named(word: str, need: Need = RUN) -> str:
     is not finished, is taken, because an older run may have another verdict; the printed note has its state. Raises
     UserError if no run fits, and if the newest run is damaged.
     """
-    if word != LAST or any((Path(word) / name).is_file() for name in ("run.json", "capture.json")):
+    if word != LAST:
+        return word
+    if any((Path(word) / name).is_file() for name in ("run.json", "capture.json")):
+        note(f"{LAST}: the folder {Path(word).absolute()}")
         return word
     found, newer = _newest(need)
     shut = catching.closed()

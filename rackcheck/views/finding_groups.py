@@ -4,7 +4,7 @@ The command line and the screens show the same groups of findings. Groups are nu
 that a filter does not change their numbers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from rackcheck.evaluate.verdict import Outcome, Status
@@ -19,6 +19,7 @@ from rackcheck.views.hints import Case, Hint, Hints
 from rackcheck.views.other_machines import deciding
 from rackcheck.views.part_findings import PartFinding, by_part
 from rackcheck.views.reasons import gathered
+from rackcheck.views.shared_traits import HintKind
 from rackcheck.views.summary import Finding, Summary, several
 
 QUIET = frozenset({Status.PASS, Status.NA})
@@ -108,7 +109,11 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     leads = by_part(single, summary.named)
     hints.weigh(_case(lead.finding, census, judged) for lead in leads if lead.finding.status not in QUIET)
     fails = sum(lead.finding.status is Status.FAIL for lead in leads)
-    rows = [_found(lead, hints, census, judged) for lead in leads]
+    nodes: dict[tuple[str, Status], set[str]] = {}
+    for each in single:
+        nodes.setdefault((each.rule.id, each.status), set()).update(each.nodes)
+    repeated = {key for key, names in nodes.items() if len(names) > 1}
+    rows = [_found(lead, hints, census, judged, repeated) for lead in leads]
     shared = [_shared(cause, rules, hints, census, judged) for cause in common]
     shared.sort(key=lambda group: -len(group.nodes))
     ordered = [*_reasoned(summary, found, hints, census), *rows[:fails], *shared, *rows[fails:]]
@@ -148,11 +153,16 @@ def _judged(summary: Summary, census: Census) -> Mapping[str, int]:
     return found
 
 
-def _found(lead: PartFinding, hints: Hints, census: Census, judged: Mapping[str, int]) -> FindingGroup:
+def _found(
+    lead: PartFinding, hints: Hints, census: Census, judged: Mapping[str, int], repeated: Set[tuple[str, Status]]
+) -> FindingGroup:
+    """Return the group of a finding; `repeated` are the rules, and their verdicts, that more than one node has."""
     finding = lead.finding
     rule, hint = finding.rule, None
     if finding.status not in QUIET:
         hint = hints.of(*_case(finding, census, judged), unknown=finding.status is Status.UNKNOWN)
+    if hint is not None and hint.sort is HintKind.ALONE and (rule.id, finding.status) in repeated:
+        hint = None  # the same rule fails on other nodes, with another value
     want, got = _wanted(finding)
     return FindingGroup(
         0, finding.status, rule.id, rule.title, rule.severity.value, finding.nodes, want, got, hint, finding,

@@ -113,8 +113,7 @@ _WORDS = regex(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
 def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterator[Line]:
     started = summary.started
     yield _line((f"{started.profile} {started.profile_version}", "bold"), (f" on {started.targets}", ""))
-    if summary.simulated:
-        yield _line(("SIMULATION  ", "bold red"), (SIMULATED, ""))
+    yield from simulation(width, simulated=summary.simulated)
     if summary.only:
         yield _line((summary.only, "bold yellow"))
     yield Line()
@@ -142,6 +141,12 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
 def _is_minor(finding: Finding) -> bool:
     """Whether a finding is unknown and its rule excuses this; such findings share one line."""
     return finding.excused
+
+
+def simulation(width: int, *, simulated: bool) -> Iterator[Line]:
+    """Yield the lines that mark the output of a simulated run."""
+    if simulated:
+        yield from within(_line(("SIMULATION  ", "bold red"), (SIMULATED, "")), width, 12)
 
 
 def _line(*pieces: tuple[str, str]) -> Line:

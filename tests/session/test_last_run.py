@@ -210,12 +210,12 @@ def test_a_run_is_compared_with_the_last_run_of_its_kind(place: Place) -> None:
     assert f"itself in {AUDIT}" in done.err, "the audit before, and not the burn-in"
 
 
-def test_a_folder_with_this_name_is_the_run(place: Place, tmp_path: Path) -> None:
+def test_a_folder_with_this_name_is_the_run_and_is_named(place: Place, tmp_path: Path) -> None:
     place(OTHER)
     place(AUDIT).rename(tmp_path / "last")
     done = rackcheck("runs", "show", "last", "--json")
     assert json.loads(done.out)["run"] == AUDIT
-    assert "last: " not in done.err
+    assert f"last: the folder {tmp_path / 'last'}" in done.err
 
 
 def test_a_run_is_added_to_an_acceptance_only_with_its_profile(place: Place) -> None:

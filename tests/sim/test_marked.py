@@ -148,3 +148,20 @@ def test_no_recorded_host_is_marked() -> None:
     files = [file for file in shared("").rglob("*") if file.is_file() and not file.is_symlink()]
     assert len(files) > 100
     assert [file for file in files if file.as_posix().endswith(edit.MARKED_FILE)] == []
+
+
+@pytest.mark.parametrize("words", [("groups",), ("rack",), ("odd",)])
+def test_the_other_views_of_a_run_are_marked(words: tuple[str, ...]) -> None:
+    assert f"SIMULATION {SIMULATED}" in " ".join(rackcheck(*words, "run").out.split())
+
+
+@pytest.mark.parametrize("command", ["groups", "odd"])
+def test_the_json_of_the_other_views_is_marked(command: str) -> None:
+    assert json.loads(rackcheck(command, "run", "--json").out)["simulated"] is True
+
+
+def test_a_profile_that_is_learned_from_simulated_nodes_contains_the_mark(tmp_path: Path) -> None:
+    done = rackcheck("profile", "learn", "--from", "run", "-o", tmp_path / "ours.yaml")
+    assert done.status == 0, done.err
+    assert "SIMULATION" in done.err
+    assert "# SIMULATION" in (tmp_path / "ours.yaml").read_text()
