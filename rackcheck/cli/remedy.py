@@ -11,8 +11,10 @@ from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.evaluate.verdict import Verdict
 from rackcheck.inventory import unfold
+from rackcheck.inventory.targets import FOLDED
 from rackcheck.model.capture import BmcCapture
 from rackcheck.model.fact import Plane, clean
+from rackcheck.model.fold import fold
 from rackcheck.model.profile import Profile, Rule
 from rackcheck.model.regex import regex
 from rackcheck.model.text import natural
@@ -179,7 +181,9 @@ def _nodes(wanted: str | None, summary: Summary) -> list[str]:
     names = list(every) if wanted is None else unfold(wanted)
     for name in names:
         if name not in every:
-            raise UserError(f"no node {clean(name)} in this run{did_you_mean(name, list(every))}")
+            nodes = [each for each in every if not each.startswith("@")]  # the others are racks and the fleet
+            near = did_you_mean(name, nodes) or f"; it has {clean(fold(nodes), FOLDED)}"
+            raise UserError(f"no node {clean(name)} in this run{near}")
     return sorted(set(names), key=natural)
 
 

@@ -7,7 +7,7 @@ judged in the same way later, even if the installed profiles change.
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +32,9 @@ FORMAT = 1
 
 COMPRESSED = 16
 """About how many times larger a raw reply is than its file."""
+
+LAST = "last"
+"""The word for the newest run, in place of its id."""
 
 AGAIN_OF = "again-of"
 """The key in `run.json` with the id of the earlier run, if this run read nodes of the earlier run again."""
@@ -289,16 +292,13 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def find(run: str) -> Stored:
-    """Find a run by its id or folder; raises UserError with the most similar id if there is no such run."""
+    """Find a run by its id or folder; raises UnknownRun with the most similar id if there is no such run."""
     folder = Path(run)
     if not (folder / "run.json").is_file():
         known = ids()
         if run not in known:
             _no_run(folder)
-            hint = did_you_mean(run, known) or (
-                "; `rackcheck runs list` shows them" if known else "; there are none yet"
-            )
-            raise UserError(f"no run {run}{hint}")
+            raise UnknownRun(f"no run {run}{near(run) or _where(known)}")
         folder = runs_folder() / run
     try:
         head = json.loads(safe_read.text(folder / "run.json", LARGEST))
@@ -307,6 +307,20 @@ def find(run: str) -> Stored:
     if not isinstance(head, dict) or head.get("rackcheck") != FORMAT:
         raise UserError(f"{folder / 'run.json'} is not a run of format {FORMAT}")
     return Stored(folder, head)
+
+
+class UnknownRun(UserError):
+    """Raised if no stored run has the given name."""
+
+
+def near(name: str, others: Iterable[str] = ()) -> str:
+    """Format the hint `; did you mean …?` with similar names of others and of runs; empty if none is similar."""
+    known = ids()
+    return did_you_mean(name, [*others, *([LAST] if known else []), *known])
+
+
+def _where(known: Collection[str]) -> str:
+    return "; `rackcheck runs list` shows them" if known else "; there are none yet"
 
 
 def _no_run(folder: Path) -> None:

@@ -15,7 +15,7 @@ from rackcheck.session.stored import stored_job
 from rackcheck.signoff import acceptance
 from rackcheck.views.summary import several
 
-LAST = "last"
+LAST = store.LAST
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from rackcheck.model.fold import fold
 from rackcheck.model.profile import FIRST, Profile
 from rackcheck.probe.group import Seat
 from rackcheck.profile import library
-from rackcheck.profile.layers import did_you_mean
 from rackcheck.report.counters import counting
 from rackcheck.report.merge_runs import Settled, settle
 from rackcheck.report.run_data import CollectedRun, gather, merged
@@ -109,11 +108,10 @@ def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
         return _accepted(acceptance.find(name), files)
     try:
         stored = store.find(name)
-    except UserError:
-        near = did_you_mean(name, acceptance.names())
-        if near:
-            raise UserError(f"no run or acceptance {name}{near}") from None
-        raise
+    except store.UnknownRun:
+        near = store.near(name, acceptance.names())
+        shown = "; `rackcheck runs list` shows the runs" if store.ids() else "; there is no run yet"
+        raise UserError(f"no run or acceptance {clean(name, 80)}{near or shown}") from None
     held(stored)
     job = stored_job(stored, waived=None if files is None else tuple(w for f in files for w in f.waivers))
     assert job.profile is not None

@@ -496,7 +496,7 @@ def test_a_file_that_is_there_is_not_written_over(home: Path) -> None:
         (("--nodes", "dgx[01-02]"), "no node dgx01 in last; there are localhost"),
         (("--nodes", "dgx[01"), "not a node set"),
         (("--from", "last"), "is named twice: last, last"),
-        (("--from", "nothing"), "no run nothing"),
+        (("--from", "nothing"), "no run or acceptance nothing"),
         (("--name", "A b"), "not a profile name: 'A b'"),
     ],
 )

@@ -140,7 +140,7 @@ def wrong(*words: object) -> Done:
         (("h100-dxg", "one.yaml"), "no profile, run or acceptance h100-dxg; did you mean h100-dgx?"),
         (("one.yaml", "zzzz"), "no profile, run or acceptance zzzz; see rackcheck profile list and "),
         (("one.yaml", "nine.yaml"), "no profile file nine.yaml"),
-        (("one.yaml", "./away"), "no run ./away; "),
+        (("one.yaml", "./away"), "no run or acceptance ./away; "),
         (("one.yaml", "two.yaml", "--set", "flor=1"), "neither one.yaml nor two.yaml has a param flor; did you mean floor?"),
         (("one.yaml",), "Missing argument 'B'"),
     ],

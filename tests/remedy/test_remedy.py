@@ -536,7 +536,12 @@ def test_json_and_a_folder_hold_the_same_and_a_folder_is_never_written_over(run:
 
 
 @pytest.mark.parametrize(
-    ("words", "text"), [(("--nodes", "n3"), "no node n3"), (("--rule", "bios.smtt"), "did you mean bios.smt")]
+    ("words", "text"),
+    [
+        (("--nodes", "n3"), "no node n3 in this run; did you mean n1"),
+        (("--nodes", "host"), "no node host in this run; it has n[1-2]"),
+        (("--rule", "bios.smtt"), "did you mean bios.smt"),
+    ],
 )
 def test_an_unknown_name_is_an_error_with_the_nearest(run: Path, words: tuple[str, ...], text: str) -> None:
     done = rackcheck("remedy", run, *words)

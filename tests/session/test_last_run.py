@@ -266,3 +266,14 @@ def test_a_run_id_is_returned_unchanged_and_without_a_note(place: Place, capsys:
     assert capsys.readouterr().err == ""
     with pytest.raises(UserError, match="no burn-in yet"):
         last_run.named("last", last_run.BURN_IN)
+
+
+def test_a_name_that_is_no_run_is_an_error_with_the_nearest_name(place: Place) -> None:
+    done = rackcheck("report", "pod7")
+    assert (done.status, "no run or acceptance pod7; there is no run yet" in done.err) == (2, True)
+    place(AUDIT)
+    done = rackcheck("report", "pod7")
+    assert (done.status, "no run or acceptance pod7; `rackcheck runs list` shows the runs" in done.err) == (2, True)
+    done = rackcheck("groups", "lst")
+    assert (done.status, "no run or acceptance lst; did you mean last?" in done.err) == (2, True)
+    assert "no run lst; did you mean last?" in rackcheck("runs", "show", "lst").err
