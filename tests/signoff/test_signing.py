@@ -828,6 +828,14 @@ def test_a_party_signs_once(signed: Path, keys: Path) -> None:
     assert {path.name: path.read_bytes() for path in (signed / "signatures").iterdir()} == before
 
 
+def test_a_file_changed_since_a_party_signed_is_named_if_it_signs_again(signed: Path, keys: Path) -> None:
+    before = {path.name: path.read_bytes() for path in (signed / "signatures").iterdir()}
+    (signed / "report.html").write_bytes(b"<html>PASS, all of it</html>\n")
+    done = run(sign_command, signed, "--key", keys / "old")
+    assert (done.status, done.out.splitlines()[-1]) == (4, "NOT SIGNED: report.html changed")
+    assert {path.name: path.read_bytes() for path in (signed / "signatures").iterdir()} == before
+
+
 @pytest.mark.parametrize("party", ["", "Jo", "../x", "a b", "-a", "a" * 41, "a.json"])
 def test_a_party_has_a_plain_name(bundle: Path, keys: Path, party: str) -> None:
     with pytest.raises(UserError, match="a party's name has"):

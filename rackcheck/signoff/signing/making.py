@@ -46,9 +46,6 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime, as_is: 
         raise UserError(
             f"the signer's name has 1 to {statement.LONGEST} characters without control characters: not {name!r:.80}"
         )
-    places = [folder / path for path in paths(party)]
-    if any(map(os.path.lexists, places)):
-        raise UserError(f"{party} has signed {folder} already; a signature is never overwritten")
     listed = manifest.read(folder)
     faults = manifest.compared(folder, listed) or _signed_otherwise(folder, listed.digest)
     if faults:
@@ -60,6 +57,9 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime, as_is: 
     wrong = bundles.record_fault(folder)
     if wrong is not None:
         raise Unsound((wrong,))
+    places = [folder / path for path in paths(party)]
+    if any(map(os.path.lexists, places)):
+        raise UserError(f"{party} has signed {folder} already; a signature is never overwritten")
     waiting = reviewing.waiting(folder, listed.entries, head.full) or head.unreviewed
     if waiting:
         raise UserError(f"not signed: {reviewed.review_notice(waiting)}, audit again, and make the bundle of that run")
