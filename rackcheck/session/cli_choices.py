@@ -14,6 +14,7 @@ from rackcheck.inventory.targets import found as found_inventory
 from rackcheck.inventory.targets import narrowed
 from rackcheck.model.fact import Plane, clean, visible
 from rackcheck.model.fold import fold
+from rackcheck.session.output import note
 from rackcheck.signoff import waivers
 
 PLANES = frozenset({Plane.OS, Plane.BMC})
@@ -38,6 +39,7 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
         nodes, words = inventory.choose(targets, given)
         held = found_inventory(given)
         if held is None:
+            _note_addresses([node.name for node in nodes])
             return Chosen(nodes, words, nodes)
         whole = inventory.load(held)
         return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks, whole.pdus)
@@ -49,6 +51,19 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
     nodes = narrowed(wanted, up)
     words = f"{len(nodes)} of {len(up.nodes)} nodes of {rack}" if wanted else f"all {len(nodes)} nodes of {rack}"
     return Chosen(nodes, words, tuple(up.nodes.values()), up.racks, up.pdus)
+
+
+def _note_addresses(names: Iterable[str]) -> None:
+    """Print once in a command which names are used as addresses, because there is no inventory.
+
+    This machine, and a name that has a dot or a colon, which is an address anyway, are left out.
+    """
+    context = click.get_current_context(silent=True)
+    bare = [name for name in names if name != inventory.LOCAL and not {".", ":"} & set(name)]
+    if context is None or not bare or context.meta.setdefault(f"{__name__}.addresses", bare) is not bare:
+        return
+    use = "is used as an address" if len(bare) == 1 else "are used as addresses"
+    note(f"rackcheck: no inventory (no ./inventory.yaml, and no -i FILE): {clean(fold(bare), 200)} {use}")
 
 
 def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:

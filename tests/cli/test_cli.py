@@ -124,6 +124,28 @@ def test_a_user_error_is_stated_clearly_and_exits_2(words: list[str], text: str)
 
 
 @pytest.mark.parametrize(
+    ("targets", "message"),
+    [
+        (("nosuch-a03",), "nosuch-a03 is used as an address"),
+        (("nosuch-a[03-04]", "localhost"), "nosuch-a[03-04] are used as addresses"),
+        (("localhost",), ""),
+        (("127.0.0.9",), ""),
+        ((), ""),
+    ],
+)
+@pytest.mark.parametrize("words", [("audit", "-q", "-p"), ("doctor", "-p")], ids=" ".join)
+def test_without_an_inventory_a_name_is_an_address_and_that_is_noted_once(
+    words: tuple[str, ...], targets: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    profile(tmp_path, "  r: { fact: memory.total, at-least: 1 GiB }\n")
+    done = rackcheck(*words, "p.yaml", *targets)
+    assert done.err.count("used as") == bool(message), done.err
+    assert f"no inventory (no ./inventory.yaml, and no -i FILE): {message}" in done.err or not message
+    (tmp_path / "inventory.yaml").write_text("rackcheck: 1\nnodes: { localhost: { host: localhost } }\n")
+    assert "used as" not in rackcheck(*words, "p.yaml", *targets).err
+
+
+@pytest.mark.parametrize(
     ("rules", "text"),
     [
         (
