@@ -127,9 +127,9 @@ def test_a_command_that_shows_verdicts_takes_the_newest_run_of_any_kind(place: P
     assert taken(rackcheck(*words)) == OTHER
 
 
+@pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("words", [*ANY, *AUDITS[:-1], *BURN_INS], ids=" ".join)
-def test_without_a_run_the_command_that_makes_one_is_named(place: Place, words: tuple[str, ...]) -> None:
-    assert place
+def test_without_a_run_the_command_that_makes_one_is_named(words: tuple[str, ...]) -> None:
     done = rackcheck(*words)
     assert (done.status, done.out) == (2, "")
     assert " yet: rackcheck " in done.err
