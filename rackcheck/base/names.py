@@ -113,7 +113,7 @@ def _nearest(word: str, known: Iterable[str]) -> list[str]:
     if len(word) > LONGEST:
         return []
     letters = not any(letter.isdigit() for letter in word)
-    most = max(1, (len(word) + letters) // 3)
+    most = (len(word) + letters) // 3
     found = [(differences(word, each, most), each) for each in known if abs(len(each) - len(word)) <= most]
     least = min((count for count, _ in found), default=most + 1)
     closest = [each for count, each in found if count == least <= most]

@@ -327,7 +327,7 @@ nodes:
         load(tmp_path, text)
     rows = [str(problem).replace(f"{tmp_path}/inv.yaml:", "") for problem in caught.value.problems]
     assert rows == [
-        "2:23: no rack type rack-44u; did you mean rack-48u?; there are: gb200-nvl72, gb300-nvl72, rack-42u, rack-48u",
+        "2:23: no rack type rack-44u; did you mean rack-42u or rack-48u?; there are: gb200-nvl72, gb300-nvl72, rack-42u, rack-48u",
         "4:15: group x: no node m9",
         "6:22: no such key: `rol`; did you mean `role`?",
         "7:24: n3: no rack c",
