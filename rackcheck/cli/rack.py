@@ -30,7 +30,7 @@ from rackcheck.views.elevation import Elevation, RackPanel, elevation
 from rackcheck.views.modes import LEFT_OUT, Cell, KnownNodes, Mode, Picture, mode_readings, needs, picture
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.summary import Summary, exit_code, several
-from rackcheck.views.terminal import OUTCOMES, Line, simulation, why, within
+from rackcheck.views.terminal import OUTCOMES, Line, minor_note, simulation, why, within
 
 KEYS = NODE_KEYS | {TEXT, "state"}
 """The filter keys that `rackcheck rack --where` accepts."""
@@ -148,6 +148,7 @@ def _lines(
             yield from within(line, width(), 2)
     if mode is Mode.STATE:
         yield from why(summary, width(), "INCOMPLETE ")
+        yield from minor_note(summary, width(), plain=is_plain())
 
 
 def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:

@@ -81,6 +81,16 @@ def test_the_mark_is_ascii_where_the_terminal_is(tmp_path: Path, monkeypatch: py
     assert done.out.isascii()
 
 
+def test_the_rack_and_an_acceptance_explain_it(tmp_path: Path) -> None:
+    audited(tmp_path, "minor")
+    assert WHY in words(rackcheck("rack", tmp_path / "run").out)
+    steps = ("--no-burn-in", "a test")
+    (tmp_path / "rack.yaml").write_text("rackcheck: 1\nnodes:\n  localhost: { host: localhost }\n")
+    where = ("-p", tmp_path / "two.yaml", "-i", tmp_path / "rack.yaml")
+    assert rackcheck("accept", "new", "pod7", *where, *steps, "--planes", "os").status == 0
+    assert WHY in words(rackcheck("accept", "add", "pod7", tmp_path / "run").out)
+
+
 def test_groups_mark_and_explain_it(tmp_path: Path) -> None:
     audited(tmp_path, "minor")
     text = words(rackcheck("groups", tmp_path / "run").out)
