@@ -130,12 +130,13 @@ def show(run: str, every: bool, as_json: bool) -> int:
     from rackcheck.session.earlier_parts import with_earlier  # noqa: PLC0415
     from rackcheck.session.stored import stored_job  # noqa: PLC0415
 
-    run = last_run.named(run)
     try:
+        run = last_run.named(run)
         stored = store.find(run)
     except (UserError, OSError):
-        if run in catching.closed():
-            raise UserError(catching.barred(run)) from None
+        shut = catching.closed()
+        if shut and run in {last_run.LAST, *shut}:
+            raise UserError(catching.barred(shut[-1] if run == last_run.LAST else run)) from None
         raise
     job = stored_job(stored)
     assert job.profile is not None

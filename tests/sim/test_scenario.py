@@ -51,7 +51,7 @@ def mistake(folder: Path, text: str) -> str:
         ("bad-answers", "bad-answers lacks `how`"),
         ("bad-answers, how: htm", "`how` must be one of "),
         ("bad-answers, how: htm", "not 'htm'; did you mean html?"),
-        ("bad-answers, how: html, uri: /redfish/v1/System", "did you mean /redfish/v1/Systems?"),
+        ("bad-answers, how: html, uri: /redfish/v1/System", "did you mean /redfish/v1/Systems, /redfish/v1/Systems/DGX or "),
         ("nic-down, nic: mlx5_44", "/sys/class/infiniband/mlx5_44"),
         ("bios-setting, attribute: SriovEnable, value: x", "has no attribute SriovEnable; did you mean SRIOVEnable?"),
         ("tool-missing, tool: frobnicate", "uses frobnicate"),
