@@ -1,7 +1,7 @@
 """The parts that the findings of a run are about: parts that deviate, and parts that a count shows to be missing. Pure.
 
 A part that is missing on a node is known from the other plane of the node, which still lists it, and from a node of the
-same role that has all of its parts: it has the items that the node lacks, and shows their slot and PCI address.
+same role on which the rule passes: it has the items that the node lacks, and shows their slot and PCI address.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,6 +37,7 @@ PAIR = regex(r"(burnin\.gpu)/([0-9]+)\.peer/([0-9]+)\.")
 """Facts of a pair of GPUs."""
 
 FAULT = regex(r"burnin\.fault/(?:\"[^\"]*\"|[^.\"]+)")
+"""Items of faults under load."""
 
 SHORT = 256
 """Maximum number of nodes of which the facts are kept because parts are missing."""
@@ -229,12 +230,12 @@ def _deviating(index: PartIndex, verdict: Verdict) -> tuple[NamedPart, ...]:
 
 
 def _in_evidence(index: PartIndex, evidence: Evidence) -> Iterator[NamedPart]:
-    lone = DIFFERS.fullmatch(evidence.item) is not None
+    differs = DIFFERS.fullmatch(evidence.item) is not None
     for text in _subjects(index, evidence):
         part = index.part(text)
         if part is not None:
-            by_os = lone and not text.startswith("bmc.")
-            yield NamedPart(part, missing=by_os, on_bmc=by_os)
+            by_os_alone = differs and not text.startswith("bmc.")
+            yield NamedPart(part, missing=by_os_alone, on_bmc=by_os_alone)
 
 
 def _unlisted(index: PartIndex, verdict: Verdict) -> tuple[NamedPart, ...]:

@@ -120,8 +120,8 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
     others = frozenset() if every else frozenset(summary.others)
     shown = [f for f in summary.findings if every or f.status not in {Status.PASS, Status.NA}]
     counted = deciding(shown, others)
-    minor = () if every else tuple(dict.fromkeys(f.rule.id for f in counted if _is_minor(f)))
-    common, single = causes([f for f in counted if every or not _is_minor(f)], summary.silent)
+    minor = () if every else tuple(dict.fromkeys(f.rule.id for f in counted if f.excused))  # they share one line
+    common, single = causes([f for f in counted if every or not f.excused], summary.silent)
     rows = by_part(single, summary.named)
     failed = [row for row in rows if row.finding.status is Status.FAIL]
     for row in failed:
@@ -136,11 +136,6 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
         yield from _apart(summary, width, plain=plain)
     yield from _folded(summary, width, minor, every=every)
     yield from _counts(summary, width, plain=plain)
-
-
-def _is_minor(finding: Finding) -> bool:
-    """Whether a finding is unknown and its rule excuses this; such findings share one line."""
-    return finding.excused
 
 
 def simulation(width: int, *, simulated: bool) -> Iterator[Line]:
@@ -206,7 +201,7 @@ def _severity(finding: Finding) -> str:
         return ""
     truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
     weight = finding.rule.severity.value
-    if _is_minor(finding):
+    if finding.excused:
         weight = f"{weight}, {Severity.MINOR.value} while unknown"
     return f" ({weight}{truth})"
 
