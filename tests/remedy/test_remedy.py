@@ -538,7 +538,7 @@ def test_json_and_a_folder_hold_the_same_and_a_folder_is_never_written_over(run:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("--nodes", "n3"), "no node n3 in this run; did you mean n1"),
+        (("--nodes", "n3"), "no node n3 in this run; it has n[1-2]"),
         (("--nodes", "host"), "no node host in this run; it has n[1-2]"),
         (("--rule", "bios.smtt"), "did you mean bios.smt"),
     ],
