@@ -5,8 +5,9 @@ A GPU is an item of the driver (`gpu/module-3`), of the PCI bus (`pcie/"0000:1b:
 label of a slot. An identity that several items of one collection have identifies none of them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from rackcheck.model import identity
 from rackcheck.model import path as paths
@@ -141,11 +142,14 @@ class PartIndex:
 
     def _named(self, owner: str, item: str, key: str) -> Part | None:
         if item not in self._parts:
-            self._parts[item] = self._made(owner, item, key)
+            part = self._parts[item] = self._made(owner, item, key)
+            for other in part.items if part is not None else ():
+                if not other.startswith("pcie/"):  # a bridge is the part of the device below it
+                    self._parts.setdefault(other, part)
         return self._parts[item]
 
     def _made(self, owner: str, item: str, key: str) -> Part | None:
-        begin = {item} if owner in WORDS and self._has(owner, key) else set[str]()
+        begin: Collection[str] = {item} if owner in WORDS and self._has(owner, key) else ()
         if not begin:
             last = paths.parse(owner).segments[-1].word
             if last in WORDS and self._has(last, key):
@@ -222,20 +226,26 @@ class PartIndex:
             texts = value if isinstance(value, tuple) else (value,)
             yield from filter(None, (_spelt(kind, text) for text in texts if isinstance(text, str)))
 
-    def _below(self, item: str) -> set[str]:
+    def _below(self, item: str) -> Collection[str]:
         """Return the only device below a bridge; empty if the item is no bridge, or if there are several devices."""
-        if not self._is_bridge(item) or len(tuple(self.tree.keys("pcie"))) > FUNCTIONS:
-            return set()
-        above = {key: self._reading(f"pcie/{paths.spell_key(key)}.upstream") for key in self.tree.keys("pcie")}
-        ends = {
-            key.rpartition(".")[0]
-            for key in above
-            if not self._is_bridge(f"pcie/{paths.spell_key(key)}") and _key(item) in _chain(key, above)
-        }
-        if len(ends) != 1:
-            return set()
-        (end,) = ends
-        return {f"pcie/{paths.spell_key(key)}" for key in above if key.rpartition(".")[0] == end}
+        return self._behind.get(_key(item), ()) if self._is_bridge(item) else ()
+
+    @cached_property
+    def _behind(self) -> Mapping[str, Sequence[str]]:
+        """The items of the only device below each bridge; bridges with several devices below them are left out."""
+        keys = tuple(self.tree.keys("pcie"))
+        if len(keys) > FUNCTIONS:
+            return {}
+        items = {key: f"pcie/{paths.spell_key(key)}" for key in keys}
+        above = {key: self._reading(f"{item}.upstream") for key, item in items.items()}
+        functions: dict[str, list[str]] = {}
+        devices: dict[str, set[str]] = {}
+        for key, item in items.items():
+            device = key.rpartition(".")[0]
+            functions.setdefault(device, []).append(item)
+            for bridge in () if self._is_bridge(item) else _chain(key, above):
+                devices.setdefault(bridge, set()).add(device)
+        return {bridge: functions[device] for bridge, (device, *more) in devices.items() if not more}
 
     def _is_bridge(self, item: str) -> bool:
         return str(self._reading(f"{item}.class")).startswith(BRIDGE)

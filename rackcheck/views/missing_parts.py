@@ -53,8 +53,8 @@ def _absent(index: PartIndex, peer: PartIndex, look: RuleSelection) -> list[Part
 
 
 def _serials(index: PartIndex, part: Part) -> frozenset[str]:
-    """Return the serial numbers of a node's parts in the collections of a part."""
-    collections = {collection for item in part.items for collection, _ in paths.parse(item).items[-1:]}
+    """Return the serial numbers of a node's parts of the same kind as a part."""
+    collections = (collection for collection, word in WORDS.items() if word == part.word)
     found = (each.serial for collection in collections for each in index.parts(collection) if each.word == part.word)
     return frozenset(filter(None, found))
 

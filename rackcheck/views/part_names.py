@@ -57,7 +57,7 @@ class PartNames:
         self._named: dict[str, Mapping[str, tuple[NamedPart, ...]]] = {}
         self._short: dict[str, tuple[Judged, Tree]] = {}
         self._whole: dict[str, tuple[Mapping[str, str], Mapping[str, tuple[NamedPart, ...]]]] = {}
-        self._peers: dict[tuple[str, str], tuple[str, Tree]] = {}
+        self._peers: dict[tuple[str, str], tuple[str, PartIndex]] = {}
 
     def watch(self, events: Iterable[Event]) -> Iterator[Event]:
         """Yield the events of a run unchanged, and take each."""
@@ -106,10 +106,11 @@ class PartNames:
             self._short[judged.node] = judged, self._tree
             if len(self._short) > SHORT:  # the same nodes for any order of replies
                 del self._short[max(self._short, key=natural)]
+        whole = index or PartIndex(self._tree)
         for name in self._counting & {verdict.rule for verdict in judged.verdicts if verdict.status is Status.PASS}:
             peer = self._peers.get((judged.role, name))
             if peer is None or natural(judged.node) < natural(peer[0]):
-                self._peers[judged.role, name] = judged.node, self._tree
+                self._peers[judged.role, name] = judged.node, whole
         self._node, self._tree = "", Tree({})
 
     def _bad(self, judged: Judged) -> list[Verdict]:
@@ -122,21 +123,19 @@ class PartNames:
         ]
 
     def _completed(
-        self, judged: Judged, tree: Tree, peers: Mapping[str, tuple[str, Tree]]
+        self, judged: Judged, tree: Tree, peers: Mapping[str, tuple[str, PartIndex]]
     ) -> Mapping[str, tuple[NamedPart, ...]]:
         """Name the missing parts of a node, and what follows from them.
 
         `peers` are, by rule, nodes that have all parts which the rule counts.
         """
         index = PartIndex(tree)
-        others = {name: PartIndex(other) for name, other in peers.values()}
         found = dict(self._named[judged.node])
         bad = self._bad(judged)
         for verdict in bad:
             rule = self._rules[verdict.rule]
             if _is_short(rule, verdict):
-                peer = others.get(peers[rule.id][0]) if rule.id in peers else None
-                parts = missing(index, peer, rule)
+                parts = missing(index, peers[rule.id][1] if rule.id in peers else None, rule)
                 if not parts and rule.look is not None and rule.look.mode != "count":
                     parts = _deviating(index, verdict)
                 if parts:
