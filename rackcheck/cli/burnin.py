@@ -183,7 +183,7 @@ def _looked_at(ready: Prepared, driven: Drive, joined: JoinedAcceptance | None, 
             yield event
 
     desk = RunSession(ready=ready, drive=kept)
-    screens()("", lambda: desk, view="live", early=True, same="rackcheck burnin")
+    screens("tui")("", lambda: desk, view="live", early=True, same="rackcheck burnin")
     for trouble in desk.troubles:
         note(trouble)
     if desk.troubles:

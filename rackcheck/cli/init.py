@@ -17,6 +17,7 @@ from rackcheck.model.fact import clean
 from rackcheck.model.regex import regex
 from rackcheck.profile.document import BadFile
 from rackcheck.session.output import note
+from rackcheck.views.summary import several
 
 NONE = "none"
 """The answer for nodes without a BMC."""
@@ -59,8 +60,9 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "-o", "--output", default="inventory.yaml", show_default=True, metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False), help="File to write; an existing file is not overwritten.",
 )  # fmt: skip
+@click.option("--only", is_flag=True, help="Write the inventory only; do not go on to the next step.")
 @options.collected(dict)
-def init(given: dict[str, str | Path | None]) -> int:
+def init(given: dict[str, str | Path | bool | None]) -> int:
     """Write an inventory from a few answers, and go on to the first audit.
 
     Each step is a command that is shown before it runs, and runs after a yes. Without a terminal, options take the
@@ -71,7 +73,7 @@ def init(given: dict[str, str | Path | None]) -> int:
     rackcheck init --nodes 'dgx[01-08]' --bmc 'https://{node}-bmc'
     rackcheck init --nodes 'dgx[01-08]' --bmc 'https://10.9.3.[11-18]'
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    output = given.pop("output")
+    output, only = given.pop("output"), given.pop("only")
     assert isinstance(output, Path)
     if output.exists():
         raise UserError(f"{output} exists already: go on with rackcheck inventory trust -i {shlex.quote(str(output))}")
@@ -82,8 +84,8 @@ def init(given: dict[str, str | Path | None]) -> int:
             file.write(text)
     except OSError as error:
         raise UserError(f"cannot write {output}: {error.strerror}") from None
-    note(f"{output}: {len(load(output).nodes)} nodes")
-    return _steps(output)
+    note(f"{output}: {several(len(load(output).nodes), 'node')}")
+    return 0 if only else _steps(output)
 
 
 def _answers(given: Mapping[str, str]) -> Mapping[str, str]:

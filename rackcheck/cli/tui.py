@@ -1,11 +1,14 @@
 """`rackcheck tui`: opens the TUI, which is found by its entry point, so that the CLI does not depend on it."""
 
+import shlex
+import signal
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -41,6 +44,7 @@ class TuiOptions:
     view: str
     against: str
     link: str
+    start: bool
 
 
 @click.command()
@@ -66,24 +70,34 @@ class TuiOptions:
     "--link", type=click.Choice(["auto", "slow"]), default="auto", show_default=True,
     help="slow: 16 colours, two frames a second, for serial consoles and slow links.",
 )  # fmt: skip
+@click.option(
+    "--start", is_flag=True,
+    help="Show the steps from an inventory to a signature; this is the default while there is no run.",
+)  # fmt: skip
 @options.collected(TuiOptions)
 def tui(given: TuiOptions) -> int:
     """Open a run in the TUI: a stored one, or a new audit.
 
     Without a profile, RUN is a stored run or an acceptance (default: the newest run), and no node is contacted. With a
-    profile, the nodes are audited as by `rackcheck audit`, the run is stored, and nodes can be read again.
+    profile, the nodes are audited as by `rackcheck audit`, the run is stored, and nodes can be read again. Without any
+    run, or with --start, the first screen lists the steps from an inventory to a signature, and runs their commands.
 
     \b
     rackcheck tui                                  the newest run
     rackcheck tui pod7 --where state:fail          the failures of an acceptance
     rackcheck tui -p h100-dgx -i pod7.yaml         audit nodes, and watch
     rackcheck tui --rack sim:dgx-h100 -p h100-dgx  a simulated rack
+    rackcheck tui --start -i pod7.yaml             from inventory to signature
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    show = screens()
+    show = screens("tui")
     shown = {"view": given.view, "where": given.where.text, "against": given.against, "link": given.link}
     wanted = cli_choices.planes(given.planes)
     audited = (given.file, given.rack, given.values, given.folders, given.planes, given.seconds)
     profile = given.profile
+    if given.start and (profile or given.words or any(audited[1:])):
+        raise click.UsageError("--start shows the steps of an inventory: only -i FILE and --link go with it")
+    if given.start or not (profile or given.words or any(audited) or last_run.newest(BY_TUI)):
+        return _guided(given)
     if profile is None and (any(audited) or len(given.words) > 1):
         from rackcheck.session import proposal  # noqa: PLC0415  most audits have a profile
 
@@ -128,12 +142,40 @@ def _ended(desk: "RunSession") -> int:
     return unless_lost(130 if stopped else 0, lost)
 
 
-def screens() -> Callable[..., None]:
-    """Return the function that shows the TUI; raises UserError if it is not installed."""
-    found = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
+def _guided(given: TuiOptions) -> int:
+    """Show the steps that lead to a signature until the user quits, and run each command that is chosen there.
+
+    Return the exit code of the last command.
+    """
+    from rackcheck.session import guided_path  # noqa: PLC0415  loaded only for these steps
+
+    start, ran, status = screens("start"), dict[str, int](), 0
+    place = given.file or Path("inventory.yaml")
+    while chosen := start(lambda: guided_path.path(place), ran, given.link):
+        title, words = chosen
+        note("")
+        note(f"$ rackcheck {shlex.join(words)}")
+        status = ran[title] = _run(words)
+        if words[:1] != ("tui",) or status == 2:  # the screens have shown the result of `tui` already
+            click.prompt("enter: back to the steps", "", show_default=False, prompt_suffix=" ", err=True)
+    return status
+
+
+def _run(words: Sequence[str]) -> int:
+    """Run a command of rackcheck in this terminal; ctrl+c ends the command, and not this program."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # ignored signals would be ignored by the command, too
+    try:
+        return subprocess.run([sys.executable, "-m", "rackcheck", *words], check=False).returncode  # noqa: S603  our own program
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def screens(name: str) -> Callable[..., Any]:
+    """Return a function that shows screens: `tui` or `start`; raises UserError if they are not installed."""
+    found = [point for point in entry_points(group="rackcheck.screens") if point.name == name]
     if not found:
         raise UserError("the TUI is not installed: pip install --force-reinstall rackcheck")
-    show: Callable[..., None] = found[0].load()
+    show: Callable[..., Any] = found[0].load()
     return show
 
 

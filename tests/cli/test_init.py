@@ -42,6 +42,26 @@ def test_without_a_terminal_options_make_the_inventory_and_the_next_command_is_s
     assert (node.bmc.url, node.bmc.user, node.bmc.password) == ("https://dgx03-bmc", "op", "env:BMC")
 
 
+def test_with_only_no_next_step_is_offered_on_a_terminal(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(""))
+    done = rackcheck("init", "--only", "--nodes", "dgx01", "--host", "{node}", "--user", "audit", "--bmc", "none")
+    assert (done.status, done.err) == (0, "inventory.yaml: 1 node\n"), done.err
+    assert (empty / "inventory.yaml").is_file()
+
+
+@pytest.mark.parametrize("words", [("last",), ("-p", "linux-server"), ("--rack", "sim:dgx-h100")])
+def test_the_start_page_takes_no_run_profile_or_rack(words: tuple[str, ...]) -> None:
+    done = rackcheck("tui", "--start", *words)
+    assert done.status == 2
+    assert "--start shows the steps of an inventory" in done.err
+
+
+def test_without_a_run_and_a_terminal_the_first_step_is_named() -> None:
+    done = rackcheck("tui")
+    assert done.status == 2
+    assert "the screens need a terminal; `rackcheck init`" in done.err
+
+
 def test_nodes_without_bmcs_need_no_more_than_their_names(empty: Path) -> None:
     assert rackcheck("init", "--nodes", "n[1-3]").status == 0
     nodes = load(empty / "inventory.yaml").nodes

@@ -7,15 +7,14 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from places import ROOT
+from tmux import Tmux
 
 PAGE = ROOT / "docs" / "guide" / "tui.md"
 BEGIN = "<!-- recorded by RACKCHECK_SCREENS=write pytest tests/tui/test_tmux.py, never by hand -->"
@@ -23,43 +22,6 @@ END = "<!-- end of what is recorded -->"
 COMMAND = "tui --rack sim:dgx-h100 -p h100-dgx"
 ID, MOMENT = "20261101T060000Z-1a2b3", "2026-11-01T06:00:00Z"
 """Placeholders for a run's id and times, of the same length."""
-
-
-class Tmux:
-    """A terminal of 80x24 in a separate tmux."""
-
-    def __init__(self, socket: Path, environment: dict[str, str]) -> None:
-        self._words = ["tmux", "-u", "-S", str(socket), "-f", "/dev/null"]
-        self._environment = environment
-
-    def do(self, *words: str) -> str:
-        done = subprocess.run(
-            [*self._words, *words], env=self._environment, capture_output=True, text=True, timeout=20, check=False
-        )
-        assert done.returncode == 0, f"tmux {shlex.join(words)}: {done.stderr}"
-        return done.stdout
-
-    def screen(self) -> str:
-        return self.do("capture-pane", "-p")
-
-    def type(self, *keys: str) -> None:
-        for key in keys:
-            if key.startswith("="):
-                self.do("send-keys", "-l", key[1:])
-            else:
-                self.do("send-keys", key)
-            time.sleep(0.05)
-
-    def until(self, *words: str, seconds: float = 20) -> str:
-        """Wait until all these words are on the screen and it no longer changes; return its text."""
-        end, before = time.monotonic() + seconds, ""
-        while time.monotonic() < end:
-            now = self.screen()
-            if now == before and all(word in now for word in words):
-                return now
-            before = now
-            time.sleep(0.25)
-        raise AssertionError(f"{words} did not come to be on the screen:\n{before}")
 
 
 @pytest.fixture

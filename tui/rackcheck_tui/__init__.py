@@ -3,10 +3,11 @@
 import os
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from rackcheck.base.user_error import UserError
+from rackcheck.views.guided_path import PathStep
 from rackcheck.views.open_run import OpenRun
 
 
@@ -45,3 +46,26 @@ def show(
         app.end()
     if app.opening.trouble is not None:
         raise app.opening.trouble
+
+
+def start(
+    path: Callable[[], Sequence[PathStep]], ran: Mapping[str, int], link: Literal["auto", "slow"]
+) -> tuple[str, tuple[str, ...]] | None:
+    """Show the steps that lead to a signature; return a step's title and its command, None if the user quits.
+
+    `path` reads the steps, and `ran` contains the exit codes of commands that were run, by title. Raises UserError if
+    there is no terminal, or if the steps cannot be read.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # Textual draws on stderr
+        raise UserError("the screens need a terminal; `rackcheck init` begins the same steps with the first of them")
+    from rackcheck_tui.slow_link import settle_environment  # noqa: PLC0415
+
+    settle_environment(link, os.environ)
+    from rackcheck.views.signs import signs_for  # noqa: PLC0415
+    from rackcheck_tui.start import StartPage  # noqa: PLC0415  Textual is loaded only for the screens
+
+    app = StartPage(path, signs_for(os.environ), ran)
+    chosen = app.run()
+    if str(app.trouble):
+        raise app.trouble
+    return chosen
