@@ -54,14 +54,18 @@ def nodes(count: int) -> tuple[Node, ...]:
     return tuple(Node(f"n{n:05}", host="n.invalid", bmc=bmc, rack=f"r{n // 8:04}") for n in range(count))
 
 
-def captures(globs: dict[str, None], node: str, number: int, *, different: bool) -> Iterator[Capture]:
-    """Yield the replies of one node: of its operating system, and of its BMC."""
-    draw = Random(number)  # noqa: S311  a model, no secret
+def faulty(node: str, number: int, draw: Random) -> Station:
+    """Return one node with its fault, if it has one."""
     station = Station(node, number + 1, machine.load(machine.shipped()["dgx-h100"], node, number + 1))
     if draw.random() < 0.62:
-        station = faults.lay(station, "nic-down", {"nic": "mlx5_4"})
-    elif draw.random() < 0.3 / 0.38:
-        station = faults.lay(station, *draw.choice(OWN))
+        return faults.lay(station, "nic-down", {"nic": "mlx5_4"})
+    return faults.lay(station, *draw.choice(OWN)) if draw.random() < 0.3 / 0.38 else station
+
+
+def captures(
+    globs: dict[str, None], station: Station, number: int, draw: Random, *, different: bool = False
+) -> Iterator[Capture]:
+    """Yield the replies of one node: of its operating system, and of its BMC."""
     host, bmc = station.machine.host, station.machine.bmc
     files = {path: _counted(text, draw) if COUNTERS.search(path) else text for path, text in host.files.items()}
     clock = int(datetime.fromisoformat(TIME).timestamp())
@@ -117,7 +121,9 @@ def write(folder: Path, count: int, *, different: bool = False) -> None:
     with RunWriter(folder, head(made), profile.files) as writer:
         writer.write(job.started())
         for number, node in enumerate(job.nodes):
-            found = captures(globs, node.name, number, different=different)
+            draw = Random(number)  # noqa: S311  a model, no secret
+            station = faulty(node.name, number, draw)
+            found = captures(globs, station, number, draw, different=different)
             for plane, capture in zip((Plane.OS, Plane.BMC), found, strict=True):
                 writer.write(Answered(node.name, plane, TIME, None, capture))
         # The replies are read back, because those of all nodes do not fit into memory.
