@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rackcheck.model import path as paths
 from rackcheck.model.fold import fold
+from rackcheck.model.regex import regex
 from rackcheck.model.text import natural
 
 ItemRow = tuple[tuple[str, str | None], ...]
@@ -24,9 +25,19 @@ def folded(found: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(texts, key=natural))
 
 
+KEY = regex(r"/(?:\"[^\"]*\"|[^.\"]+)")
+"""The key of an item in a combined path."""
+
+WIDE = 60
+"""Maximum number of characters of combined paths that are written with all keys."""
+
+
 def folded_paths(found: Iterable[str], most: int) -> str:
-    """Combine paths, and format at most `most` of the results: `gpu/[0-7].vbios, bios.nps and 3 more`."""
-    rows = folded(found)
+    """Combine paths, and format at most `most` of the results: `gpu/[0-7].vbios, bios.nps and 3 more`.
+
+    A result with more keys than fit in `WIDE` characters has a star for them.
+    """
+    rows = [row if len(row) <= WIDE else KEY.sub("/*", row) for row in folded(found)]
     more = f" and {len(rows) - most:,} more" if len(rows) > most else ""
     return ", ".join(rows[:most]) + more
 

@@ -11,7 +11,7 @@ from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.fold import fold
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.views.census import Census
-from rackcheck.views.items import folded
+from rackcheck.views.items import folded, folded_paths
 
 
 def test_a_value_is_listed_with_the_nodes_that_have_it() -> None:
@@ -141,3 +141,10 @@ def test_facts_that_are_one_object_on_many_nodes_are_counted_as_if_each_node_had
 def counted(found: Census) -> object:
     paths = list(found.facts())
     return [(path, list(found.values(path).items()), found.deviants(path, "compute")) for path in paths]
+
+
+def test_combined_paths_with_many_keys_have_a_star_for_them() -> None:
+    odd = [f"gpu/{number}.vbios" for number in range(1, 90, 2)]
+    spelt = [f'nic.adapter/"0000:{number:02x}:00.0".module.part' for number in range(20)]
+    assert folded_paths(["gpu/0.vbios", "gpu/1.vbios"], 3) == "gpu/[0-1].vbios"
+    assert folded_paths([*odd, *spelt], 3) == "gpu/*.vbios, nic.adapter/*.module.part"
