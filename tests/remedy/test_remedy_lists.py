@@ -15,7 +15,7 @@ from rack_runs import DECLINED, SITE, accepted, folder
 from work import bad, of_document
 
 from rackcheck.session import subject
-from rackcheck.sim import scenario
+from rackcheck.sim import machine, scenario
 
 RACK = """
 rackcheck: 1
@@ -124,3 +124,33 @@ def test_a_folder_has_the_same_as_json(tmp_path: Path) -> None:
 def test_a_run_without_such_work_writes_no_such_files(tmp_path: Path) -> None:
     rackcheck("remedy", run(), "--nodes", "n5", "-o", tmp_path / "mend")
     assert sorted(path.name for path in (tmp_path / "mend").iterdir()) == ["power-cycle.txt", "remedy.txt", "set-1.sh"]
+
+
+ERRORS = "/sys/class/net/enp41s0f0np0/device/net/enp41s0f0np0/statistics/rx_crc_errors"
+BOND = "/proc/net/bonding/bond0"
+
+
+def test_a_cable_is_listed_with_its_switch_port_and_a_bond_with_the_member_that_is_down(tmp_path: Path) -> None:
+    bond = machine.load(machine.shipped()["dgx-h100"], "n2", 2).host.files[BOND]
+    head, member, rest = bond.partition("Slave Interface: ")
+    (tmp_path / "rack.yaml").write_text(
+        json.dumps({
+            "rackcheck": 1, "scenario": "cables", "nodes": {"n[1-2]": {"machine": "dgx-h100"}},
+            "faults": [
+                {"nodes": "n1", "fault": "file", "path": ERRORS, "text": "123456\n"},
+                {"nodes": "n2", "fault": "file", "path": BOND,
+                 "text": head + member + rest.replace("MII Status: up", "MII Status: down", 1)},
+            ],
+        })
+    )  # fmt: skip
+    with Rack(scenario.load(tmp_path / "rack.yaml"), tmp_path) as rack:
+        rackcheck("audit", "-i", rack.inventory, "-p", "h100-dgx", *SITE, "-q", "-o", tmp_path / "run")
+    cables = json.loads(rackcheck("remedy", tmp_path / "run", "--json").out)["cables"]
+    assert [
+        (row["node"], row["interface"], row["switch"], row["switch_port"], [each["rule"] for each in row["findings"]])
+        for row in cables
+    ] == [
+        ("n1", "enp41s0f0np0", "leaf-11", "swp1s1", ["links.few_crc_errors"]),
+        ("n2", "enp41s0f1np1", "leaf-11", "swp2s2", ["bond.members_up"]),
+    ]
+    assert "switch leaf-11 port swp1s1" in rackcheck("remedy", tmp_path / "run").out
