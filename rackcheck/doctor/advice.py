@@ -91,8 +91,9 @@ def _ssh(place: PlaneAddress, command: str, *, loud: bool = False) -> str:
         return command
     port = ["-p", place.port] if place.port != "22" else []
     key = ["-i", place.key] if place.key else []
+    way = ["-J", place.jump] if place.jump else []
     at = f"{place.user}@{place.host}" if place.user else place.host
-    return _line("ssh", *(["-v"] if loud else []), *port, *key, at, command)
+    return _line("ssh", *(["-v"] if loud else []), *way, *port, *key, at, command)
 
 
 def _line(*words: str) -> str:
@@ -109,8 +110,12 @@ def _scan(place: PlaneAddress) -> tuple[str, ...]:
     alias = f" | sed {shlex.quote(f's/^[^ ]*/{place.alias}/')}" if place.alias else ""
     file = f"{place.node}.hostkey"
     known = place.known or "~/.ssh/known_hosts"
+    before, _, last = place.jump.rpartition(",")
+    # Only the last jump host reaches the node, and ssh-keyscan knows no jumps.
+    on = ["ssh", *(["-J", before] if before else []), last if last.startswith("ssh://") else f"ssh://{last}"]
+    scan = ["ssh-keyscan", *port, place.host]
     return (
-        f"{_line('ssh-keyscan', *port, place.host)}{alias} > {shlex.quote(file)}",
+        f"{_line(*(on if last else []), *scan)}{alias} > {shlex.quote(file)}",
         _line("ssh-keygen", "-lf", file),
         f"{_line('cat', file)} >> {_line(known)}",
     )

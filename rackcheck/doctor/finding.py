@@ -73,6 +73,8 @@ class PlaneAddress:
     alias: str = ""
     public: str = ""
     """The file of the public key that belongs to `key`; empty if there is none."""
+    jump: str = ""
+    """The jump hosts that the inventory names."""
 
 
 @dataclass(frozen=True, slots=True)

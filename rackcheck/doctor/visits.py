@@ -113,7 +113,9 @@ class Doctor:
         key, public = _key(target, node)
         known = target.known_hosts[0] if target.known_hosts else ""
         user = target.user or getuser()
-        return PlaneAddress(node.name, target.host, str(target.port), user, key, known, target.alias, public)
+        return PlaneAddress(
+            node.name, target.host, str(target.port), user, key, known, target.alias, public, target.jump
+        )
 
     def _hindered(self, node: Node, plane: Plane) -> tuple[Trouble, str] | None:
         """Return the trouble in the inventory or on this machine that prevents a visit to this plane, if any."""

@@ -15,7 +15,8 @@ class Ssh:
 
     `key` and `known_hosts` are files; `password` and `passphrase` are references, never the secrets themselves. If
     `sudo` is false, rackcheck never runs sudo on this node. `trusted` is the file of host keys beside the inventory,
-    which counts together with `known_hosts`.
+    which counts together with `known_hosts`. `jump` are the hosts on the way, in the form of OpenSSH's ProxyJump:
+    `bastion` or `a@bastion1,bastion2:2222`.
     """
 
     user: str = ""
@@ -26,6 +27,7 @@ class Ssh:
     passphrase: str = ""
     sudo: bool = True
     trusted: str = ""
+    jump: str = ""
 
 
 @dataclass(frozen=True, slots=True)

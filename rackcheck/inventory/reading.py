@@ -106,6 +106,7 @@ class _Builder:
                 password=ssh.get("password", ""),
                 passphrase=ssh.get("passphrase", ""),
                 sudo=ssh.get("sudo", "true") == "true",
+                jump=ssh.get("jump", ""),
             ),
             # Default values of user and password do not mean that a node without a `url` has a BMC.
             _bmc(bmc) if bmc.get("url") else None,

@@ -10,9 +10,11 @@ from rackcheck.model.fact import clean
 
 
 def mistakes(node: Node) -> Iterator[tuple[str, str]]:
-    """Yield invalid values of a node: the key (`host`, `bmc.url` or `bmc.fingerprint`), and the error."""
+    """Yield invalid values of a node: the key (`host`, `ssh.jump`, `bmc.url` or `bmc.fingerprint`), and the error."""
     if node.host and (wrong := host(node.host)):
         yield "host", f"`host` of {node.name}: {wrong}"
+    if node.ssh.jump and (wrong := jump(node.ssh.jump)):
+        yield "ssh.jump", f"`jump` of {node.name}: {wrong}"
     if node.bmc is None:
         return
     if wrong := url(node.bmc.url):
@@ -39,6 +41,16 @@ def host(text: str) -> str:
     if re.search(r"[:\[\]]", text) and not _is_address(text):
         return f"{shown!r} is not an address; IPv6 is written without brackets"
     return ""
+
+
+JUMP = re.compile(r"(?:ssh://)?(?:[\w.-]+@)?(?:\[[0-9a-fA-F:]+\]|\w[\w.-]*)(?::[0-9]{1,5})?/?")
+"""A jump host as OpenSSH's ProxyJump reads it: `[user@]host[:port]`, or the same as a URI."""
+
+
+def jump(text: str) -> str:
+    """Return why a text is not a list of jump hosts; empty if it is one."""
+    wrong = next((each for each in text.split(",") if JUMP.fullmatch(each) is None), None)
+    return "" if wrong is None else f"{clean(wrong, 80)!r} is not [USER@]HOST[:PORT]; a comma separates several hosts"
 
 
 def url(text: str) -> str:

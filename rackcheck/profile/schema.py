@@ -207,7 +207,7 @@ def inventory() -> Schema:
     """The schema of an inventory file."""
     ssh = table(
         {
-            "user": TEXT, "key": TEXT, "port": PORT, "known-hosts": TEXT, "sudo": TRUTH,
+            "user": TEXT, "key": TEXT, "port": PORT, "known-hosts": TEXT, "sudo": TRUTH, "jump": TEXT,
             "password": REFERENCE, "passphrase": REFERENCE,
         }
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import fnmatch
 import hashlib
 import hmac
 from collections.abc import Iterable, Iterator
@@ -12,11 +13,15 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class KnownHosts:
-    """Host keys from known_hosts files: `plain` by host name, `hashed` with names that are compared one by one."""
+    """Host keys from known_hosts files: `plain` by host name, `hashed` with names that are compared one by one.
+
+    `lists` has the lists of names that this class does not match itself: those of authorities and those with patterns.
+    """
 
     plain: dict[str, dict[str, set[str]]] = field(default_factory=dict)
     hashed: list[tuple[bytes, bytes, str, str]] = field(default_factory=list)
     revoked: set[str] = field(default_factory=set)
+    lists: list[tuple[str, str]] = field(default_factory=list)
 
     def keys(self, host: str, port: int) -> dict[str, set[str]]:
         """Return the trusted keys of a host as base64 text by key type; empty if no key is trusted."""
@@ -26,6 +31,25 @@ class KnownHosts:
             if hmac.compare_digest(hmac.new(salt, name.encode(), hashlib.sha1).digest(), digest):
                 found.setdefault(kind, set()).add(key)
         return found
+
+    def beyond(self, host: str, port: int) -> str:
+        """Return what a line for this host has that only the OpenSSH client handles; empty if there is no such line."""
+        name = (host if port == 22 else f"[{host}]:{port}").lower()
+        # An authority may be listed without the port, which OpenSSH accepts for any port.
+        return next((what for what, names in self.lists if _listed(host.lower(), names) or _listed(name, names)), "")
+
+
+def _listed(name: str, names: str) -> bool:
+    """Whether a list of patterns may be about a host; a list that excludes the host is not."""
+    patterns = names.lower().split(",")
+    if any(each.startswith("!") and _like(each[1:], name) for each in patterns):
+        return False
+    return any(_like(each, name) for each in patterns)
+
+
+def _like(pattern: str, name: str) -> bool:
+    """Match `*` and `?` as OpenSSH does; brackets have no meaning of their own."""
+    return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 def fingerprint(key: str) -> str:
@@ -48,6 +72,10 @@ def _add(known: KnownHosts, lines: Iterable[str]) -> None:
     for names, kind, key, marker in _entries(lines):
         if marker == "@revoked":
             known.revoked.add(key)
+        elif marker == "@cert-authority":
+            known.lists.append(("@cert-authority", names))
+        elif any(each in names for each in "*?!"):
+            known.lists.append(("a pattern in known_hosts", names))
         elif not marker and names.startswith("|1|"):
             try:
                 salt, digest = (base64.b64decode(part) for part in names[3:].split("|"))

@@ -31,6 +31,8 @@ def host_keys(target: Target, limits: ShellLimits) -> Iterator[Presented]:
     """Yield the host keys of an SSH server; raises OSError if it cannot be reached or is no SSH server."""
     import paramiko  # noqa: PLC0415  a fifth of a second, only if it is used
 
+    if not target.proxy and target.needs.startswith("ProxyCommand"):
+        raise OSError(None, f"no connection without a login over {target.needs}")
     failed: Exception | None = None
     found = False
     for kind in KINDS:

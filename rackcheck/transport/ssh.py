@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.secret_filter import Hiding
-from rackcheck.transport import known_hosts
+from rackcheck.transport import known_hosts, openssh
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.ssh_config import Target
 from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLimits, ShellReply, drain, stamped
@@ -63,6 +63,8 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance |
 
     Without an allowance, the size limit is the only limit of the memory for the reply.
     """
+    if target.needs:
+        return openssh.run(target, script, limits, allowance)
     act = _Script(script, allowance or Allowance())
     return _hidden(target, lambda hiding: _run(target, limits, hiding, act))
 
@@ -72,6 +74,8 @@ def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[Com
 
     The reply contains no raw output of the command, because `speak` has read this output.
     """
+    if target.needs:
+        return openssh.talk(target, command, limits, speak)
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Talk(command, speak)))
 
 

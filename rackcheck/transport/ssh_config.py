@@ -1,14 +1,19 @@
 """Resolves a host with the user's SSH configuration."""
 
 import fnmatch
+import os
+import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from rackcheck.inventory import Node
+from rackcheck.inventory.node import Ssh
+from rackcheck.model.regex import regex
+from rackcheck.transport import known_hosts
 
 CONFIGS = ("~/.ssh/config", "/etc/ssh/ssh_config")
 KNOWN = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts")
@@ -19,6 +24,8 @@ class Target:
     """A node's SSH server, and its credentials. `proxy` is a local command that connects to the SSH server.
 
     `password` is the password of the user, `passphrase` the passphrase of the key files; both secrets are never shown.
+    `needs` is what only the OpenSSH client can do on the way to this server, empty if there is nothing; the client gets
+    the `name` of the inventory, what is `given` there, and the `jump` hosts.
     """
 
     host: str
@@ -30,6 +37,10 @@ class Target:
     proxy: str = ""
     password: str = field(default="", repr=False)
     passphrase: str = field(default="", repr=False)
+    name: str = ""
+    given: Ssh = field(default_factory=Ssh)
+    jump: str = ""
+    needs: str = ""
 
 
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
@@ -46,21 +57,99 @@ def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
         else tuple(file for line in values.get("userknownhostsfile", ()) for file in line.split())
     )
     files = tuple(str(Path(k).expanduser()) for k in known or KNOWN)
+    port = node.ssh.port or int(values.get("port", ["22"])[0])
+    alias = values.get("hostkeyalias", [""])[0]
+    trusted = (node.ssh.trusted, *files) if node.ssh.trusted else files
+    needs = _needs(node, values, keys) or known_hosts.load(trusted).beyond(alias or name, port)
     return Target(
-        name, node.ssh.port or int(values.get("port", ["22"])[0]), node.ssh.user or values.get("user", [""])[0],
-        keys, (node.ssh.trusted, *files) if node.ssh.trusted else files,
-        values.get("hostkeyalias", [""])[0], _proxy(values, name),
+        name, port, node.ssh.user or values.get("user", [""])[0],
+        keys, trusted, alias, _proxy(values, node.ssh.jump, name, port),
         secrets.get(node.ssh.password, ""), secrets.get(node.ssh.passphrase, ""),
+        node.host, node.ssh, node.ssh.jump, needs,
     )  # fmt: skip
 
 
-def _proxy(values: dict[str, list[str]], name: str) -> str:
-    command = values.get("proxycommand", [""])[0]
-    jump = values.get("proxyjump", [""])[0]
-    port = values.get("port", ["22"])[0]
-    if jump and jump != "none":
-        return f"ssh -o BatchMode=yes -W [{name}]:{port} {jump}"
-    return command.replace("%h", name).replace("%p", port) if command and command != "none" else ""
+def _proxy(values: Mapping[str, Sequence[str]], jump: str, name: str, port: int) -> str:
+    """Return the command that connects to the server: through the jump hosts, or the user's own ProxyCommand.
+
+    A ProxyCommand with a token that is not expanded here gives no command; `Target.needs` has the token then.
+    """
+    command, jump = _value(values, "proxycommand"), jump or _value(values, "proxyjump")
+    if jump:
+        before, _, last = jump.rpartition(",")
+        way = ["-J", before] if before else []
+        return shlex.join(["ssh", "-o", "BatchMode=yes", *way, "-W", f"[{name}]:{port}", "--", _uri(last)])
+    if _other_token(command):
+        return ""
+    tokens = {"h": name, "p": str(port), "%": "%"}
+    return TOKEN.sub(lambda found: tokens[found[1]], command)
+
+
+def _uri(jump: str) -> str:
+    """Return a jump host as the URI that `ssh` accepts as a destination with a port."""
+    return jump if jump.startswith("ssh://") else f"ssh://{jump}"
+
+
+TOKEN = regex(r"%(.)")
+"""A token of a ProxyCommand."""
+
+OTHERS = {
+    "pkcs11provider": "PKCS11Provider", "knownhostscommand": "KnownHostsCommand",
+    "certificatefile": "CertificateFile", "identityagent": "IdentityAgent", "controlpath": "ControlPath",
+}  # fmt: skip
+"""Words of the SSH configuration for which the OpenSSH client is used, if they have a value."""
+
+
+def _needs(node: Node, values: Mapping[str, Sequence[str]], keys: Sequence[str]) -> str:
+    """Return what only the OpenSSH client can do on the way to a node; empty if there is nothing."""
+    if node.ssh.jump:
+        return "jump"
+    if "," in _value(values, "proxyjump"):
+        return "ProxyJump with several hosts"
+    if token := _other_token(_value(values, "proxycommand")):
+        return f"ProxyCommand with {token}"
+    word = next((word for word in OTHERS if _value(values, word)), "")
+    if word:
+        return OTHERS[word]
+    if _value(values, "verifyhostkeydns") in {"yes", "true", "ask"}:
+        return "VerifyHostKeyDNS"
+    if _value(values, "gssapiauthentication") == "yes" and _has_ticket():
+        return "GSSAPIAuthentication"
+    there = [file for path in keys or DEFAULT_KEYS if (file := Path(path).expanduser()).is_file()]
+    certified = next((file for file in there if Path(f"{file}-cert.pub").is_file()), None)
+    if certified is not None:
+        return f"the certificate of {certified}"
+    if there and all(_first(Path(f"{file}.pub")).startswith("sk-") for file in there):
+        return f"the security key of {there[0]}"
+    return ""
+
+
+DEFAULT_KEYS = tuple(f"~/.ssh/id_{kind}" for kind in ("ed25519", "ecdsa", "rsa", "ed25519_sk", "ecdsa_sk"))
+
+
+def _other_token(command: str) -> str:
+    """Return the first token of a ProxyCommand that only the OpenSSH client expands."""
+    return next((found[0] for found in TOKEN.finditer(command) if found[1] not in "hp%"), "")
+
+
+def _value(values: Mapping[str, Sequence[str]], word: str) -> str:
+    """Return the first value of a word of the configuration; empty if it is `none`."""
+    first = values.get(word, [""])[0]
+    return "" if first == "none" else first
+
+
+def _has_ticket() -> bool:
+    """Whether there may be a Kerberos ticket, without which GSSAPI does nothing."""
+    return bool(os.environ.get("KRB5CCNAME")) or Path(f"/tmp/krb5cc_{os.getuid()}").is_file()  # noqa: S108  Kerberos' own place
+
+
+@cache
+def _first(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            return opened.readline(1000)
+    except OSError:
+        return ""
 
 
 @cache

@@ -1084,6 +1084,14 @@ def test_lines_for_several_nodes_print_node_where_they_differ() -> None:
     assert line == "ssh-keyscan NODE.mgmt > NODE.hostkey"
 
 
+def test_advised_commands_use_the_jump_hosts_of_the_node() -> None:
+    behind = PlaneAddress("n1", "n1", "2222", "audit", jump="a@b1,b2:22")
+    (scan, *_) = advice(PlaneTrouble(Trouble.KEY_UNKNOWN), behind).lines
+    assert scan == "ssh -J a@b1 ssh://b2:22 ssh-keyscan -p 2222 n1 > n1.hostkey"
+    (line, *_) = advice(PlaneTrouble(Trouble.CUT), behind).lines
+    assert line.startswith("ssh -J a@b1,b2:22 -p 2222 audit@n1 ")
+
+
 def hall(count: int) -> Ward:
     """A hall with many faults, each on some nodes."""
     visits = []

@@ -103,6 +103,29 @@ def test_no_password_is_imported_and_omissions_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "jump", "left"),
+    [
+        ("-o ProxyJump=a@b1,b2:2222", "a@b1,b2:2222", False),
+        ("-J bastion", "bastion", False),
+        ("-Jbastion", "bastion", False),
+        ("-oProxyJump=bastion -o ForwardAgent=yes", "bastion", True),
+        ("-o 'ProxyJump bastion'", "bastion", False),
+        ('-o ProxyCommand="ssh -W %h:%p bastion"', "", True),
+        ("-o ProxyJump=-oProxyCommand=x", "", True),
+        ("-J '$(reboot)'", "", True),
+        ("-J 'unclosed", "", True),
+        ("-J", "", True),
+    ],
+)
+def test_jump_hosts_are_taken_from_the_arguments_of_ssh(arguments: str, jump: str, *, left: bool) -> None:
+    hosts = {"n1": {"ansible_ssh_common_args": arguments}}
+    taken = read("ansible", json.dumps({"_meta": {"hostvars": hosts}, "all": {"hosts": ["n1"]}}))
+    assert taken.nodes["n1"].get("ssh.jump", "") == jump
+    assert any("left out" in note for note in taken.notes) is left
+    assert back(taken).nodes["n1"].ssh.jump == jump
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "file:1:1: not JSON"),

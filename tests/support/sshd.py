@@ -4,7 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,8 +64,11 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *, force: str = "") -> Iterator[Server]:
-    """Run a server until the block ends; `force` is a command that it runs instead of the client's."""
+def serving(folder: Path, *, force: str = "", more: Callable[[Path], Sequence[str]] = lambda _: ()) -> Iterator[Server]:
+    """Run a server until the block ends; `force` is a command that it runs instead of the client's.
+
+    `more` gets the folder, in which `host.pub` is the server's own key, and returns more lines of its configuration.
+    """
     sshd = needed()
     folder.mkdir(parents=True, exist_ok=True)
     host_key, key = keygen(folder / "host"), keygen(folder / "user")
@@ -81,6 +84,7 @@ def serving(folder: Path, *, force: str = "") -> Iterator[Server]:
     ]  # fmt: skip
     if force:
         config.append(f"ForceCommand {force}")
+    config += more(folder)
     (folder / "config").write_text("\n".join(config) + "\n")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)

@@ -1,6 +1,7 @@
 """Imports the output of `ansible-inventory --list`: JSON with `_meta.hostvars`, and groups with child groups."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,10 @@ _BMC = regex(rf"{_CARD}_(?:address|addr|host|hostname|ip|url|uri)")
 _BMC_USER = regex(rf"{_CARD}_(?:user|username)")
 _BMC_PASSWORD = regex(rf"{_CARD}_(?:pass|passwd|password)")
 _SSH_PASSWORD = frozenset({"ansible_password", "ansible_ssh_pass", "ansible_ssh_password"})
+_SSH_ARGS = frozenset({"ansible_ssh_common_args", "ansible_ssh_extra_args"})
+_JUMP = regex(r"(?:-J ?|-o ?[Pp]roxy[Jj]ump[= ])([^\s=]+)")
+"""One argument of `ssh` with the jump hosts: `-J a,b`, `-o ProxyJump=a,b`."""
+
 _WORDS = {
     "ansible_host": "host",
     "ansible_ssh_host": "host",
@@ -117,12 +122,29 @@ def _host(found: ImportedNodes, name: str, variables: Mapping[str, Any]) -> None
             found.password(name, "bmc.password", None)
         elif variable in _SSH_PASSWORD:
             found.password(name, "ssh.password", None)
+        elif variable in _SSH_ARGS:
+            _arguments(found, name, variable, value)
         elif variable == "ansible_connection":
             _connection(found, name, value)
         else:
             found.leave(variable, name)
     if variables.get("ansible_connection") == "local":
         found.set(name, "host", "localhost")
+
+
+def _arguments(found: ImportedNodes, name: str, variable: str, value: object) -> None:
+    """Import the jump hosts among the arguments of `ssh`; other arguments are left out, with a note."""
+    try:
+        words = iter(shlex.split(value) if isinstance(value, str) else [""])
+    except ValueError:
+        words = iter([""])
+    for word in words:
+        option = f"{word} {next(words, '')}" if word in {"-J", "-o"} else word
+        jumps = _JUMP.fullmatch(option)
+        if jumps is not None:
+            found.set(name, "ssh.jump", jumps[1])
+        else:
+            found.note(f"left out: {variable}, except jump hosts; put other options into your ~/.ssh/config", name)
 
 
 def _connection(found: ImportedNodes, name: str, value: object) -> None:

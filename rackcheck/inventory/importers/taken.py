@@ -29,7 +29,9 @@ _ROLE = regex(r"[a-z][a-z0-9-]*")
 _NUMBER = regex(r"[0-9]{1,9}")
 _POWER = regex(r"(?!0+(\.0*)?$)[0-9]{1,6}(\.[0-9]{1,3})?")
 _PORT = regex(PORT["pattern"])
-_CHECKS: Mapping[str, Callable[[str], str]] = {"host": unreachable.host, "bmc.fingerprint": unreachable.fingerprint}
+_CHECKS: Mapping[str, Callable[[str], str]] = {
+    "host": unreachable.host, "ssh.jump": unreachable.jump, "bmc.fingerprint": unreachable.fingerprint,
+}  # fmt: skip
 """Maps a key to the function that returns why a value is invalid for it."""
 
 _GROUP = regex(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
