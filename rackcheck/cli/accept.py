@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem
 
 from rackcheck import __version__
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
+from rackcheck.cli.accept_remove import remove
 from rackcheck.cli.tables import table
 from rackcheck.inventory import Node
 from rackcheck.model.fold import fold
@@ -29,17 +29,13 @@ from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.registry_loading import known
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.acceptance import Acceptance
+from rackcheck.signoff.removed_run import removed_text
 from rackcheck.signoff.steps import LONGEST, AgreedSteps, ordered
 from rackcheck.signoff.waivers import File
 from rackcheck.views import machine, terminal
 from rackcheck.views.steps import Step, next_command
 from rackcheck.views.summary import exit_code, several, waiver_notes
 from rackcheck.views.terminal import Line
-
-
-def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of an acceptance."""
-    return [CompletionItem(name) for name in acceptance.names() if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +61,9 @@ def accept() -> None:
     """Collect the runs of one sign-off: audit, rework, re-audit."""
 
 
+accept.add_command(remove)
+
+
 @accept.command("new")
 @click.argument("name")
 @options.profile_option()
@@ -77,7 +76,10 @@ def accept() -> None:
     "--planes", metavar="os,bmc", help="The agreed planes (default: both); a plane that no run has read is unknown."
 )
 @click.option(
-    "--supersedes", metavar="NAME", shell_complete=complete, help="The acceptance that this new one replaces."
+    "--supersedes",
+    metavar="NAME",
+    shell_complete=options.complete_acceptances,
+    help="The acceptance that this new one replaces.",
 )
 @click.option(
     "--burn-in", "tiers", metavar="TIER", multiple=True, type=click.Choice([tier.value for tier in Tier]),
@@ -193,7 +195,7 @@ def _waive(found: Acceptance, files: tuple[File, ...]) -> None:
 
 
 @accept.command("add")
-@click.argument("name", shell_complete=complete)
+@click.argument("name", shell_complete=options.complete_acceptances)
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--kind",
@@ -203,7 +205,7 @@ def _waive(found: Acceptance, files: tuple[File, ...]) -> None:
 @click.option("--note", "text", metavar="TEXT", default="", help="What was done, for the rework log.")
 @options.waivers_option
 def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_files: tuple[Path, ...]) -> int:
-    """Add stored runs, or waivers that apply from now on; nothing is removed.
+    """Add stored runs, or waivers that apply from now on.
 
     For a run that is already part of the acceptance, --kind and --note change its entry.
 
@@ -251,7 +253,7 @@ def _short(found: subject.RunSubject) -> None:
 
 
 @accept.command("show")
-@click.argument("name", required=False, shell_complete=complete)
+@click.argument("name", required=False, shell_complete=options.complete_acceptances)
 @click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
 @options.json_option
 def show(name: str | None, every: bool, as_json: bool) -> int:
@@ -264,9 +266,17 @@ def show(name: str | None, every: bool, as_json: bool) -> int:
     found = acceptance.find(name)
     if not found.runs:
         if as_json:
-            click.echo(machine.text({"acceptance": name, "state": found.state, "runs": []}))
+            doc = {
+                "acceptance": name,
+                "state": found.state,
+                "runs": [],
+                "removed": [asdict(one) for one in found.removed],
+            }
+            click.echo(machine.text(doc))
         else:
             click.echo(f"acceptance {name} ({found.state}): no run yet; rackcheck accept add {name} RUN")
+            for one in found.removed:
+                click.echo(f"  {removed_text(one)}")
         return 3
     about = subject.find(name)
     readings = list(about.evaluate())
@@ -275,7 +285,7 @@ def show(name: str | None, every: bool, as_json: bool) -> int:
     if as_json:
         doc = machine.document(summary) | {
             "acceptance": name, "state": found.state, "superseded": found.superseded,
-            "runs": [asdict(member) for member in found.runs],
+            "runs": [asdict(member) for member in found.runs], "removed": [asdict(one) for one in found.removed],
             "steps": [_step_document(step) for step in summary.steps],
             "rework": [asdict(one) for one in log], "signed": [dict(one) for one in found.signed],
         }  # fmt: skip

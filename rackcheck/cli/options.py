@@ -155,7 +155,8 @@ def waivers_option(command: F) -> F:
     return click.option("--waivers", "waiver_files", multiple=True, metavar="FILE", type=kind, help=words)(command)
 
 
-def _acceptances(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_acceptances(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of an acceptance."""
     from rackcheck.signoff import acceptance  # noqa: PLC0415  completion only
 
     return [CompletionItem(name) for name in acceptance.names() if name.startswith(incomplete)]
@@ -164,7 +165,7 @@ def _acceptances(_ctx: click.Context, _param: click.Parameter, incomplete: str) 
 def accept_option(command: F) -> F:
     """Add the option `--accept NAME` to a command."""
     words = "Use the profile of an acceptance, and add the run to it."
-    return click.option("--accept", metavar="NAME", shell_complete=_acceptances, help=words)(command)
+    return click.option("--accept", metavar="NAME", shell_complete=complete_acceptances, help=words)(command)
 
 
 def timeout_option(command: F) -> F:

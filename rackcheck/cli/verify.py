@@ -15,6 +15,7 @@ from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import visible
 from rackcheck.session.output import print_lines, width
 from rackcheck.signoff import signing
+from rackcheck.signoff.removed_run import removed_text
 from rackcheck.signoff.signing import Signature, Verification, signers
 from rackcheck.signoff.signing.statement import moment
 from rackcheck.views import machine
@@ -106,9 +107,11 @@ def _lines(found: Verification, require: int) -> Iterator[Line]:
     if why:
         yield Line((("NOT VERIFIED: ", "bold red"), (why, "")))
         return
-    if found.outcome:
-        yield verdict_line(found.bundle, found.outcome)
-    if found.simulated:
+    if found.stated.outcome:
+        yield verdict_line(found.bundle, found.stated.outcome)
+    for removed in found.stated.removed:
+        yield Line(((mark(Status.WARN), STYLES[Status.WARN]), (removed_text(removed), "")))
+    if found.stated.simulated:
         yield Line((("SIMULATION  ", "bold red"), (SIMULATED, "")))
     level = "" if found.level == "full" else f" ({found.level} copy)"
     made = f"{several(len(found.good), 'signature')} by {several(found.keys, 'key')}"
@@ -137,8 +140,9 @@ def _document(found: Verification, require: int) -> dict[str, Any]:
         "bundle": found.bundle,
         "level": found.level,
         "verified": not why,
-        "outcome": found.outcome,
-        "simulated": found.simulated,
+        "outcome": found.stated.outcome,
+        "simulated": found.stated.simulated,
+        "removed": [asdict(removed) for removed in found.stated.removed],
         "reason": visible(why),
         "files": found.files,
         "keys": found.keys,

@@ -39,6 +39,7 @@ from rackcheck.report.rule_text import wants
 from rackcheck.report.run_data import CollectedRun, Print, canonical, fact_text, machine_serial, merged
 from rackcheck.run.event import Judged
 from rackcheck.signoff.bom import Bom as Ordered
+from rackcheck.signoff.removed_run import RemovedRun, removed_text
 from rackcheck.signoff.steps import NO_STEPS, AgreedSteps
 from rackcheck.views.filled_fix import filled_fix
 from rackcheck.views.locations import RACK, NodeLocation
@@ -77,6 +78,7 @@ class ReportJob:
     version: str = ""
     fragments: tuple[Profile, ...] = ()
     steps: AgreedSteps = NO_STEPS
+    removed: tuple[RemovedRun, ...] = ()
 
 
 def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
@@ -122,7 +124,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
         nodes=tuple(_rows(settled, order)),
         groups=tuple(_group(group, order) for group in settled.groups),
         findings=tuple(_found(each, leads[id(each)], order.name) for each in found if each.status is not Status.PASS),
-        notes=(*notes(judged, profile, settled.groups), *waiver_notes(stand)),
+        notes=(*notes(judged, profile, settled.groups), *waiver_notes(stand), *map(removed_text, order.removed)),
         parts=listed,
         bill=compared(order.bill, listed, settled.trees, unread) if order.bill is not None else None,
         firmware=tuple(versions(settled.trees, unread)),
@@ -138,6 +140,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
         simulated=any(map(_simulated, readings)),
         steps=settled.steps,
         unlisted=tuple(unlisted(settled.trees)),
+        removed=order.removed,
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from rackcheck.report.burn_words import again, ended
 from rackcheck.report.redacted_parts import missing
 from rackcheck.report.report_model import Dossier, Exemption, Rework
 from rackcheck.report.shared_causes import Block, blocks, gaps
+from rackcheck.signoff.removed_run import removed_text
 from rackcheck.views import locations, reasons
 from rackcheck.views.locations import Whole, passing
 from rackcheck.views.other_machines import apart, deciding
@@ -149,6 +150,7 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
     )
     readings = dossier.subject.readings
     done = (f"- {_word(r.kind)} {code(r.run)}{_on(r.nodes, of)}: {code(r.note)}" for r in readings if r.note)
+    gone = (f"- {code(removed_text(removed))}" for removed in dossier.removed)
     waivers = (_waiver(e, dossier.level) for e in dossier.exemptions)
     rows = tuple(_burnt(dossier.burned)) if dossier.burned is not None else ()
     classes = ", ".join(f"{cls} {words}" for cls, words in CLASSES.items())
@@ -160,7 +162,7 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
         *((_Section("Burn-in", rows, "No results.", "burn-in.csv"),) if dossier.burned is not None else ()),
         _Section("Exceptions", tuple(waivers), "No waivers.", "waivers.csv"),
         _Section(f"Punch list ({classes})", tuple(punch), "No open items.", "punch.csv"),
-        _Section("Rework", (*done, *(_rework(r, of) for r in dossier.rework)), still, "rework.csv"),
+        _Section("Rework", (*gone, *done, *(_rework(r, of) for r in dossier.rework)), still, "rework.csv"),
     )
 
 

@@ -60,7 +60,7 @@ FORMS: Mapping[tuple[type, str], str] = {
 
 LATER: Mapping[type, frozenset[str]] = {
     DeviatingPart: frozenset({"on_bmc"}),
-    Dossier: frozenset({"steps", "unlisted"}),
+    Dossier: frozenset({"removed", "steps", "unlisted"}),
     FindingEntry: frozenset({"fix"}),
     Hardware: frozenset({"items", "serials", "part_numbers", "no_serial", "no_part_number", "notes", "repeat"}),
 }

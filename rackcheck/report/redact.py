@@ -68,6 +68,7 @@ from rackcheck.report.report_model import (
     VerdictTally,
     Versions,
 )
+from rackcheck.signoff.removed_run import RemovedRun
 from rackcheck.views.locations import RACK
 from rackcheck.views.steps import CounterRise, Step
 
@@ -209,6 +210,10 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
     Rework: {
         "rule": (H.WORDS, H.WORDS), "fact": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE),
         "steps": ((H.KEEP, H.TIME, H.TEXT), (H.RUN, H.TIME, H.TEXT)),
+    },
+    RemovedRun: {
+        "run": (H.KEEP, H.RUN), "time": (H.TIME, H.TIME), "by": (H.LOGIN, H.LOGIN), "found": (H.WORDS, H.WORDS),
+        "reason": (H.TEXT, H.REASON),
     },
     Baseline: {"digest": (H.DIGEST, H.GONE), "classes": (H.DIGEST, H.GONE), "nodes": (H.DIGEST, H.GONE)},
     RawReply: {

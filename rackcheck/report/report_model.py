@@ -14,6 +14,7 @@ from rackcheck.model.part_index import part_labels
 from rackcheck.model.profile import Severity, Source
 from rackcheck.model.regex import regex
 from rackcheck.report.burn_model import Burned
+from rackcheck.signoff.removed_run import RemovedRun
 from rackcheck.views.locations import Whole, whole
 from rackcheck.views.reasons import NO_NODE, Reasons, gathered, in_one_line
 from rackcheck.views.steps import Step
@@ -477,7 +478,8 @@ class Dossier:
     """The whole document; `level` is full, customer or public.
 
     `burned` is None if no burn-in was run; `simulated` is set if the nodes are simulated. `steps` are the steps that
-    an acceptance has agreed on, `unlisted` the kinds of parts that could not be listed on a node.
+    an acceptance has agreed on, `unlisted` the kinds of parts that could not be listed on a node, `removed` the runs
+    that were removed from an acceptance.
     """
 
     level: str
@@ -507,6 +509,7 @@ class Dossier:
     simulated: bool = False
     steps: tuple[Step, ...] = ()
     unlisted: tuple[Unlisted, ...] = ()
+    removed: tuple[RemovedRun, ...] = ()
 
     @property
     def title(self) -> str:

@@ -48,15 +48,18 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
         raise UserError(
             f"run {began.run} began at {clean(began.time, 40)}, in the future; the latest start allowed is {latest}"
         )
-    run = subject.judged_by(found, stored)  # before it is added: an added run cannot be removed
+    run = subject.judged_by(found, stored)  # before it is added: a run that cannot be judged must not become part of it
     machines = {node: serial for node in began.nodes if (serial := machine_serial(run.trees[node]))}
     if kind != "rework":
         _same_machines(found, began.run, machines)
-    newer = [member.run for member in found.runs if acceptance.run_of(member).started().time > began.time]
+    newer = [member.run for member in found.runs if acceptance.run_of(found, member).started().time > began.time]
     if newer:
         note(f"rackcheck: run {began.run} is older than {newer[-1]}; the readings of the newer run are still used")
     if stored.done() is None:
-        note(f"rackcheck: run {began.run} was cut off: facts that it did not read are unknown")
+        note(
+            f"rackcheck: run {began.run} was cut off: facts that it did not read are unknown; "
+            f"rackcheck accept remove {found.name} {began.run} --reason TEXT removes it"
+        )
     event = {
         "event": "run added", "time": now(), "by": getpass.getuser(), "run": began.run,
         "folder": str(stored.folder.resolve()), "digest": acceptance.digest_of(stored),

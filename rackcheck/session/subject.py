@@ -30,6 +30,7 @@ from rackcheck.session.stored import stored_job, stored_nodes
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.acceptance import Acceptance
 from rackcheck.signoff.bom import Bom
+from rackcheck.signoff.removed_run import RemovedRun, removed_text
 from rackcheck.signoff.steps import NO_STEPS, AgreedSteps
 from rackcheck.signoff.waivers import File
 from rackcheck.signoff.waivers import own as waivers_of
@@ -69,6 +70,11 @@ class RunSubject:
         """The steps that an acceptance has agreed on; a single run has none."""
         return self.acceptance.steps if self.acceptance is not None else NO_STEPS
 
+    @property
+    def removed(self) -> tuple[RemovedRun, ...]:
+        """The runs that were removed from an acceptance; a single run has none."""
+        return self.acceptance.removed if self.acceptance is not None else ()
+
     def evaluate(self, *, fingerprints: bool = False, watch: Watch = iter) -> Iterator[CollectedRun]:
         """Evaluate every run again, one after the other; a report needs the fingerprints of facts.
 
@@ -96,6 +102,7 @@ class RunSubject:
             tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
             self.inventory, self.planes, bill, brand or Brand(), __version__,
             fragments=tuple(_fragments(self.folder, self.profile, self.given)), steps=self.steps,
+            removed=self.removed,
         )  # fmt: skip
 
 
@@ -165,7 +172,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> RunSubject:
     head = found.head["profile"]
     if profile.digest != head["digest"] or (found.law != FIRST and profile.machines != head.get("machines", "")):
         raise UserError(f"the acceptance's profile was changed: {found.profile}")
-    stored = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
+    stored = sorted(((acceptance.run_of(found, member), member.kind) for member in found.runs), key=_began)
     kept_files = found.files() if files is None else files
     waivers = tuple(waiver for file in kept_files for waiver in file.waivers)
     own = waivers_of(profile.files)
@@ -239,7 +246,7 @@ def readings(name: str) -> ComparedRun:
         found = acceptance.find(name)
         if not found.runs:
             raise UserError(f"acceptance {name} has no run yet: rackcheck accept add {name} RUN")
-        runs = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
+        runs = sorted(((acceptance.run_of(found, member), member.kind) for member in found.runs), key=_began)
         return ComparedRun(name, tuple(run for run, _ in runs), tuple(str(node["name"]) for node in found.nodes))
     stored = store.find(name)
     return ComparedRun(stored.folder.name, (stored,))
@@ -264,6 +271,7 @@ def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
     stand = tuple(standings(subject.waivers, verdicts, subject.profile.rules, day))
     rows = (*step_notes(settled.steps), *notes(settled.judged, subject.profile, settled.groups), *waiver_notes(stand))
     rows += (f"not read by any run: {several(len(unread), 'node')}, {fold(unread)}",) if unread else ()
+    rows += tuple(map(removed_text, subject.removed))
     planes = tuple(sorted({plane for run in readings for plane in run.started.planes}))
     targets = f"acceptance {subject.name}: {several(len(readings), 'reading')} of {several(len(nodes), 'node')}"
     started = RunStarted(

@@ -25,6 +25,7 @@ from rackcheck.model.regex import regex
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run import stored_forms as kept
+from rackcheck.signoff.removed_run import RemovedRun
 from rackcheck.signoff.steps import AgreedSteps, agreed
 from rackcheck.signoff.waivers import File
 from rackcheck.signoff.waivers import load as load_waivers
@@ -62,7 +63,8 @@ class Acceptance:
     """An acceptance as read from its log; `head` is the log's first event.
 
     `bundles` maps each level to the folder of the bundle of the current state, `earlier` maps levels to the folders of
-    bundles of earlier states. `machines` contains the last known serial of each node.
+    bundles of earlier states. `serials` contains the serial of each node in each run that was added, also in a run that
+    was removed since; `removed` are the removals, the oldest first.
     """
 
     name: str
@@ -73,7 +75,8 @@ class Acceptance:
     signed: tuple[Mapping[str, Any], ...] = ()
     bundles: Mapping[str, str] = field(default_factory=dict)
     earlier: Mapping[str, str] = field(default_factory=dict)
-    machines: Mapping[str, str] = field(default_factory=dict)
+    serials: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    removed: tuple[RemovedRun, ...] = ()
     superseded: str = ""
     last: str = "opened"
 
@@ -83,6 +86,11 @@ class Acceptance:
         if self.superseded:
             return "superseded"
         return "signed" if self.signed and self.last == "signed" else "draft"
+
+    @property
+    def machines(self) -> Mapping[str, str]:
+        """The last known serial of each node, from the runs that are part of the acceptance."""
+        return {node: serial for member in self.runs for node, serial in self.serials.get(member.run, {}).items()}
 
     @property
     def nodes(self) -> tuple[Mapping[str, Any], ...]:
@@ -177,8 +185,14 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
             member = AcceptedRun(run, place, _like(DIGEST, doc, "digest"), _kind(doc), time, kept.word(doc, "note", ""))
             if any(one.run == member.run for one in before.runs):  # two commands added it: the first entry counts
                 return before
-            machines = {**before.machines, **{n: kept.word(doc["machines"], n) for n in doc.get("machines", {})}}
-            return replace(_moved_on(before), runs=(*before.runs, member), machines=machines, last=event)
+            serials = {**before.serials, run: {n: kept.word(doc["machines"], n) for n in doc.get("machines", {})}}
+            return replace(_moved_on(before), runs=(*before.runs, member), serials=serials, last=event)
+        case "run removed":
+            gone = RemovedRun(*(kept.word(doc, name) for name in ("run", "time", "by", "found", "reason")))
+            if not any(one.run == gone.run for one in before.runs):  # two commands removed it: the first entry counts
+                return before
+            runs = tuple(one for one in before.runs if one.run != gone.run)
+            return replace(_moved_on(before), runs=runs, removed=(*before.removed, gone), last=event)
         case "noted":
             run, text, kind = kept.word(doc, "run"), kept.word(doc, "note"), _kind(doc)
             runs = tuple(replace(m, kind=kind, note=text) if m.run == run else m for m in before.runs)
@@ -304,13 +318,20 @@ def digest_of(run: store.Stored) -> str:
     return found.hexdigest()
 
 
-def run_of(member: AcceptedRun) -> store.Stored:
+def places_of(member: AcceptedRun) -> list[str]:
+    """Return where a run of an acceptance is stored, as a name for `store.find`; empty if the run is missing."""
+    if (Path(member.folder) / "run.json").is_file():
+        return [member.folder]
+    return [member.run] if member.run in store.ids() else []
+
+
+def run_of(acceptance: Acceptance, member: AcceptedRun) -> store.Stored:
     """Find a run of an acceptance; raises UserError if the run is missing, or was changed since it was added."""
-    places = [member.folder] if (Path(member.folder) / "run.json").is_file() else []
-    places += [member.run] if not places and member.run in store.ids() else []
+    places = places_of(member)
+    repair = f"restore it, or remove it: rackcheck accept remove {acceptance.name} {member.run} --reason TEXT"
     if not places:
-        raise UserError(f"run {member.run} of the acceptance is missing: it was in {member.folder}")
+        raise UserError(f"run {member.run} of the acceptance is missing: it was in {member.folder}; {repair}")
     stored = store.find(places[0])
     if digest_of(stored) != member.digest:
-        raise UserError(f"run {member.run} was changed since it was added to the acceptance: {stored.folder}")
+        raise UserError(f"run {member.run} was changed since it was added to the acceptance: {stored.folder}; {repair}")
     return stored

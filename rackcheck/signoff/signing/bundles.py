@@ -2,15 +2,19 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from rackcheck.base import state
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.law import Outcome
+from rackcheck.model.fact import clean
 from rackcheck.profile.layers import did_you_mean
+from rackcheck.signoff.removed_run import RemovedRun
 from rackcheck.signoff.signing import files, manifest
 from rackcheck.signoff.signing.shape import BundleFault, BundleHead, BundleOutcome
 from rackcheck.signoff.signing.statement import is_name
+from rackcheck.signoff.steps import LONGEST
 
 HEAD = "bundle.json"
 RECORD = "report.json"
@@ -79,20 +83,25 @@ def head(place: Path) -> BundleHead:
 
 
 def outcome(place: Path) -> BundleOutcome:
-    """Return the verdict in the report of a bundle, and whether its runs are those of a simulator.
+    """Return the verdict in the report of a bundle, and what a reader of the verdict must know.
 
     Raises ValueError if the report has no verdict, with a text that completes a sentence such as `FILE is missing`.
     """
     try:
         doc = json.loads(files.content(place, RECORD, LARGEST))
         report = doc["report"]
-        return BundleOutcome(Outcome(report["tally"]["outcome"]).value, report.get("simulated") is True)
+        removed = tuple(_removed(each) for each in report.get("removed", ()))
+        return BundleOutcome(Outcome(report["tally"]["outcome"]).value, report.get("simulated") is True, removed)
     except FileNotFoundError:
         raise ValueError("is missing") from None
     except files.Unfit as unfit:
         raise ValueError(str(unfit)) from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ValueError("has no verdict") from None
+
+
+def _removed(doc: Mapping[str, object]) -> RemovedRun:
+    return RemovedRun(*(clean(str(doc[name]), LONGEST) for name in ("run", "time", "by", "found", "reason")))
 
 
 def record_fault(place: Path) -> BundleFault | None:

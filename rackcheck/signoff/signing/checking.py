@@ -61,8 +61,7 @@ def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Pat
     signatures = tuple(one.signature for one in checked)
     held = _outcome(folder) if not found else BundleOutcome()
     return Verification(
-        named or folder.resolve().name, head.level, len(listed.entries), tuple(found), signatures, held.outcome,
-        held.simulated,
+        named or folder.resolve().name, head.level, len(listed.entries), tuple(found), signatures, held,
     )  # fmt: skip
 
 

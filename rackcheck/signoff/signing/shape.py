@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rackcheck.signoff.removed_run import RemovedRun
+
 
 @dataclass(frozen=True, slots=True)
 class BundleFault:
@@ -36,18 +38,21 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class BundleOutcome:
-    """The verdict in a bundle's report (PASS, FAIL, INCOMPLETE or empty), and whether it is of a simulation."""
+    """The verdict in a bundle's report (PASS, FAIL, INCOMPLETE or empty), and what a reader of the verdict must know.
+
+    `simulated` is set if the report is of a simulation; `removed` are the runs that were removed from the acceptance.
+    """
 
     outcome: str = ""
     simulated: bool = False
+    removed: tuple[RemovedRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
     """The result of verifying a bundle; `files` is the number of files in the manifest.
 
-    `outcome` is the verdict in the bundle's report, empty if it could not be read; `simulated` is set if the report
-    is of a simulation.
+    `stated` is the verdict in the bundle's report, empty if it could not be read.
     """
 
     bundle: str
@@ -55,8 +60,7 @@ class Verification:
     files: int
     faults: tuple[BundleFault, ...]
     signatures: tuple[Signature, ...]
-    outcome: str = ""
-    simulated: bool = False
+    stated: BundleOutcome = BundleOutcome()
 
     @property
     def good(self) -> tuple[Signature, ...]:
