@@ -1,8 +1,8 @@
 """`rackcheck profile learn`: write a profile from machines that are known to be good, for review by a person."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -81,11 +81,15 @@ class _Doubt:
 
 @dataclass(frozen=True)
 class _Source:
-    """What `--from RUN` names: its machines, and their verdicts; a capture has no verdicts."""
+    """What `--from RUN` names: its machines, and their verdicts; a capture has no verdicts.
+
+    `incomplete` maps each run that has not read everything to the reason: `interrupted` or `cut off`.
+    """
 
     name: str
     machines: tuple[_Read, ...]
     judged: Summary | None = None
+    incomplete: Mapping[str, str] = field(default_factory=dict)
 
 
 @click.command("learn", epilog="Exit: 0 success, 2 usage error.")
@@ -102,7 +106,8 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
 
     A fact with the same value on all machines becomes a rule; a fact with several values becomes a question in a
     comment. Runs judged by this profile cannot be signed until a person adds `reviewed-by: NAME` to the profile.
-    Nodes that failed in their run, or that differ from most nodes of their role, are warned about.
+    Nodes that failed in their run, or that differ from most nodes of their role, are warned about; so is a run that was
+    interrupted or cut off.
 
     \b
     rackcheck capture -i pod7.yaml -o golden           reads every fact
@@ -125,7 +130,8 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
         raise UserError(f"no rule can be learned from {_origin(found)}: {_nothing(learned)}")
     doubts = tuple(_doubts(sources, found))
     marks = (f"SIMULATION: {SIMULATED}",) if any(is_simulated(one.tree) for one in found) else ()
-    sentences = (*marks, *(doubt.text for doubt in doubts))
+    partly = tuple(_partly(sources, found))
+    sentences = (*marks, *(f"Warning: {reason}." for reason in partly), *(doubt.text for doubt in doubts))
     head = LearnedHead(called, _version(found), _origin(found), roles.pop(), _product(found), sentences)
     written = text(learned, head)
     if output is None:
@@ -134,7 +140,11 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
         _write(output, written)
     rules, questions = several(len(learned.lessons), "rule"), several(len(learned.questions), "question")
     note(f"{called}: {rules}, {questions}, from {_origin(found)}; not reviewed yet")
-    for line in (*marks, *(line for doubt in doubts for line in doubt.lines())):
+    for line in (
+        *marks,
+        *(f"warning: {reason}" for reason in partly),
+        *(line for doubt in doubts for line in doubt.lines()),
+    ):
         note(line)
     passing = _passing(sources, found) if doubts else ""
     if passing:
@@ -164,10 +174,14 @@ def _source(run: str) -> _Source:
     """Read every machine of a run, a capture or an acceptance; of an acceptance, each machine's newest reading."""
     kept = captures.find(run)
     if kept is not None:
-        return _Source(kept.id, tuple(_captured(kept)))
+        return _Source(kept.id, tuple(_captured(kept)), incomplete={kept.id: "interrupted"} if kept.interrupted else {})
     found = subject.find(run)
     newest: dict[str, _Read] = {}
+    incomplete: dict[str, str] = {}
     for stored, job, _ in found.jobs:
+        done = stored.done()
+        if done is None or done.interrupted:
+            incomplete[job.id] = "cut off" if done is None else "interrupted"
         every = replace(job, plan=Plan(known().probes, job.plan.wanted, known().joins), kept=None)  # read once
         came: dict[str, list[Answered]] = {}
         for answer in stored.answers():
@@ -175,7 +189,7 @@ def _source(run: str) -> _Source:
         for node in job.nodes:
             if node.name in came or node.name not in newest:
                 newest[node.name] = _Read(job.id, job.time, node, tree_of(every, node, came.get(node.name, ())))
-    return _Source(found.name, tuple(newest.values()), subject.shown(found))
+    return _Source(found.name, tuple(newest.values()), subject.shown(found), incomplete)
 
 
 def _captured(kept: Captured) -> Iterator[_Read]:
@@ -220,6 +234,14 @@ def _tell_silent(found: Sequence[_Read]) -> None:
             note(
                 f"rackcheck: no facts of the {plane.value} plane of {fold(silent)}: no rule is learned from this plane"
             )
+
+
+def _partly(sources: Sequence[_Source], found: Sequence[_Read]) -> Iterator[str]:
+    """Yield a sentence for each of these machines' runs that was stopped before it had read everything."""
+    read = {one.run for one in found}
+    why = {run: why for source in sources for run, why in source.incomplete.items() if run in read}
+    for run, word in why.items():
+        yield f"run {run} was {word} before it had read everything, and facts that it did not read give no rule"
 
 
 def _doubts(sources: Sequence[_Source], found: Sequence[_Read]) -> Iterator[_Doubt]:

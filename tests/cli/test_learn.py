@@ -45,6 +45,22 @@ def test_a_node_that_differs_is_compared_with_the_nodes_that_are_not_selected() 
     assert "Nodes that pass" not in done.err
 
 
+@pytest.mark.parametrize("word", ["cut off", "interrupted"])
+def test_a_run_that_was_stopped_is_named_on_the_terminal_and_in_the_file(tmp_path: Path, word: str) -> None:
+    run, written = rack_runs.copied("first", tmp_path), tmp_path / "ours.yaml"
+    *events, done = (run / "events.jsonl").read_text().splitlines(keepends=True)
+    ended = json.dumps(json.loads(done) | {"interrupted": True}) + "\n" if word == "interrupted" else ""
+    (run / "events.jsonl").write_text("".join([*events, ended]))
+    name = json.loads((run / "run.json").read_text())["run"]
+    learned = rackcheck("profile", "learn", "--from", run, "--nodes", "n2", "-o", written)
+    assert learned.status == 0
+    lines = [line for line in learned.err.splitlines() if line.startswith("warning: ")]
+    wanted = f"run {name} was {word} before it had read everything, and facts that it did not read give no rule"
+    assert lines == [f"warning: {wanted}"]
+    comment = " ".join(line.removeprefix("# ") for line in written.read_text().split("rackcheck: 1")[0].splitlines())
+    assert f"Warning: {wanted}." in comment
+
+
 def test_a_finding_that_is_waived_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
     first, waivers = rack_runs.folder() / "first", tmp_path / "w.yaml"
