@@ -16,9 +16,9 @@ from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run.index import pair, words
 from rackcheck.run.index.rows import Snap
-from rackcheck.session import last_run
+from rackcheck.session import last_run, rejudge
 from rackcheck.session.output import print_lines
-from rackcheck.session.subject import readings
+from rackcheck.session.subject import find, readings
 from rackcheck.signoff import acceptance
 from rackcheck.views import machine
 from rackcheck.views.terminal import Line
@@ -49,11 +49,14 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
     classes = tuple(Class) if every else STEADY
     if run is None and _is_run(a) and _is_run(b):
         a, b = sides(a, b)
+        _note_unmatched(where, a, b)
         found = compared(a, b, classes)
         rows = _narrowed_changes(found, where)
         return _runs(_narrowed(found, where), rows, as_json=as_json)
-    source = readings(last_run.named(run or last_run.LAST, last_run.AUDIT))
+    name = last_run.named(run or last_run.LAST, last_run.AUDIT)
+    source = readings(name)
     nodes = pair.merged(source, classes)
+    _note_unmatched(where, name)
     if b == last_run.LAST and b not in nodes:
         b = _other(a, source)
     if a in nodes and b not in nodes and (b in {PEERS, BEFORE} or _is_run(b)):
@@ -61,6 +64,18 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
     if a not in nodes or b not in nodes:
         raise UserError(_mistake(a, b, nodes, source))
     return _nodes(a, b, nodes, classes, where, every=every, as_json=as_json)
+
+
+def _note_unmatched(where: Where, *runs: str) -> None:
+    """Print a note for each rule and node of a filter that none of these runs has."""
+    if not where.keys & {"node", "rule"}:
+        return  # the profile of a run is only loaded if it is needed
+    try:
+        each = [rejudge.names(find(run)) for run in runs]
+    except UserError:
+        return  # runs whose profile cannot be loaded can still be compared
+    known_names = {key: [name for names in each for name in names[key]] for key in ("node", "rule")}
+    filters.note_unmatched(where, known_names)
 
 
 def _mistake(a: str, b: str, nodes: Collection[str], source: pair.ComparedRun) -> str:

@@ -97,6 +97,7 @@ def facts(given: FactsOptions) -> int:
         raise UserError(f"{node} has no fact {words[0]}{_hint(tree, words[0])}")
     if given.unknown:
         chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
+    filters.note_unmatched(given.where, {"fact": tuple(tree)})
     answers = {path: given.where.holds(_subject(path, tree.leaves[path])) for path in chosen}
     chosen = [path for path in chosen if answers[path]]
     whole = replies_of(tree, came.captures) if given.raw else None

@@ -1,17 +1,19 @@
 """`--where`: the filter that commands share with the TUI, with completion and a mark below the wrong term."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from rackcheck.cli.options import complete_facts
+from rackcheck.filter.unmatched import unmatched
 from rackcheck.filter.where import CLOSED, COMPARED, KEYS, WORDS, FilterError, Where
 from rackcheck.filter.where import parse as parse_where
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind
 from rackcheck.profile.layers import did_you_mean
+from rackcheck.session.output import note
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -42,6 +44,14 @@ def where(text: str, keys: frozenset[str] = KEYS) -> Where:
         return parse_where(text, kind_of, keys)
     except FilterError as error:
         raise click.UsageError(wrong_where(text, error)) from None
+
+
+def note_unmatched(where: Where, known_names: Mapping[str, Collection[str]]) -> None:
+    """Print a note for each value of a filter that matches no known name of its key, with the nearest name."""
+    from rackcheck.session.registry_loading import known  # noqa: PLC0415  as above
+
+    for text in unmatched(where, known_names, known().catalogue.near):
+        note(f"--where: {text}")
 
 
 SEEN = 72

@@ -70,6 +70,10 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
     about = where.about(FINDING_KEYS)
     shown = [group for group in narrowed if group is not None and about.holds(_row(group, summary))]
     rows = [group for group in shown if every or not group.quiet]
+    known_facts = dict.fromkeys(
+        [*census.facts(), *(fact for group in found for fact in _row(group, summary).words["fact"])]
+    )
+    filters.note_unmatched(where, {**rejudge.names(subject), "fact": known_facts})
     if as_json:
         click.echo(machine.text(_document(summary, rows, unsure)))
     else:

@@ -54,6 +54,7 @@ def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool
         found = _kind(db, name, kind)
         # A key of the other kind of history is a usage error.
         filters.where(where.text, RULE_KEYS if found == "rule" else NODE_KEYS)
+        filters.note_unmatched(where, _names(db, where))
         groups = list(islice((_rule if found == "rule" else _node)(db, name, where), limit + 1))
     if as_json:
         click.echo(machine.text({"rackcheck": machine.FORMAT, found: name, "runs": groups[:limit]}))
@@ -73,6 +74,15 @@ def _kind(db: sqlite3.Connection, name: str, kind: str | None) -> str:
             return one
     hint = did_you_mean(name, [word for names in known.values() for word in names])
     raise UserError(f"no {' and no '.join(known)} {clean(name)} in any run{hint}")
+
+
+def _names(db: sqlite3.Connection, where: Where) -> dict[str, list[str]]:
+    """Return all names of those keys of a filter that name a node, a rule, a run or a profile."""
+    found: dict[str, list[str]] = {key: queries.names(db, key) for key in ("node", "rule") if key in where.keys}
+    if where.keys & RUN_KEYS:
+        runs = list(queries.runs(db))
+        found |= {"run": [run.name for run in runs], "profile": [run.profile for run in runs]}
+    return found
 
 
 def _wanted(run: queries.IndexedRun, where: Where) -> bool:

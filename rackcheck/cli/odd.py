@@ -67,6 +67,7 @@ def odd_(run: str, where: Where, role: str | None, every: bool, as_json: bool) -
     subject = find(last_run.named(run, last_run.AUDIT))
     summary, census = rejudge.read(subject)
     shown = _shown(subject, census, where, role)
+    filters.note_unmatched(where, {**rejudge.names(subject), "fact": tuple(census.facts())})
     if as_json:
         roles = [_role(each) for each in shown.roles]
         click.echo(machine.text({"rackcheck": machine.FORMAT, "run": subject.name, "simulated": summary.simulated,

@@ -20,7 +20,7 @@ from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
 from rackcheck.run.kept_facts import kept_facts
-from rackcheck.session import cli_choices, last_run
+from rackcheck.session import cli_choices, last_run, rejudge
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.registry_loading import known
 from rackcheck.session.stored import stored_racks
@@ -70,6 +70,7 @@ def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_j
         chosen, outcomes, readings={node: mode_readings(Mode(mode), trees[node]) for node in chosen if node in trees}
     )
     found = picture(Mode(mode), seen, signs)
+    filters.note_unmatched(where, rejudge.names(subject))
     open_ = [node for node, answer in answers.items() if answer is None]
     if as_json:
         left = {"left_out": [node for node in answers if node not in found.cells], "not_told": open_}

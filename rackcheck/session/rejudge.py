@@ -1,12 +1,13 @@
 """Evaluates a stored run or acceptance again, and counts its facts by node and plane in the same pass."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from rackcheck.filter.where import NODE_KEYS, TriState, Where, reader
 from rackcheck.filter.where import FilterRow as Row
 from rackcheck.model.fact import Plane
 from rackcheck.model.path import Path
 from rackcheck.model.tree import Tree
+from rackcheck.probe.group import FLEET
 from rackcheck.report.run_data import gather
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Answered
@@ -52,6 +53,18 @@ def places(subject: RunSubject) -> NodePlaces:
             "pdu": p.pdu,
         }
         for name, p in subject.places.items()
+    }  # fmt: skip
+
+
+def names(subject: RunSubject) -> Mapping[str, Collection[str]]:
+    """Return all names that a filter can select in a run or an acceptance, by key of the filter."""
+    standing = places(subject)
+    nodes = dict.fromkeys([*standing, *(node.name for _, job, _ in subject.jobs for node in job.nodes)])
+    racks = {place["rack"] for place in standing.values() if place["rack"]}
+    return {
+        "node": (*nodes, *(f"{RACK}{rack}" for rack in sorted(racks)), FLEET),
+        "rule": tuple(rule.id for rule in subject.profile.rules), "profile": (subject.profile.name,),
+        **{key: tuple(sorted({place[key] for place in standing.values()})) for key in ("rack", "row", "role")},
     }  # fmt: skip
 
 

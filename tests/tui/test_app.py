@@ -351,6 +351,15 @@ async def test_a_filter_whose_fact_is_unknown_on_a_node_states_how_many_are_left
         assert not any("n5" in row for row in rows(screens(pilot)))
 
 
+async def test_a_filter_with_an_unknown_node_or_rule_selects_nothing_and_names_the_nearest() -> None:
+    async with shown(wrong()) as pilot:
+        await pilot.press("slash")
+        await typed(pilot, "rule:kernel.clena", "enter")
+        assert "no rule kernel.clena; did you mean kernel.clean?" in screen(pilot.app)
+        assert screens(pilot).context.where.text == "rule:kernel.clena"
+        assert rows(screens(pilot)) == []
+
+
 async def test_escape_leaves_the_line_then_the_filter_then_the_place() -> None:
     async with shown(wrong()) as pilot:
         await pilot.press("4", "slash")

@@ -1,5 +1,8 @@
 """Navigation: the filter of the current view, and the steps back and forward."""
 
+from collections.abc import Collection, Mapping
+
+from rackcheck.filter.unmatched import unmatched
 from rackcheck.filter.where import EVERYTHING, WORDS, FilterError, Where, parse
 from rackcheck_tui.controllers.background import Background
 from rackcheck_tui.controllers.background_reads import Fetching, Overlays
@@ -44,9 +47,22 @@ class Filter:
         self._context.where = self.parsed(text) or EVERYTHING
 
     def enter(self, where: Where) -> None:
-        """Apply a filter after the user has finished typing it, and read the values that the filter compares."""
+        """Apply a filter after the user has finished typing it, and read the values that the filter compares.
+
+        If a value of the filter is no node, rack, role or rule of the run, show a message with the nearest one.
+        """
         self.apply(where)
         self._fetching.fetch_compared(where)
+        if text := next(unmatched(where, self._names()), ""):
+            self._readout.message(text)
+
+    def _names(self) -> Mapping[str, Collection[str]]:
+        board = self._context.board
+        nodes = board.nodes_at.values()
+        return {
+            "node": (*board.nodes_at, *board.judged), "rule": tuple(rule.id for rule in board.profile.rules),
+            "rack": {node.rack for node in nodes}, "role": {node.role for node in nodes},
+        }  # fmt: skip
 
     def preview(self, text: str) -> None:
         """Apply a filter while it is typed, if it is valid so far."""
