@@ -9,12 +9,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rackcheck.model.evidence import Status, Verdict
-from rackcheck.model.fact import clean
+from rackcheck.model.fact import Reason, clean
 from rackcheck.model.fit import NOT_STATED, Match, ProfileFit
 from rackcheck.model.profile import FIRST, LAW, Rule
 
 NEXT = "; rackcheck doctor shows what could not be read"
 """The end of a reason, with the command to run next."""
+
+NEXT_RAW = "; rackcheck facts NODE --from RUN --unknown --raw shows the answer"
+"""The end of the reason where an answer was read and could not be parsed: `doctor` finds nothing wrong then."""
+
+ENDS = (NEXT, NEXT_RAW)
+"""All ends of reasons."""
 
 REASON = 160
 """Maximum number of characters of a rule's reason that are quoted in the reason of a node."""
@@ -80,7 +86,9 @@ def _unknown(unknown: list[Verdict]) -> str:
     The text does not contain the number of unknown rules, so that nodes in the same state share one line of output.
     """
     first, others = unknown[0], " and others are" if len(unknown) > 1 else " is"
-    return f"{first.rule}{others} unknown: {clean(first.reason, REASON)}{NEXT}"
+    whys = [each.unknown.reason for each in first.evidence if each.unknown is not None]
+    next_ = NEXT_RAW if whys and all(why is Reason.UNPARSABLE for why in whys) else NEXT
+    return f"{first.rule}{others} unknown: {clean(first.reason, REASON)}{next_}"
 
 
 def _no_evidence(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> str:

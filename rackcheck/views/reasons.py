@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rackcheck.evaluate.law import NEXT
+from rackcheck.evaluate.law import ENDS
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold, similar
@@ -45,7 +45,8 @@ def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, 
     """
     shown = reasons[:most]
     for number, (reason, names) in enumerate(shown, start=1):
-        text = reason.removesuffix(NEXT) if any(later.endswith(NEXT) for later, _ in shown[number:]) else reason
+        end = next((end for end in ENDS if reason.endswith(end)), "")
+        text = reason.removesuffix(end) if any(later.endswith(end) for later, _ in shown[number:]) else reason
         yield "" if is_alone(reasons, of) else where(names, of), clean(text, LONGEST)
     if len(reasons) > most:
         more = len(reasons) - most

@@ -333,6 +333,22 @@ def test_a_missing_source_may_be_excused_and_an_unusable_reply_may_not(reason: R
     assert conclude(failed, rules).outcome is Outcome.FAIL
 
 
+@pytest.mark.parametrize(
+    ("reasons", "command"),
+    [
+        ((Reason.UNPARSABLE,), "rackcheck facts NODE --from RUN --unknown --raw shows the answer"),
+        ((Reason.DENIED,), "rackcheck doctor shows what could not be read"),
+        ((Reason.UNPARSABLE, Reason.DENIED), "rackcheck doctor shows what could not be read"),
+    ],
+)
+def test_the_next_command_shows_an_answer_that_was_read_and_else_what_could_not_be_read(
+    reasons: tuple[Reason, ...], command: str
+) -> None:
+    lost = tuple(Evidence(Status.UNKNOWN, "cpu.smt", "", "must be true", "", Unknown(why)) for why in reasons)
+    found = conclude([Verdict("own", Status.UNKNOWN, "cpu.smt unknown", lost)], {"own": Rule("own", ())})
+    assert found.reason == f"own is unknown: cpu.smt unknown; {command}"
+
+
 def test_earlier_laws_excuse_every_unknown_of_a_rule_whose_source_may_be_missing() -> None:
     profile = library.load("h100-dgx", registry().catalogue)
     earlier = {law: profile.under(law) for law in (FIRST, SECOND)}
