@@ -11,7 +11,8 @@ from rackcheck.model.fact import Class
 from rackcheck.run import store
 from rackcheck.run.index import catching, file, pair, queries
 from rackcheck.run.index.rows import Snap
-from rackcheck.session.output import note, print_lines
+from rackcheck.run.simulated_run import is_simulated
+from rackcheck.session.output import note, print_lines, width
 from rackcheck.session.stored import stored_job
 from rackcheck.session.subject import readings
 from rackcheck.views import against as board
@@ -19,7 +20,7 @@ from rackcheck.views import machine
 from rackcheck.views.peers import PeerMajority, peers
 from rackcheck.views.rule_coverage import Covering
 from rackcheck.views.summary import several
-from rackcheck.views.terminal import Line
+from rackcheck.views.terminal import Line, simulation
 
 PEERS, BEFORE = "peers", "before"
 
@@ -62,9 +63,12 @@ def held(
         mine, base.facts, covering, verdicts, classes, same=base.same,
         keep=keep if by is None else lambda change: by.speaks_of(change) and keep(change),
     )  # fmt: skip
+    made_up = is_simulated(source.runs)
     if as_json:
-        click.echo(machine.text(_document(node, source.name, base, found)))
+        doc = _document(node, source.name, base, found)
+        click.echo(machine.text(doc | ({"simulated": True} if made_up else {})))
     else:
+        print_lines(simulation(width(), simulated=made_up))
         print_lines(_lines(found, ruled=covering is not None))
         if not found.differing:
             note("no difference")

@@ -7,7 +7,7 @@ import click
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import filters, options
 from rackcheck.cli.against import BEFORE, PEERS, held
-from rackcheck.cli.drift import DriftChanges, compared, document, lines, sides, unknown_in_both
+from rackcheck.cli.drift import DriftChanges, compared, document, lines, sides, simulated, unknown_in_both
 from rackcheck.filter.where import TEXT, FilterRow, Where
 from rackcheck.model.change import STEADY, Change, ComparedFacts, Turn, compare, gathered, turned
 from rackcheck.model.fact import Class, clean
@@ -17,11 +17,11 @@ from rackcheck.run import store
 from rackcheck.run.index import pair, words
 from rackcheck.run.index.rows import Snap
 from rackcheck.session import last_run, rejudge
-from rackcheck.session.output import print_lines
+from rackcheck.session.output import print_lines, width
 from rackcheck.session.subject import find, readings
 from rackcheck.signoff import acceptance
 from rackcheck.views import machine
-from rackcheck.views.terminal import Line
+from rackcheck.views.terminal import Line, simulation
 
 KEYS = frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT})
 """The filter keys that `rackcheck diff --where` accepts."""
@@ -52,7 +52,7 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
         _note_unmatched(where, a, b)
         found = compared(a, b, classes)
         rows = _narrowed_changes(found, where)
-        return _runs(_narrowed(found, where), rows, as_json=as_json)
+        return _runs(_narrowed(found, where), rows, simulated(readings(a), readings(b)), as_json=as_json)
     name = last_run.named(run or last_run.LAST, last_run.AUDIT)
     source = readings(name)
     nodes = pair.merged(source, classes)
@@ -63,7 +63,7 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
         return held(a, b, source, nodes, classes, lambda c: where.holds(of_change(c, a)), as_json=as_json)
     if a not in nodes or b not in nodes:
         raise UserError(_mistake(a, b, nodes, source))
-    return _nodes(a, b, nodes, classes, where, every=every, as_json=as_json)
+    return _nodes(a, b, nodes, classes, where, simulated(source), every=every, as_json=as_json)
 
 
 def _note_unmatched(where: Where, *runs: str) -> None:
@@ -170,22 +170,23 @@ def _narrowed_changes(found: pair.RunPair, where: Where) -> DriftChanges:
     return tuple(one for one in moved if id(one) in asked), {node: some for node, some in values.items() if some}
 
 
-def _runs(found: pair.RunPair, rows: DriftChanges, *, as_json: bool) -> int:
+def _runs(found: pair.RunPair, rows: DriftChanges, made_up: dict[str, bool], *, as_json: bool) -> int:
     turns = list(words.turns(found.turns))
     if as_json:
         doc = document(found, rows)
-        click.echo(machine.text({**doc, "verdicts": [words.turn_doc(one, nodes) for one, nodes in turns]}))
+        click.echo(machine.text({**doc, "verdicts": [words.turn_doc(one, nodes) for one, nodes in turns], **made_up}))
     else:
         texts = list(lines(found, rows))
         texts += [f"{words.turn(one)} {words.where(nodes, found.nodes)}" for one, nodes in turns]
+        print_lines(simulation(width(), simulated=bool(made_up)))
         print_lines(Line(((text, ""),)) for text in texts)
         unknown_in_both(found)
     return _status(differs=found.differs, uncertain=found.uncertain)
 
 
 def _nodes(
-    a: str, b: str, nodes: Mapping[str, Snap], classes: Iterable[Class], where: Where, *, every: bool,
-    as_json: bool,
+    a: str, b: str, nodes: Mapping[str, Snap], classes: Iterable[Class], where: Where, made_up: dict[str, bool], *,
+    every: bool, as_json: bool,
 ) -> int:  # fmt: skip
     left, right = nodes[a], nodes[b]
     here, there = pair.facts(left), pair.facts(right)
@@ -196,11 +197,12 @@ def _nodes(
     turns = tuple(t for t in turned(pair.statuses(left), pair.statuses(right)) if where.holds(of_turn(t, a, b)))
     unread = [name for name in (a, b) if not nodes[name].parts]
     if as_json:
-        click.echo(machine.text(_document(a, b, rows, turns, unread)))
+        click.echo(machine.text({**_document(a, b, rows, turns, unread), **made_up}))
     else:
         texts = [words.change_text(c) for c in rest] + [words.turn(t) for t in turns]
         texts += [f"{len(own)} identities differ, as expected of two machines; --all shows them"] if own else []
         texts += [f"{name} has no facts" for name in unread]
+        print_lines(simulation(width(), simulated=bool(made_up)))
         print_lines(Line(((text, ""),)) for text in texts)
     differs = any(not c.kind.uncertain for c in rest) or any(not t.uncertain for t in turns)
     return _status(differs=differs, uncertain=bool(rest or turns or unread))

@@ -26,6 +26,8 @@ from rackcheck.session.output import note, print_lines, width
 from rackcheck.session.registry_loading import known
 from rackcheck.session.secrets import fetched
 from rackcheck.views import machine
+from rackcheck.views.simulation import of_targets
+from rackcheck.views.terminal import simulation
 
 COLUMNS = 80
 """Maximum width of the output, in characters: the width of a console at a rack."""
@@ -119,6 +121,7 @@ def doctor(given: DoctorOptions) -> int:
     if given.as_json:
         click.echo(machine.text(document(ward, origin)))
     else:
+        print_lines(simulation(min(width(), COLUMNS), simulated=of_targets(origin)))
         print_lines(lines(ward, min(width(), COLUMNS)))
     if interrupted:
         return 130

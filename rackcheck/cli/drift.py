@@ -18,13 +18,14 @@ from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run.index import file, moving, pair, queries, words
 from rackcheck.run.index.catching import catch_up
+from rackcheck.run.simulated_run import is_simulated
 from rackcheck.session import last_run
-from rackcheck.session.output import note, print_lines
+from rackcheck.session.output import note, print_lines, width
 from rackcheck.session.subject import readings
 from rackcheck.signoff import acceptance
 from rackcheck.views import machine
 from rackcheck.views.summary import several
-from rackcheck.views.terminal import Line
+from rackcheck.views.terminal import Line, simulation
 
 CLASSES = (*STEADY, Class.MEASUREMENT)
 
@@ -101,12 +102,19 @@ def drift(run: str, against: str, names: str | None, percent: float, as_json: bo
     _require_same_nodes(against, run)
     found = compared(against, run, classes, percent)
     rows = found.sorted_out()
+    made_up = simulated(readings(against), readings(run))
     if as_json:
-        click.echo(machine.text(document(found, rows)))
+        click.echo(machine.text(document(found, rows) | made_up))
     else:
+        print_lines(simulation(width(), simulated=bool(made_up)))
         print_lines(Line(((text, ""),)) for text in lines(found, rows))
         _notes(found, classes)
     return status(found)
+
+
+def simulated(*sides: pair.ComparedRun) -> dict[str, bool]:
+    """Return the JSON field that marks a comparison of simulated nodes; empty for real machines."""
+    return {"simulated": True} if any(is_simulated(side.runs) for side in sides) else {}
 
 
 def _require_same_nodes(against: str, run: str) -> None:

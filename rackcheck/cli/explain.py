@@ -14,10 +14,10 @@ from rackcheck.profile import library
 from rackcheck.profile.rule_origins import Explained, Fact, Param, RemovedKey, WrittenValue, explain
 from rackcheck.report.rule_text import wants
 from rackcheck.session import cli_choices, last_run, subject
-from rackcheck.session.output import print_lines
+from rackcheck.session.output import print_lines, width
 from rackcheck.session.registry_loading import known
 from rackcheck.views import machine
-from rackcheck.views.terminal import Line
+from rackcheck.views.terminal import Line, simulation
 
 BUILT_IN = "built in: part of every profile; may be dropped with a reason, but not changed"
 
@@ -28,7 +28,7 @@ def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
     if not isinstance(name, str) and not isinstance(run, str):
         return []
     try:
-        name, given = _profile(name, run)
+        name, given, _ = _profile(name, run)
         loaded = library.load(name, known().catalogue, given, tuple(ctx.params.get("folders") or ()))
     except UserError:
         return []
@@ -60,23 +60,28 @@ def command(
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if (profile is None) == (run is None):
         raise click.UsageError("give the profile: -p NAME, or --from RUN for the profile of a stored run")
-    name, stored = _profile(profile, run and last_run.named(run, last_run.with_rule(rule)))
+    name, stored, made_up = _profile(profile, run and last_run.named(run, last_run.with_rule(rule)))
     given = {**stored, **cli_choices.pairs(values)}
     loaded, laid = library.load_laid(name, known().catalogue, given, folders)
     explained = explain(rule, loaded, laid, known().catalogue, given)
     if as_json:
         head = {"rackcheck": machine.FORMAT, "profile": {"name": loaded.name, "version": loaded.version}}
+        head |= {"simulated": True} if made_up else {}
         click.echo(machine.text({**head, "lineage": list(loaded.lineage), **_document(explained)}))
     else:
+        print_lines(simulation(width(), simulated=made_up))
         print_lines([*_lines(explained), Line((("", ""),)), Line(((f"of {' -> '.join(loaded.lineage)}", "dim"),))])
 
 
-def _profile(name: str | None, run: str | None) -> tuple[str, Mapping[str, str]]:
-    """Return a profile's name or file, and the site values that are stored with a run; raises UserError."""
+def _profile(name: str | None, run: str | None) -> tuple[str, Mapping[str, str], bool]:
+    """Return a profile's name or file, the site values stored with a run, and whether the run is simulated.
+
+    Raises UserError if there is no such run.
+    """
     if run is None:
-        return name or "", {}
+        return name or "", {}, False
     found = subject.find(run)
-    return str(found.folder / f"{found.profile.name}.yaml"), found.given
+    return str(found.folder / f"{found.profile.name}.yaml"), found.given, found.simulated
 
 
 def _lines(values: Explained) -> Iterator[Line]:

@@ -37,7 +37,9 @@ from rackcheck.session.secrets import secrets_of
 from rackcheck.session.stored import stored_nodes
 from rackcheck.views import machine
 from rackcheck.views.evidence import NodeReplies
+from rackcheck.views.simulation import is_simulated, of_targets
 from rackcheck.views.summary import several
+from rackcheck.views.terminal import simulation
 
 KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
 """The filter keys that `rackcheck facts --where` accepts."""
@@ -101,7 +103,8 @@ def facts(given: FactsOptions) -> int:
     answers = {path: given.where.holds(_subject(path, tree.leaves[path])) for path in chosen}
     chosen = [path for path in chosen if answers[path]]
     whole = replies_of(tree, came.captures) if given.raw else None
-    show_tree(node, tree, chosen, as_json=given.as_json, source=given.source, raw=whole)
+    made_up = is_simulated(tree) or of_targets(given.rack or "")
+    show_tree(node, tree, chosen, as_json=given.as_json, source=given.source, raw=whole, simulated=made_up)
     unsure = sum(answer is None for answer in answers.values())
     if unsure:
         note(f"{node}: {left_out(given.where, several(unsure, 'fact'))}")
@@ -226,14 +229,27 @@ def _not_collected(leaf: Leaf) -> bool:
 
 
 def show_tree(
-    name: str, tree: Tree, chosen: list[str], *, as_json: bool, source: bool = False, raw: NodeReplies | None = None
+    name: str,
+    tree: Tree,
+    chosen: list[str],
+    *,
+    as_json: bool,
+    source: bool = False,
+    raw: NodeReplies | None = None,
+    simulated: bool = False,
 ) -> None:
-    """Print the facts of a tree at the paths `chosen`, as a table or as JSON; with `raw`, each with its raw answer."""
+    """Print the facts of a tree at the paths `chosen`, as a table or as JSON; with `raw`, each with its raw answer.
+
+    The output is marked if the node is `simulated`.
+    """
     if as_json:
         every: dict[str, Any] = facts_json(tree)
         beside = {path: documents(path, raw) for path in chosen} if raw is not None else {}
-        click.echo(machine.text({"node": name, "facts": {p: every[p] | beside.get(p, {}) for p in chosen}}))
+        made_up = {"simulated": True} if simulated else {}
+        doc = {"node": name, **made_up, "facts": {p: every[p] | beside.get(p, {}) for p in chosen}}
+        click.echo(machine.text(doc))
         return
+    print_lines(simulation(width(), simulated=simulated))
     if raw is not None:
         print_lines(line for path in chosen for line in lines(path, raw))
         return

@@ -19,9 +19,9 @@ from rackcheck.model.fold import fold
 from rackcheck.model.part_moves import sorted_out, still
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run.index import catching, file, moving, queries, words
-from rackcheck.session.output import note, print_lines
+from rackcheck.session.output import note, print_lines, width
 from rackcheck.views import machine
-from rackcheck.views.terminal import Line
+from rackcheck.views.terminal import Line, simulation
 
 HistoryGroup = dict[str, Any]
 """Consecutive runs without a change: the newest and the oldest run, the number of runs, and a description."""
@@ -59,6 +59,7 @@ def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool
     if as_json:
         click.echo(machine.text({"rackcheck": machine.FORMAT, found: name, "runs": groups[:limit]}))
     else:
+        print_lines(simulation(width(), simulated=any("simulated" in group for group in groups[:limit])))
         print_lines(Line(((text, style),)) for group in groups[:limit] for text, style in _lines(group))
     if not groups:
         note(f"no run of {clean(name)} matches {where}" if where else f"no run has {clean(name)}")
@@ -177,12 +178,12 @@ def _pairs(days: Iterator[queries.Day]) -> Iterator[tuple[queries.Day, queries.D
 
 def _group(newest: queries.IndexedRun, oldest: queries.IndexedRun, alike: int) -> HistoryGroup:
     ends = {key: {"run": run.name, "time": run.time} for key, run in (("newest", newest), ("oldest", oldest))}
-    return {**ends, "alike": alike}
+    return {**ends, "alike": alike, **({"simulated": True} if newest.simulated or oldest.simulated else {})}
 
 
 def _lines(group: HistoryGroup) -> Iterator[tuple[str, str]]:
     newest, oldest = group["newest"], group["oldest"]
-    head = f"{newest['time']}  {newest['run']}"
+    head = f"{newest['time']}  {newest['run']}{' (SIMULATION)' if 'simulated' in group else ''}"
     if group["alike"] > 1:
         head += f"  {group['alike']} identical runs, since {oldest['time']} {oldest['run']}"
     if "counts" in group:

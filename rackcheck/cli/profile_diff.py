@@ -16,12 +16,12 @@ from rackcheck.profile.compare import Difference, differences
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.session import cli_choices, last_run, subject
-from rackcheck.session.output import print_lines
+from rackcheck.session.output import print_lines, width
 from rackcheck.session.registry_loading import known
 from rackcheck.signoff import acceptance
 from rackcheck.views import machine
 from rackcheck.views.summary import several
-from rackcheck.views.terminal import Line
+from rackcheck.views.terminal import Line, simulation
 
 WORDS = ("title", "why", "fix", "refs")
 """Keys of a rule that do not affect its verdict."""
@@ -55,22 +55,24 @@ def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], 
     given = cli_choices.pairs(values)
     a, b = (name if name in library.profiles(folders) else last_run.named(name) for name in (a, b))
     sides = [_find(name, folders) for name in (a, b)]
-    params = sorted({param for profile, place in sides if place for param in profile.params})
+    made_up = any(simulated for _, _, simulated in sides)
+    params = sorted({param for profile, place, _ in sides if place for param in profile.params})
     strangers = [name for name in given if name not in params]
     if strangers:
         near = did_you_mean(strangers[0], params) or f"; params: {', '.join(params) or 'none'}"
         raise UserError(f"neither {a} nor {b} has a param {strangers[0]}{near}")
-    old, new = (_with(profile, place, given, folders) for profile, place in sides)
+    old, new = (_with(profile, place, given, folders) for profile, place, _ in sides)
     found = _compared(old, new)
     if as_json:
-        click.echo(machine.text(_document(old, new, found)))
+        click.echo(machine.text(_document(old, new, found) | ({"simulated": True} if made_up else {})))
     else:
+        print_lines(simulation(width(), simulated=made_up))
         print_lines(_lines(old, new, found))
     return 1 if found.any else 0
 
 
-def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
-    """Return a profile, and the name or path from which it can be loaded again with site values.
+def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str, bool]:
+    """Return a profile, the name or path from which it can be loaded again, and whether it is of a simulated run.
 
     For a run or an acceptance, the second value is empty, because its profile is stored together with its site values.
     If no profile, run or acceptance has this name, UserError with the most similar name is raised.
@@ -78,13 +80,14 @@ def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
     profiles = library.profiles(folders)
     a_file = Path(name).is_file()
     if name.endswith((".yaml", ".yml")) or name in profiles or (a_file and "/" in name):
-        return library.load(name, known().catalogue, None, folders), name
+        return library.load(name, known().catalogue, None, folders), name, False
     runs = [*acceptance.names(), *store.ids()]
     if name not in runs and "/" not in name:
         near = f"; for the file write ./{name}" if a_file else did_you_mean(name, [*profiles, *runs])
         lists = "; see rackcheck profile list and rackcheck runs list"
         raise UserError(f"no profile, run or acceptance {name}{near or lists}")
-    return subject.find(name).profile, ""
+    found = subject.find(name)
+    return found.profile, "", found.simulated
 
 
 def _with(profile: Profile, place: str, given: Mapping[str, str], folders: tuple[Path, ...]) -> Profile:

@@ -1,7 +1,7 @@
 """`rackcheck runs`: list and show stored runs, and rebuild their index."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -11,12 +11,16 @@ from rackcheck.cli.tables import table
 from rackcheck.evaluate.verdict import Status
 from rackcheck.run import store
 from rackcheck.run.index import catching, file, queries
+from rackcheck.run.simulated_run import is_simulated
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.views import machine, terminal
 from rackcheck.views.summary import exit_code, summarize
-from rackcheck.views.terminal import Line
+from rackcheck.views.terminal import Line, within
 
 RunRow = tuple[str, str, str, str, str, str, str, str]
+"""The texts of one run, in the order of `NAMES`."""
+
+NAMES = ("run", "time", "profile", "nodes", "verdict", "fail", "unknown", "targets")
 
 WIDE = 100
 """Minimum width of the terminal, in characters, at which the times of runs are always shown."""
@@ -41,35 +45,53 @@ def list_(limit: int, as_json: bool) -> None:
     except file.Unusable as error:
         note(f"rackcheck: {error}; reading the folders of the runs instead")
         rows, more = _folders(limit)
-    names = ("run", "time", "profile", "nodes", "verdict", "fail", "unknown", "targets")
     if as_json:
-        click.echo(machine.text([dict(zip(names, row, strict=True)) for row in rows]))
+        click.echo(machine.text([_document(*row) for row in rows]))
     elif not rows:
         note(f"no run yet in {store.runs_folder()}; create one: rackcheck audit -p linux-server")
     else:
-        print_lines(_laid(names, rows))
+        print_lines(
+            [*_laid([row for row, _ in rows]), *_simulated([row[0] for row, made_up in rows if made_up], len(rows))]
+        )
     if more:
         note(f"and {more} more; --limit {len(rows) + more} shows all")
 
 
-def _laid(names: Sequence[str], rows: Sequence[RunRow]) -> list[Line]:
+def _simulated(names: Sequence[str], of: int) -> Iterator[Line]:
+    """Yield the lines that name the simulated runs; a column would be cut on a narrow terminal."""
+    if names:
+        which = "all runs" if len(names) == of else ", ".join(names)
+        yield from within(Line((("SIMULATION  ", "bold red"), (which, ""))), width(), 12)
+
+
+def _document(row: RunRow, simulated: bool) -> dict[str, object]:
+    return {**dict(zip(NAMES, row, strict=True)), **({"simulated": True} if simulated else {})}
+
+
+def _laid(rows: Sequence[Sequence[str]]) -> list[Line]:
     """Lay out the runs in columns; on a narrow terminal, the times are left out if the runs' names contain them."""
     styles = ("bold", "", "", "", "bold", "", "", "dim")
-    keep = list(range(len(names)))
+    keep = list(range(len(NAMES)))
     if width() < WIDE and all(name.startswith(re.sub("[-:]", "", time)) for name, time, *_ in rows):
         keep.remove(1)
     return table(
-        [names[i] for i in keep], [[row[i] for i in keep] for row in rows],
+        [NAMES[i] for i in keep], [[row[i] for i in keep] for row in rows],
         width=width(), styles=[styles[i] for i in keep],
     )  # fmt: skip
 
 
-def _indexed(limit: int) -> tuple[list[RunRow], int]:
-    """Return the newest runs from the index, and the number of older runs; raises Unusable before any output."""
+def _indexed(limit: int) -> tuple[list[tuple[RunRow, bool]], int]:
+    """Return the newest runs from the index, each with whether it is simulated, and the number of older runs.
+
+    Raises Unusable before any output.
+    """
     with file.opened(file.place()) as db:
         damaged = catching.catch_up(db, progress)
-        rows: list[RunRow] = [
-            (r.name, r.time, r.profile, str(r.nodes), r.outcome, str(r.fails), str(r.unknowns), r.targets)
+        rows = [
+            (
+                (r.name, r.time, r.profile, str(r.nodes), r.outcome, str(r.fails), str(r.unknowns), r.targets),
+                bool(r.simulated),
+            )
             for r in queries.runs(db, limit)
         ]
         more = queries.count(db) - len(rows)
@@ -84,12 +106,12 @@ def progress(done: int, of: int) -> None:
         note(f"{done} of {of} runs read into the index")
 
 
-def _folders(limit: int) -> tuple[list[RunRow], int]:
-    """Return the newest runs from their folders, without the index, and the number of older runs."""
+def _folders(limit: int) -> tuple[list[tuple[RunRow, bool]], int]:
+    """Return from the folders of the runs what `_indexed` returns from the index."""
     for name in catching.closed():
         note(f"rackcheck: {catching.barred(name)}")
     known = store.ids()
-    rows: list[RunRow] = []
+    rows: list[tuple[RunRow, bool]] = []
     for run in known[: -limit - 1 : -1]:
         try:
             stored = store.find(str(store.runs_folder() / run))
@@ -101,7 +123,8 @@ def _folders(limit: int) -> tuple[list[RunRow], int]:
         unknown = sum(v.status is Status.UNKNOWN for node in judged for v in node.verdicts)
         outcome = done.outcome.value if done is not None else "CUT OFF"
         nodes = str(len(started.nodes))
-        rows.append((run, started.time, started.profile, nodes, outcome, str(fails), str(unknown), started.targets))
+        row = (run, started.time, started.profile, nodes, outcome, str(fails), str(unknown), started.targets)
+        rows.append((row, is_simulated([stored])))
     return rows, max(0, len(known) - limit)
 
 

@@ -21,6 +21,7 @@ from rackcheck.report.run_data import CollectedRun
 from rackcheck.session import cli_choices, last_run, subject
 from rackcheck.session.output import note
 from rackcheck.signoff import waivers
+from rackcheck.views.simulation import SIMULATED
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -92,6 +93,8 @@ def waive(given: WaiveOptions) -> int:
     before = waivers.load(file).text if file.exists() else _new(file)
     after = waivers.added(before, made)
     waivers.read(after, file.name)  # reject a finding that is waived twice before anything is written
+    if found.simulated:
+        note(f"SIMULATION: {SIMULATED}")
     _show(before, after, file)
     if given.dry_run:
         note("nothing written (--dry-run)")

@@ -13,6 +13,7 @@ from rackcheck.doctor.summary import Blind, SharedTrouble, Ward
 from rackcheck.doctor.unknown_rules import of_plane
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
+from rackcheck.views.simulation import of_targets
 from rackcheck.views.terminal import Line
 
 FORMAT = 1
@@ -211,6 +212,7 @@ def document(ward: Ward, targets: str) -> dict[str, Any]:
     return {
         "rackcheck": FORMAT,
         "targets": targets,
+        **({"simulated": True} if of_targets(targets) else {}),
         "profile": ward.profile.name if ward.profile is not None else "",
         "interrupted": ward.interrupted,
         "ready": list(ward.ready),

@@ -25,6 +25,7 @@ from rackcheck.run.engine import replay
 from rackcheck.run.event import Event, RunDone, RunStarted
 from rackcheck.run.index.pair import ComparedRun
 from rackcheck.run.job import Job
+from rackcheck.run.simulated_run import is_simulated as is_simulated_run
 from rackcheck.session.registry_loading import known
 from rackcheck.session.stored import stored_job, stored_nodes
 from rackcheck.signoff import acceptance
@@ -74,6 +75,11 @@ class RunSubject:
     def removed(self) -> tuple[RemovedRun, ...]:
         """The runs that were removed from an acceptance; a single run has none."""
         return self.acceptance.removed if self.acceptance is not None else ()
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any node of the runs is simulated."""
+        return is_simulated_run(stored for stored, _, _ in self.jobs)
 
     def evaluate(self, *, fingerprints: bool = False, watch: Watch = iter) -> Iterator[CollectedRun]:
         """Evaluate every run again, one after the other; a report needs the fingerprints of facts.

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import shutil
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from sim_replies import node
 from trees import ALL, resource
 
 from rackcheck.model.tree import Tree
+from rackcheck.run import store
+from rackcheck.run.simulated_run import is_simulated as simulated_run
 from rackcheck.sim import edit, scenario
 from rackcheck.sim.behaviour import Station
 from rackcheck.views.simulation import MARKS, SIMULATED, is_simulated
@@ -165,3 +169,80 @@ def test_a_profile_that_is_learned_from_simulated_nodes_contains_the_mark(tmp_pa
     assert done.status == 0, done.err
     assert "SIMULATION" in done.err
     assert "# SIMULATION" in (tmp_path / "ours.yaml").read_text()
+
+
+MARK = f"SIMULATION {SIMULATED}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("facts", "n1", "--from", "run", "cpu.smt"),
+        ("facts", "n1", "--from", "run", "cpu.smt", "--raw"),
+        ("facts", "n1", "--from", "capture", "cpu.smt"),
+        ("diff", "run", "os"),
+        ("diff", "n1", "n2", "--from", "run"),
+        ("diff", "n1", "peers", "--from", "run"),
+        ("diff", "n1", "os", "--from", "run"),
+        ("drift", "run", "--against", "os"),
+        ("profile", "explain", "--from", "run", "nic.rate"),
+        ("profile", "diff", "./run", "linux-server"),
+    ],
+    ids=" ".join,
+)
+def test_every_command_about_a_run_marks_its_text_and_its_json(words: tuple[str, ...]) -> None:
+    done = rackcheck(*words)
+    assert MARK in " ".join(done.out.split()), done.err
+    assert json.loads(rackcheck(*words, "--json").out)["simulated"] is True
+
+
+def test_the_list_of_runs_and_the_history_mark_each_simulated_run(
+    there: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
+    (tmp_path / "runs").mkdir()
+    name = json.loads((there / "run" / "run.json").read_text())["run"]
+    shutil.copytree(there / "run", tmp_path / "runs" / name)
+    assert rackcheck("audit", "localhost", "-p", "linux-server", "-q").status in {0, 1, 3}
+    for index in (tmp_path / "index", tmp_path):  # a folder is no index: the folders of the runs are read
+        monkeypatch.setenv("RACKCHECK_INDEX", str(index))
+        listed = {
+            row["run"]: row.get("simulated", False) for row in json.loads(rackcheck("runs", "list", "--json").out)
+        }
+        assert (listed.pop(name), set(listed.values())) == (True, {False})
+        assert rackcheck("runs", "list").out.endswith(f"\nSIMULATION  {name}\n")
+    monkeypatch.delenv("RACKCHECK_INDEX")
+    for words in (("history", "n1"), ("history", "nic.rate")):
+        assert MARK in " ".join(rackcheck(*words).out.split())
+        assert json.loads(rackcheck(*words, "--json").out)["runs"][0]["simulated"] is True
+    assert "SIMULATION" not in rackcheck("history", "localhost").out
+
+
+def test_a_waiver_of_a_simulated_finding_is_marked(there: Path, tmp_path: Path) -> None:
+    (tmp_path / "two.yaml").write_text(TWO + "faults: [{ nodes: n2, fault: nic-down, nic: mlx5_0 }]\n")
+    with WatchedRack(scenario.load(tmp_path / "two.yaml"), tmp_path) as up:
+        done = rackcheck("audit", "-i", up.inventory, "-p", "h100-dgx", "-q", "-o", tmp_path / "run")
+        assert done.status == 1
+    until = (datetime.now(UTC) + timedelta(days=9)).date()
+    done = rackcheck(
+        "waive", "nic.rate", "--from", tmp_path / "run", "--nodes", "n2", "--until", until, "--by", "Jo", "--ticket",
+        "T", "--reason", "r", "--file", tmp_path / "w.yaml",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    assert f"SIMULATION: {SIMULATED}" in done.err
+
+
+def test_the_check_of_the_access_to_a_simulated_rack_is_marked() -> None:
+    words = ("doctor", "--rack", "sim:dgx-h100", "-p", "h100-dgx", "-q")
+    assert MARK in " ".join(rackcheck(*words).out.split())
+    assert json.loads(rackcheck(*words, "--json").out)["simulated"] is True
+
+
+def test_a_value_that_looks_like_the_mark_does_not_make_a_run_simulated(there: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(there / "run", tmp_path / "run")
+    text = (run / "events.jsonl").read_text()
+    for mark in MARKS:
+        text = text.replace(f'"{mark}":{{"value":"rackcheck"', f'"{mark}":{{"absent":true')
+    (run / "events.jsonl").write_text(text.replace("Ubuntu 22.04", '\\"node.simulator\\":{\\"value\\":'))
+    assert not simulated_run([store.find(str(run))])
+    assert simulated_run([store.find(str(there / "run"))])

@@ -15,6 +15,7 @@ from rackcheck.run.event import RunDone, RunStarted
 from rackcheck.run.index.file import writing
 from rackcheck.run.index.parts import Docs, IndexPart, akin, difference, packed, unpacked
 from rackcheck.run.index.rows import CUT_OFF, IndexedEvent, Snap, Vector, plain
+from rackcheck.run.simulated_run import has_mark, of_targets
 
 STATUSES = (Status.PASS, Status.FAIL, Status.WARN, Status.WAIVED, Status.UNKNOWN, Status.NA)
 """All verdicts; the index stores positions in this list, so new verdicts must be appended at the end."""
@@ -33,8 +34,8 @@ CACHED = 100_000
 
 
 _RUN = (
-    "INSERT INTO run(name, time, profile, digest, targets, nodes, outcome, interrupted, size, mtime, fails, unknowns)"
-    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+    "INSERT INTO run(name, time, profile, digest, targets, nodes, outcome, interrupted, size, mtime, fails, unknowns,"
+    " simulated) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
 _SNAP = "INSERT INTO snap(run, node, outcome, identity, version, config, vector) VALUES(?,?,?,?,?,?,?)"
 _PART = "INSERT INTO part(digest, class, unknowns, silent, base, data) VALUES(?,?,?,?,?,?)"
@@ -79,13 +80,15 @@ class Adder:
         counts: dict[int, tuple[int, int]] = {}
         started: RunStarted | None = None
         done: RunDone | None = None
+        simulated = False
         for event in events:
             match event:
                 case RunStarted():
                     started = started or event
                 case RunDone():
                     done = done or event
-                case Snap(node, _, vector):
+                case Snap(node, parts, vector):
+                    simulated = simulated or (Class.IDENTITY in parts and has_mark(parts[Class.IDENTITY].docs))
                     number = self._named("node", node)
                     # If a node's verdicts had to wait for its siblings, the node is yielded twice: both sets of values
                     # are kept.
@@ -100,7 +103,8 @@ class Adder:
         words = map(plain, (started.time, started.profile, started.digest, started.targets))
         ended = (CUT_OFF, 0) if done is None else (done.outcome.value, int(done.interrupted))
         sums = (sum(fails for fails, _ in counts.values()), sum(unknowns for _, unknowns in counts.values()))
-        cursor = self._db.execute(_RUN, (name, *words, len(started.nodes), *ended, size, mtime, *sums))
+        simulated = simulated or of_targets(started.targets)
+        cursor = self._db.execute(_RUN, (name, *words, len(started.nodes), *ended, size, mtime, *sums, int(simulated)))
         self._db.executemany(_SNAP, ((cursor.lastrowid, node, *row) for node, row in sorted(rows.items())))
 
     def _row(self, snap: Snap) -> tuple[int | None, ...]:

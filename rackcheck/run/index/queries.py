@@ -27,6 +27,7 @@ class IndexedRun:
     interrupted: int
     fails: int
     unknowns: int
+    simulated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Day:
     nodes: Mapping[str, tuple[str, ...]]
 
 
-_RUN = "id, name, time, profile, digest, targets, nodes, outcome, interrupted, fails, unknowns"
+_RUN = "id, name, time, profile, digest, targets, nodes, outcome, interrupted, fails, unknowns, simulated"
 
 
 def runs(db: sqlite3.Connection, limit: int | None = None) -> Iterator[IndexedRun]:

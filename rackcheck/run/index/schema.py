@@ -53,6 +53,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
         # A run in which the verdicts follow all facts was added without these facts: such runs are read again, too.
         "UPDATE run SET size = -1",
     ),
+    (
+        "ALTER TABLE run ADD COLUMN simulated INTEGER NOT NULL DEFAULT 0",
+        "UPDATE run SET size = -1",
+    ),
 )
 
 
