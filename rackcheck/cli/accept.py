@@ -245,7 +245,7 @@ def _short(found: subject.RunSubject) -> None:
     click.echo(f"acceptance {found.name} ({found.state}): {several(len(readings), 'run')}, {then}")
     if summary.reason:
         print_lines(terminal.why(summary, width()))
-    print_lines(terminal.minor_note(summary, width(), plain=is_plain()))
+    print_lines(terminal.minor_note(summary.minor_failures, width(), plain=is_plain()))
     for text in waiver_notes(summary.waivers):
         note(text)
     if command := next_command(summary.steps, found.name):

@@ -193,7 +193,7 @@ def _ending(summary: Summary, value: int, of: int, quiet: int, where: Where, sig
     yield Line((("Verdict: ", "bold"), verdict, (only, "bold yellow"), (stopped, "yellow")))
     if outcome is Outcome.INCOMPLETE:
         yield from why(summary, width())
-    yield from minor_note(summary, width(), plain=is_plain())
+    yield from minor_note(summary.minor_failures, width(), plain=is_plain())
 
 
 def _document(summary: Summary, rows: Sequence[FindingGroup], unsure: Sequence[str]) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def _lines(
             yield from within(line, width(), 2)
     if mode is Mode.STATE:
         yield from why(summary, width(), "INCOMPLETE ")
-        yield from minor_note(summary, width(), plain=is_plain())
+        yield from minor_note(summary.minor_failures, width(), plain=is_plain())
 
 
 def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:

@@ -13,7 +13,7 @@ from rackcheck.cli import options
 from rackcheck.cli.sign import bundle_argument, fault_line, located, mark, verdict_line
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import visible
-from rackcheck.session.output import print_lines, width
+from rackcheck.session.output import is_plain, print_lines, width
 from rackcheck.signoff import signing
 from rackcheck.signoff.removed_run import removed_text
 from rackcheck.signoff.signing import Signature, Verification, signers
@@ -21,7 +21,7 @@ from rackcheck.signoff.signing.statement import moment
 from rackcheck.views import machine
 from rackcheck.views.simulation import SIMULATED
 from rackcheck.views.summary import several
-from rackcheck.views.terminal import STYLES, Line, within
+from rackcheck.views.terminal import STYLES, Line, minor_note, within
 
 UNBROKEN = 1 << 20
 """Width that is used for an output other than a terminal, so that no line is wrapped."""
@@ -109,6 +109,7 @@ def _lines(found: Verification, require: int) -> Iterator[Line]:
         return
     if found.stated.outcome:
         yield verdict_line(found.bundle, found.stated.outcome)
+        yield from minor_note(found.stated.minor, UNBROKEN, plain=is_plain())
     for removed in found.stated.removed:
         yield Line(((mark(Status.WARN), STYLES[Status.WARN]), (removed_text(removed), "")))
     if found.stated.simulated:
@@ -141,6 +142,7 @@ def _document(found: Verification, require: int) -> dict[str, Any]:
         "level": found.level,
         "verified": not why,
         "outcome": found.stated.outcome,
+        "minor_failures": found.stated.minor,
         "simulated": found.stated.simulated,
         "removed": [asdict(removed) for removed in found.stated.removed],
         "reason": visible(why),

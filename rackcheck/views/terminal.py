@@ -319,7 +319,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     yield _line(("Verdict: ", "bold"), (final.value, OUTCOMES[final]), (only, "bold yellow"), (stopped, "yellow"))
     if final is Outcome.INCOMPLETE:
         yield from why(summary, width)
-    yield from minor_note(summary, width, plain=plain)
+    yield from minor_note(summary.minor_failures, width, plain=plain)
 
 
 def with_minor(pieces: Sequence[tuple[str, str]], failing: int, minor: int) -> list[tuple[str, str]]:
@@ -333,9 +333,9 @@ def with_minor(pieces: Sequence[tuple[str, str]], failing: int, minor: int) -> l
     return found
 
 
-def minor_note(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
-    """Explain how severity makes the verdict, if a verdict fails without an effect on the outcome."""
-    note = reasons.minor_note(summary.minor_failures)
+def minor_note(minor: int, width: int, *, plain: bool) -> Iterator[Line]:
+    """Explain how severity makes the verdict; `minor` is the number of verdicts that fail without an effect on it."""
+    note = reasons.minor_note(minor)
     if note:
         mark = verdict_mark(Status.FAIL, Severity.MINOR, plain=plain)
         yield from within(_line(("Note:    ", "bold"), (f"{mark}", mark.style), (f": {note}", "")), width, 9)

@@ -1,5 +1,6 @@
 """A failing verdict of a minor rule has a mark of its own, and each rendering explains how severity makes the verdict."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -111,3 +112,18 @@ def test_each_report_marks_and_explains_it(tmp_path: Path, form: str, kernel: st
 
 def _pdf_text(place: Path) -> str:
     return subprocess.run(["pdftotext", place, "-"], capture_output=True, text=True, check=True).stdout
+
+
+def test_verify_explains_a_minor_failure_beside_the_verdict_of_the_bundle(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    for severity, noted in (("minor", True), ("advisory", False)):
+        folder = tmp_path / severity
+        folder.mkdir()
+        assert outcome(audited(folder, severity)) == "PASS"
+        assert rackcheck("report", folder / "run", "--bundle", "-q", "-o", folder / "bundle").status == 0
+        assert rackcheck("sign", folder / "bundle", "--key", key).status == 0
+        done = rackcheck("verify", folder / "bundle", "--key", f"{key}.pub")
+        assert (done.status, WHY in done.out) == (0, noted)
+        doc = json.loads(rackcheck("verify", folder / "bundle", "--key", f"{key}.pub", "--json").out)
+        assert doc["minor_failures"] == int(noted)

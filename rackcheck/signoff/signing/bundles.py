@@ -4,11 +4,13 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rackcheck.base import state
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.law import Outcome
 from rackcheck.model.fact import clean
+from rackcheck.model.profile import Severity
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.signoff.removed_run import RemovedRun
 from rackcheck.signoff.signing import files, manifest
@@ -91,13 +93,22 @@ def outcome(place: Path) -> BundleOutcome:
         doc = json.loads(files.content(place, RECORD, LARGEST))
         report = doc["report"]
         removed = tuple(_removed(each) for each in report.get("removed", ()))
-        return BundleOutcome(Outcome(report["tally"]["outcome"]).value, report.get("simulated") is True, removed)
+        outcome = Outcome(report["tally"]["outcome"]).value
+        return BundleOutcome(outcome, report.get("simulated") is True, removed, _minor(report["tally"]))
     except FileNotFoundError:
         raise ValueError("is missing") from None
     except files.Unfit as unfit:
         raise ValueError(str(unfit)) from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ValueError("has no verdict") from None
+
+
+def _minor(tally: Mapping[str, Any]) -> int:
+    """Return the number of failing verdicts of rules that do not decide; 0 for a report that does not count them."""
+    severe = tally.get("severe", {})
+    return sum(
+        int(severe[severity].get("fail", 0)) for severity in Severity if not severity.decides and severity in severe
+    )
 
 
 def _removed(doc: Mapping[str, object]) -> RemovedRun:

@@ -41,11 +41,13 @@ class BundleOutcome:
     """The verdict in a bundle's report (PASS, FAIL, INCOMPLETE or empty), and what a reader of the verdict must know.
 
     `simulated` is set if the report is of a simulation; `removed` are the runs that were removed from the acceptance.
+    `minor` is the number of failing verdicts that do not decide the verdict.
     """
 
     outcome: str = ""
     simulated: bool = False
     removed: tuple[RemovedRun, ...] = ()
+    minor: int = 0
 
 
 @dataclass(frozen=True, slots=True)
