@@ -11,6 +11,7 @@ from importlib import import_module
 import click
 
 from rackcheck import __version__
+from rackcheck.cli.missing import ARGS, all_missing
 
 # name -> (module, attribute, one line of help); the help is repeated here so that `--help` loads no command.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -60,6 +61,7 @@ class _Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
+        ctx.meta[ARGS] = tuple(args[1:])
         if name and not name.startswith("-") and name not in COMMANDS:
             from rackcheck.profile.layers import did_you_mean  # noqa: PLC0415  errors only
 
@@ -110,6 +112,9 @@ def guarded(run: Callable[[], object]) -> int:
         result = run()
     except click.exceptions.Exit as done:
         return done.exit_code
+    except click.MissingParameter as error:
+        all_missing(error).show()
+        return 2
     except click.ClickException as error:
         error.show()
         return 2
