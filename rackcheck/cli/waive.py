@@ -93,13 +93,14 @@ def waive(given: WaiveOptions) -> int:
     before = waivers.load(file).text if file.exists() else _new(file)
     after = waivers.added(before, made)
     waivers.read(after, file.name)  # reject a finding that is waived twice before anything is written
+    _show(before, after, file)
+    if not given.dry_run:
+        waivers.write(file, after)
     if found.simulated:
         note(f"SIMULATION: {SIMULATED}")
-    _show(before, after, file)
     if given.dry_run:
         note("nothing written (--dry-run)")
         return 0
-    waivers.write(file, after)
     note(f"Written: {file}")
     if found.acceptance is not None:
         note(f"Next: rackcheck accept add {found.name} --waivers {file}")

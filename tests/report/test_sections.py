@@ -25,9 +25,13 @@ LEFT_OUT = {
     "Markdown": {"brand", "changes", "sources", "notes", "parts", "bill", "firmware", "compliance", "performance",
                  "baseline", "evidence", "unlisted"},
     "CSV": {"level", "brand", "version", "subject", "tally", "changes", "sources", "notes", "compliance", "performance",
-            "baseline"},
+            "baseline", "removed"},
+    "HTML": {"removed"}, "PDF": {"removed"},
 }  # fmt: skip
-"""What a format leaves to the others: Markdown is a summary, and an annex is a table."""
+"""What a format leaves to the others: Markdown is a summary, and an annex is a table.
+
+HTML and PDF write a removed run as one of the notes, which they read.
+"""
 
 
 def read_by(render: Callable[[Dossier], object]) -> set[str]:
