@@ -41,7 +41,9 @@ def path(place: Path) -> tuple[PathStep, ...]:
     try:
         read = load(place)
     except UserError as error:
-        return PathStep("Inventory", str(error), ("inventory", "check", str(place)), failed=True), *_waiting(
+        first, *further = str(error).splitlines()
+        detail = f"{first} (and {several(len(further), 'further mistake')})" if further else first
+        return PathStep("Inventory", detail, ("inventory", "check", str(place)), failed=True), *_waiting(
             "Host keys and certificates"
         )
     bmcs = sum(node.bmc is not None for node in read.nodes.values())

@@ -63,6 +63,14 @@ def test_an_inventory_that_cannot_be_read_is_shown_with_its_reason(folder: Path)
     assert "inventory.yaml" in step.detail
 
 
+def test_of_several_mistakes_the_first_is_shown_with_the_number_of_the_others(folder: Path) -> None:
+    (folder / "inventory.yaml").write_text("rackcheck: 1\nssh: {}\nnodes: { n1: { host: 127.9.9.1, port: 22 } }\n")
+    detail = following().detail
+    assert detail.startswith("inventory.yaml:2:1: no such key: `ssh`")
+    assert detail.endswith(" (and 1 further mistake)")
+    assert "\n" not in detail
+
+
 def test_keys_and_certificates_count_once_they_are_trusted(folder: Path) -> None:
     (folder / "inventory.yaml").write_text(REMOTE)
     assert following().command == ("inventory", "trust", "-i", "inventory.yaml")
