@@ -8,6 +8,7 @@ from pathlib import Path
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.inventory import Inventory, load
+from rackcheck.model.fold import fold
 from rackcheck.run import store
 from rackcheck.run.store import Stored
 from rackcheck.session import last_run, subject
@@ -68,8 +69,8 @@ def _waiting(first: str) -> tuple[PathStep, ...]:
 
 def _steps(place: Path, read: Inventory) -> Iterator[PathStep]:
     nodes = frozenset((node.name, node.host) for node in read.nodes.values())
-    audit = _newest_audit(nodes)
-    yield from _before_the_audit(place, read, audited=audit is not None)
+    audit, unread = _newest_audit(nodes)
+    yield from _before_the_audit(place, read, audited=audit is not None and not unread)
     where = ("-i", str(place))
     if audit is None:
         yield PathStep("Audit", "no run of these nodes yet", ("tui", *where))
@@ -79,10 +80,14 @@ def _steps(place: Path, read: Inventory) -> Iterator[PathStep]:
     done = audit.last_done()
     outcome = f"{done.outcome.value}: " if done is not None else ""
     failed = done is not None and done.outcome is Outcome.FAIL
-    yield PathStep(
-        "Audit", f"{outcome}{last_run.description(audit)}", ("tui", audit.folder.name), done=True, failed=failed
-    )
+    detail = f"{outcome}{last_run.description(audit)}"
     found = _newest_acceptance(nodes)
+    if unread and found is None:  # the steps of an acceptance list the nodes without an audit themselves
+        names = fold(name for name, _ in unread)
+        yield PathStep("Audit", f"no audit yet of {names}; {detail}", ("tui", *where))
+        yield from _waiting("Acceptance")
+        return
+    yield PathStep("Audit", detail, ("tui", audit.folder.name), done=True, failed=failed)
     if found is None:
         use = tuple(word for name in profile for word in ("-p", name))
         yield PathStep("Acceptance", "none of these nodes yet", ("accept", "new", _unused(place), *use, *where))
@@ -155,8 +160,9 @@ def _unused(place: Path) -> str:
     return next(each for each in (name, *numbers) if not acceptance.is_one(each))
 
 
-def _newest_audit(nodes: Nodes) -> Stored | None:
-    """Return the newest audit of these nodes, or of some of them; a damaged run is none."""
+def _newest_audit(nodes: Nodes) -> tuple[Stored | None, Nodes]:
+    """Return the newest audit of these nodes, or of some of them, and the nodes without any; a damaged run is none."""
+    newest, unread = None, nodes
     for name in reversed(store.ids()[-SEARCHED:]):
         try:
             found = store.find(str(store.runs_folder() / name))
@@ -164,8 +170,10 @@ def _newest_audit(nodes: Nodes) -> Stored | None:
         except UserError:  # the command that shows this run reports it
             continue
         if not found.burned_in and not found.again_of and own and own <= nodes:
-            return found
-    return None
+            newest, unread = newest or found, unread - own
+        if not unread:
+            break
+    return newest, unread
 
 
 def _newest_acceptance(nodes: Nodes) -> Acceptance | None:

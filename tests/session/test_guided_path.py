@@ -97,6 +97,17 @@ def test_after_the_audit_an_acceptance_with_its_profile_is_next(folder: Path, au
     assert following().command == ("accept", "new", "pod7", "-p", "linux-server", "-i", "inventory.yaml")
 
 
+def test_an_audit_of_some_nodes_leaves_the_audit_of_the_others_open(folder: Path, audited: Path) -> None:
+    (folder / "inventory.yaml").write_text(REMOTE.rstrip() + "\n  here: { host: localhost }\n")
+    kept(audited)
+    steps = {step.title: step for step in path(Path("inventory.yaml"))}
+    done = [steps[title].done for title in ("Host keys and certificates", "Who answers", "Audit")]
+    assert done == [False, False, False]
+    assert steps["Audit"].detail.startswith("no audit yet of n1; ")
+    assert steps["Audit"].command == ("tui", "-i", "inventory.yaml")
+    assert not steps["Acceptance"].command
+
+
 @pytest.mark.parametrize("other", ["there: { host: localhost }", "here: { host: 127.9.9.7 }"])
 def test_an_audit_of_other_nodes_does_not_count(folder: Path, audited: Path, other: str) -> None:
     kept(audited)
