@@ -73,6 +73,13 @@ def test_a_failed_step_is_marked_by_a_word() -> None:
     assert any(" 3 FAIL" in line and "Audit" in line for line in page().splitlines())
 
 
+def test_an_interrupted_inventory_stays_the_next_step() -> None:
+    steps = (PathStep("Inventory", "no inventory.yaml yet", ("init",)), PathStep("Who answers", ""))
+    lines = asyncio.run(drawn(StartPage(lambda: steps, UNICODE, {"Inventory": 130}), (), (80, 24))).splitlines()
+    assert any("1 exit 130" in line and "▸" in line for line in lines)
+    assert "$ rackcheck init" in "\n".join(lines)
+
+
 def test_a_command_that_was_run_is_shown_with_its_exit_code_and_the_next_step_follows() -> None:
     lines = page(ran={"Who answers": 3}).splitlines()
     assert any(" 2 exit 3" in line and "Who answers" in line for line in lines)

@@ -100,7 +100,10 @@ class StartPage(App[Chosen]):
 
     def _next(self) -> int:
         """Return the index of the next step; a step whose command was run from this page counts as done."""
-        return next_step([replace(step, done=step.done or step.title in self._ran) for step in self.steps])
+        at = next_step([replace(step, done=step.done or step.title in self._ran) for step in self.steps])
+        # a step without a command waits for the one before it, whose command ended without a result (interrupted init)
+        waits = at > 0 and not self.steps[at].command and not self.steps[at - 1].done
+        return at - 1 if waits else at
 
     def _entry(self, number: int, step: PathStep, at: int) -> ListEntry:
         return ListEntry(str(number), lambda width: self._line(number, step, at, width), lambda _: ())
