@@ -26,20 +26,27 @@ SYNONYMS = (
 """Words of the field for the same thing, or for a part of it, as they are used in names."""
 
 _BETWEEN = re.compile(r"[^a-z0-9]+")
+_ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 
 def similar(word: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return the known names, at most `FEW`, that the user may have meant by `word`; case is ignored.
 
-    The first of these that finds any name decides: names that begin with the word, the same parts in another order,
-    the same with a synonym, names with all parts of the word, and the names with the fewest differences in spelling.
+    The first of these that finds any name decides: the word with other zeros before numbers, names that begin with the
+    word, the same parts in another order, the same with a synonym, names with all parts of the word, and the names with
+    the fewest differences in spelling.
     """
     small, names = word.casefold(), {each.casefold(): each for each in known}
     begun = [each for each in names if len(small) >= BEGUN and each.startswith(small)]
-    found: Sequence[str] = sorted(begun, key=lambda each: (len(each), each))
+    found = _with_other_zeros(small, names) or sorted(begun, key=lambda each: (len(each), each))
     for candidates in (_reordered, _renamed, _with_parts, _nearest):
         found = found or candidates(small, names)
     return tuple(names[each] for each in found[:FEW])
+
+
+def _with_other_zeros(word: str, known: Iterable[str]) -> list[str]:
+    """Return the names with the same numbers, whatever zeros are before them: `dgx03` for `dgx3`."""
+    return [each for each in known if _ZEROS.sub("", each) == _ZEROS.sub("", word)]
 
 
 def transposed(word: str, known: Iterable[str]) -> str:

@@ -94,5 +94,7 @@ def alike(answers: Mapping[str, Hashable]) -> str:
     gathered = groups(answers, answers.__getitem__)
     if len(gathered) <= 1:
         return f"all {len(answers)} alike" if len(answers) > 1 else "one node"
+    if len(gathered[0][1]) == 1:
+        return f"all {len(answers)} differ"
     odd = [node for _, nodes in gathered[1:] for node in nodes]
     return f"{len(gathered[0][1])} of {len(answers)} alike; {fold(odd)} {'differs' if len(odd) == 1 else 'differ'}"

@@ -41,6 +41,11 @@ def test_the_odd_one_out_is_named() -> None:
     assert alike(dict.fromkeys(answers, 1)) == "all 72 alike"
 
 
+def test_a_node_without_another_one_like_it_is_no_majority() -> None:
+    assert alike({"n1": 1, "n2": 2, "n3": 3}) == "all 3 differ"
+    assert alike({"n1": 1, "n2": 1, "n3": 3}) == "2 of 3 alike; n3 differs"
+
+
 @given(st.sets(st.from_regex(r"[a-z0-9]{0,3}[a-z][a-z0-9-]{0,4}[0-9]{0,3}", fullmatch=True), max_size=40))
 def test_any_host_names_fold_to_the_same_names(names: set[str]) -> None:
     folded = fold(names)

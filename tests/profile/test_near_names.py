@@ -128,3 +128,9 @@ def test_an_unknown_profile_is_a_user_error_that_suggests_the_right_name(
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
     done = rackcheck("audit", "-p", typed)
     assert (done.status, f"no profile {typed}; did you mean {right}?" in done.err) == (2, True)
+
+
+def test_a_node_is_named_whatever_zeros_are_before_its_number() -> None:
+    nodes = [f"dgx{number:02}" for number in range(1, 31)]
+    assert similar("dgx3", nodes) == ("dgx03",)
+    assert similar("dgx003", nodes) == ("dgx03",)
