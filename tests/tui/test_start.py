@@ -23,7 +23,7 @@ from rackcheck.sim import scenario
 from rackcheck.sim.rack import SimRack
 from rackcheck.views.guided_path import PathStep
 from rackcheck.views.signs import Signs
-from rackcheck_tui.start import StartPage
+from rackcheck_tui.start_page import StartPage
 
 TWO = "rackcheck: 1\nscenario: two\nload: { pace: 12, seed: 5 }\nnodes: { 'dgx[01-02]': { machine: dgx-h100 } }\n"
 

@@ -62,7 +62,7 @@ def start(
 
     settle_environment(link, os.environ)
     from rackcheck.views.signs import signs_for  # noqa: PLC0415
-    from rackcheck_tui.start import StartPage  # noqa: PLC0415  Textual is loaded only for the screens
+    from rackcheck_tui.start_page import StartPage  # noqa: PLC0415  Textual is loaded only for the screens
 
     app = StartPage(path, signs_for(os.environ), ran)
     chosen = app.run()
