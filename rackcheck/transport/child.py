@@ -24,7 +24,7 @@ class Child:
     """A running command, as a stream (`wire.CommandStream`).
 
     At its deadline, and when the block ends, the command is killed with all processes of its session. `late` is true
-    after the deadline. Raises OSError if the command cannot be started.
+    after the deadline, `heard` once `receive` has returned output. Raises OSError if the command cannot be started.
     """
 
     def __init__(self, words: Sequence[str], limits: ShellLimits) -> None:
@@ -34,7 +34,7 @@ class Child:
         assert self._process.stdin is not None and self._process.stdout is not None  # noqa: PT018
         self._in, self._out, self._open = self._process.stdin.fileno(), self._process.stdout.fileno(), True
         os.set_blocking(self._in, False)
-        self._end_of_complaints, self._late = b"", threading.Event()
+        self._end_of_complaints, self._late, self.heard = b"", threading.Event(), False
         # Standard error is read in parallel: if its pipe were full, the command would wait.
         self._reader = threading.Thread(target=self._complain, daemon=True, name="complaints")
         self._reader.start()
@@ -79,7 +79,9 @@ class Child:
     def receive(self, seconds: float) -> bytes | None:
         """Read the output of the command; None if there is none for so long."""
         ready, _, _ = select.select([self._out], [], [], seconds)
-        return os.read(self._out, 1 << 16) if ready else None
+        data = os.read(self._out, 1 << 16) if ready else None
+        self.heard = self.heard or bool(data)
+        return data
 
     def finish(self) -> None:
         """Close the command's input."""
@@ -139,11 +141,17 @@ def run(
         return why(child)
 
 
-def talk(words: Sequence[str], limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> tuple[Unknown, str]:
-    """Run a command, and call `speak` with its stream; return why the stream ended, and the end of standard error."""
+def talk(
+    words: Sequence[str], limits: ShellLimits, speak: Callable[[CommandStream], Unknown],
+    silent: Callable[[Child, Unknown], ShellReply] = lambda _, why: ShellReply(b"", why),
+) -> ShellReply:  # fmt: skip
+    """Run a command, and call `speak` with its stream, which returns why the stream ended.
+
+    `silent` returns the reply if the command ended without any output. Raises OSError if it cannot be started.
+    """
     with Child(words, limits) as child:
         why = speak(child)
-        return _cut(child, limits, why), child.complaints()[1]
+        return ShellReply(b"", _cut(child, limits, why)) if child.heard or child.late else silent(child, why)
 
 
 def _cut(child: Child, limits: ShellLimits, why: Unknown) -> Unknown:

@@ -56,12 +56,15 @@ def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[Com
     refused = _refused(target)
     if refused is not None:
         return refused
+
+    def silent(ended: child.Child, why: Unknown) -> ShellReply:
+        status, complaints = ended.complaints()
+        return _why(status, complaints) if status == FAILED else ShellReply(b"", why)
+
     try:
-        why, complaints = child.talk([*words(target, limits), command], limits, speak)
+        return child.talk([*words(target, limits), command], limits, speak, silent)
     except OSError as error:
         return ShellReply(b"", Unknown(Reason.TOOL_MISSING, f"ssh: {error.strerror}"), ConnectStage.NAME)
-    failed = _why(FAILED, complaints)
-    return failed if not failed.reached else ShellReply(b"", why)
 
 
 def words(target: Target, limits: ShellLimits) -> list[str]:

@@ -13,7 +13,7 @@ from sshd import Server, keygen, needed, serving
 
 from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
-from rackcheck.model.fact import Reason
+from rackcheck.model.fact import Reason, Unknown
 from rackcheck.transport import known_hosts, local, openssh, ssh, ssh_config
 from rackcheck.transport.wire import CommandStream, ConnectStage, ShellLimits
 
@@ -282,6 +282,35 @@ def test_a_command_can_be_talked_to(bed: Bed) -> None:
     reply = ssh.talk(ssh_config.resolve(Node("n1", host="far"), {}), "cat", LIMITS, speak)  # type: ignore[arg-type]
     assert reply.reached
     assert b"".join(heard) == b"hello\n"
+
+
+@pytest.mark.parametrize(("command", "stage"), [
+    ("echo out; echo Permission denied >&2; exit 255", ConnectStage.SCRIPT),
+    ("echo Permission denied >&2; exit 1", ConnectStage.SCRIPT),
+])  # fmt: skip
+def test_what_a_command_prints_itself_is_no_refusal_of_the_login(bed: Bed, command: str, stage: ConnectStage) -> None:
+    three_jumps(bed)
+    why = local.run("", LIMITS).cut
+
+    def speak(stream: CommandStream) -> Unknown:
+        while stream.receive(10):
+            pass
+        return why
+
+    reply = ssh.talk(ssh_config.resolve(Node("n1", host="far"), {}), command, LIMITS, speak)
+    assert (reply.stage, reply.cut) == (stage, why)
+
+
+def test_a_refused_login_ends_a_talk_with_its_reason(bed: Bed) -> None:
+    a_key_that_is_refused_behind_jumps(bed)
+
+    def speak(stream: CommandStream) -> Unknown:
+        while stream.receive(10):
+            pass
+        return local.run("", LIMITS).cut
+
+    reply = ssh.talk(ssh_config.resolve(Node("n1", host="far"), {}), "cat", LIMITS, speak)
+    assert (reply.stage, reply.cut.reason) == (ConnectStage.LOGIN, Reason.DENIED)
 
 
 def test_a_password_is_refused_with_its_reason_and_never_passed_on(bed: Bed) -> None:
