@@ -26,11 +26,12 @@ from rackcheck.model.fact import Plane, Unknown, clean
 from rackcheck.probe import answers, script
 from rackcheck.probe.plan import Plan
 from rackcheck.run.engine import bmc_of
-from rackcheck.transport import known_hosts, local, ssh, ssh_config
+from rackcheck.run.turns import widths
+from rackcheck.transport import known_hosts, local, ssh, ssh_config, ssh_login
 from rackcheck.transport.ssh_config import Target
 
-THREADS = 64
-"""Maximum number of planes that are visited in parallel."""
+THREADS = 256
+"""Maximum number of planes that are visited in parallel, if enough files can be open."""
 
 CONFIGS = 8
 """Maximum number of `ssh -G` processes in parallel."""
@@ -88,8 +89,8 @@ class Doctor:
             except Exception as error:  # noqa: BLE001  a bug of rackcheck affects one plane of one node
                 return self._silent(place, plane, Trouble.OURS, repr(error))
 
-        patience = self.pace.patience
-        for (node, plane), done in work(self.planes, ask, threads=THREADS, seconds=patience, stop=stop):
+        patience, threads = self.pace.patience, min(THREADS, sum(widths().values()))
+        for (node, plane), done in work(self.planes, ask, threads=threads, seconds=patience, stop=stop):
             late = f"not finished within {patience:g} s"
             place = self._place(node, plane, targets.get(node.name))
             if isinstance(done, Exception):
@@ -176,7 +177,7 @@ def _has(node: Node, plane: Plane) -> bool:
 
 def _key(target: Target, node: Node) -> tuple[str, str]:
     """Return the key file of a login, and the file of its public half; an empty text stands for a missing file."""
-    usual = [f"~/.ssh/{name}" for name in ssh.KEYS]
+    usual = [f"~/.ssh/{name}" for name in ssh_login.KEYS]
     keys = [node.ssh.key] if node.ssh.key else [*target.keys, *usual]
     key = next((key for key in keys if Path(key).expanduser().is_file()), "")
     public = f"{key}.pub"

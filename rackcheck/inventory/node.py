@@ -112,12 +112,22 @@ class Rack:
     budget: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class AskLimit:
+    """How many planes of some nodes are asked at the same time: `most`, by plane; `name` is that in the inventory."""
+
+    name: str
+    nodes: frozenset[str]
+    most: Mapping[Plane, int]
+
+
 @dataclass(frozen=True)
 class Inventory:
     """All nodes by name, in the order of the file; `origin` describes where they come from.
 
     `groups` are the groups of the file. `racks` are the racks that the file declares; if it declares none, nodes can
     still name racks. `pdus` are the power budgets (W) of the PDUs that the file declares, 0 where it sets none.
+    `limits` are those of nodes that are asked at the same time.
     """
 
     nodes: Mapping[str, Node]
@@ -126,3 +136,4 @@ class Inventory:
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     name: str = ""
     pdus: Mapping[str, int] = field(default_factory=dict)
+    limits: tuple[AskLimit, ...] = ()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from rackcheck.inventory import merge, rack, supply, trusted, unreachable
+from rackcheck.inventory import limits, merge, rack, supply, trusted, unreachable
 from rackcheck.inventory.merge import NodesEntry, NodeVars
 from rackcheck.inventory.node import BmcAccess, Inventory, Node, Ssh
 from rackcheck.inventory.nodeset import NODES
@@ -52,10 +52,13 @@ def parse(text: str, origin: str, beside: Path) -> Inventory:
     listed = file.table.get("pdus")
     supply.wrong_pdus(nodes, whole, listed.items if isinstance(listed, YamlMapping) else {}, problems)
     pdus = {name: supply.budget(table) for name, table in file.entries("pdus").items()}
+    members = {group.name: group.nodes for group in groups.values()}
+    listed = file.table.get("limits")
+    places = listed.keys if isinstance(listed, YamlMapping) else {}
+    bounds = limits.limits(file.entries("limits"), places, nodes, members, problems)
     if problems:
         raise BadFile(problems)
-    members = {group.name: group.nodes for group in groups.values()}
-    return Inventory(nodes, origin, racks, members, word(file.table, "inventory"), pdus)
+    return Inventory(nodes, origin, racks, members, word(file.table, "inventory"), pdus, bounds)
 
 
 def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[NodesEntry], frozenset[str]]:

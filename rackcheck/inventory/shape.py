@@ -12,7 +12,7 @@ from rackcheck.profile.schema_check import deviations
 SECRETS = frozenset({"password", "passphrase"})
 """Keys whose value is a reference to a secret, or by mistake the secret itself."""
 
-ENTRIES = frozenset({"nodes", "groups", "racks", "pdus"})
+ENTRIES = frozenset({"nodes", "groups", "racks", "pdus", "limits"})
 """Tables of entries: a malformed entry is left out, and the other entries are still checked."""
 
 
@@ -34,7 +34,7 @@ class Shaped:
 def shaped(text: str, file: str) -> Shaped:
     """Parse an inventory and check it against the schema.
 
-    Raises BadFile if any part outside `nodes`, `groups`, `racks` and `pdus` is invalid.
+    Raises BadFile if any part outside `ENTRIES` is invalid.
     """
     bounded(len(text), file)
     try:

@@ -85,5 +85,9 @@ def document(inventory: Inventory, nodes: Sequence[Node]) -> dict[str, Any]:
         "nodes": [asdict(node) for node in nodes],
         "racks": {name: asdict(rack) for name, rack in inventory.racks.items()},
         "pdus": dict(inventory.pdus),
+        "limits": [
+            {"name": limit.name, "nodes": sorted(limit.nodes & shown), **{p.value: n for p, n in limit.most.items()}}
+            for limit in inventory.limits
+        ],
         "groups": {name: [n for n in names if n in shown] for name, names in inventory.groups.items()},
     }

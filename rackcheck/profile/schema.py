@@ -25,6 +25,13 @@ NUMBER: Schema = {
     "pattern": r"^\d{1,9}$",
     "description": "a whole number of at most 9 digits",
 }
+COUNT: Schema = {
+    "type": ["string", "integer"],
+    "minimum": 1,
+    "maximum": 9999,
+    "pattern": r"^[1-9]\d{0,3}$",
+    "description": "a whole number from 1 to 9999",
+}
 KILOWATTS: Schema = {
     "type": ["string", "number"],
     "pattern": r"^(?!0+(\.0*)?$)\d{1,6}(\.\d{1,3})?$",
@@ -231,6 +238,7 @@ def inventory() -> Schema:
                 "defaults": table(ways | places),
                 "racks": {"type": "object", "additionalProperties": shelf},
                 "pdus": {"type": "object", "additionalProperties": table(budget)},
+                "limits": {"type": "object", "additionalProperties": table({"os": COUNT, "bmc": COUNT})},
                 "groups": _named(LABEL, table({"nodes": ONE_OR_MORE, **ways}, required=("nodes",))),
                 "nodes": {
                     "type": "object",

@@ -1,6 +1,5 @@
 """Reads nodes and yields events: several threads read planes, a queue collects their replies, and one thread judges."""
 
-import itertools
 import math
 import queue
 import threading
@@ -24,15 +23,13 @@ from rackcheck.run.judging import Judging, tree_of
 from rackcheck.run.look_ahead import trees
 from rackcheck.run.parked import ParkingFile
 from rackcheck.run.read_aside import ReadAside
+from rackcheck.run.turns import Times, Turn, Turns, widths
 from rackcheck.transport import wire
 from rackcheck.transport.wire import ShellLimits
 
 if TYPE_CHECKING:
     from rackcheck.transport import redfish
     from rackcheck.transport.redfish.trace import Trace
-
-THREADS = 64
-"""Maximum number of planes that are read at the same time."""
 
 GOODBYE = 3.0
 """Maximum seconds that a stopped run waits until open requests have ended and closed their sessions."""
@@ -46,9 +43,6 @@ PlaneQueue = tuple[Plane, int]
 
 _Answers = queue.Queue[NodeRequested | Reply | None]
 """What other threads send to the one that judges; None after a worker has read a node."""
-
-_Times = tuple[float, float]
-"""Start and end of a plane's request, in seconds of the monotonic clock."""
 
 Collect = Callable[[Node, Plane, Job, threading.Event], Answered]
 """A function that reads one plane of one node; it returns errors in its result, and raises no exception."""
@@ -191,45 +185,43 @@ def _start(
     stop: threading.Event,
     replies: RepliesInFlight,
 ) -> list[threading.Thread]:
-    # Second readings are queued after all first readings: they are due later, and their worker waits until then.
-    todo: queue.PriorityQueue[tuple[float, int, Node, Plane, _Times | None]] = queue.PriorityQueue()
-    turns = itertools.count()
-    for node in job.nodes:
-        for plane, reading in sorted(asked[node.name]):
-            if reading == FIRST:
-                todo.put((0.0, next(turns), node, plane, None))
+    """Start the threads that ask the planes; each thread asks planes of one kind until none is left."""
     wanted = dict(asked)
 
-    def work() -> None:
-        while not stop.is_set():
+    def work(turns: Turns) -> None:
+        while (turn := turns.take()) is not None:
             try:
-                due, _, node, plane, before = todo.get_nowait()
-            except queue.Empty:
-                return
-            if stop.wait(max(0.0, due - time.monotonic())):
-                return
-            allowance = replies.admit(stop)
-            if allowance is None:
-                return
-            answers.put(NodeRequested(node.name, plane))
-            mine = replace(job, allowance=allowance)
-            answered, times = _read_plane(ask, node, plane, mine, stop, before)
-            reply = replies.arrived(answered, allowance)
-            read = reply.answered.capture is not None or reply.parked is not None
-            if before is None and read and job.again is not None and (plane, AGAIN) in wanted[node.name]:
-                todo.put((time.monotonic() + job.again.seconds, next(turns), node, plane, times))
-            answers.put(reply)
+                answers.put(one(turn, turns))
+            finally:
+                turns.done(turn)
 
-    count = min(THREADS, todo.qsize())
-    workers = [threading.Thread(target=work, daemon=True, name=f"ask-{i}") for i in range(count)]
+    def one(turn: Turn, turns: Turns) -> Reply:
+        node, plane = turn.node, turn.plane
+        allowance = replies.allowance(stop)
+        answers.put(NodeRequested(node.name, plane))
+        answered, times = _read_plane(ask, node, plane, replace(job, allowance=allowance), stop, turn.before)
+        reply = replies.arrived(answered, allowance)
+        read = reply.answered.capture is not None or reply.parked is not None
+        if turn.before is None and read and job.again is not None and (plane, AGAIN) in wanted[node.name]:
+            turns.add(Turn(node, plane, time.monotonic() + job.again.seconds, times))
+        return reply
+
+    workers: list[threading.Thread] = []
+    for plane, most in widths().items():
+        first = [Turn(node, plane) for node in job.nodes if (plane, FIRST) in asked[node.name]]
+        turns = Turns(first, job.limits, stop)
+        workers += [
+            threading.Thread(target=work, args=(turns,), daemon=True, name=f"{plane}-{number}")
+            for number in range(min(most, len(turns)))
+        ]
     for worker in workers:
         worker.start()
     return workers
 
 
 def _read_plane(
-    ask: Collect, node: Node, plane: Plane, job: Job, stop: threading.Event, before: _Times | None
-) -> tuple[Answered, _Times]:
+    ask: Collect, node: Node, plane: Plane, job: Job, stop: threading.Event, before: Times | None
+) -> tuple[Answered, Times]:
     """Read a plane; return the reply, and the start and end of the reading by the monotonic clock.
 
     For a second reading, `before` contains the times of the first reading.

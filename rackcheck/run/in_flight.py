@@ -28,16 +28,16 @@ class Reply:
 
 
 class RepliesInFlight:
-    """The replies of a run that are not judged yet; only `admit` and `arrived` are called by several threads."""
+    """The replies of a run that are not judged yet; only `allowance` and `arrived` are called by several threads."""
 
     def __init__(self, size: int, parking: ParkingFile) -> None:
         self.budget = MemoryBudget(size)
         self._parking = parking
         self._waiting = 0
 
-    def admit(self, stop: threading.Event) -> Allowance | None:
-        """Wait for memory, and return the allowance for the reply of a plane; None if `stop` is set before."""
-        return self.budget.admit(stop)
+    def allowance(self, stop: threading.Event) -> Allowance:
+        """Return the allowance for the reply of a plane; it has no memory until the node has answered."""
+        return Allowance(self.budget, stop)
 
     def arrived(self, answered: Answered, allowance: Allowance) -> Reply:
         """Return a complete reply; a large one is written to disk, so that memory is free for other replies.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rackcheck import __version__
 from rackcheck.evaluate.waiver import Waiver
-from rackcheck.inventory import Node
+from rackcheck.inventory import AskLimit, Node
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import LAW, Phase, Profile
 from rackcheck.probe.group import Seat
@@ -45,9 +45,10 @@ class Job:
     """The parameters of one run: its nodes, requests, profile, waivers and time limits.
 
     `expected` are all nodes of the inventory, also nodes that are not read; the quorum of a rule is a share of
-    `expected`. `kept` are the facts of replies of stored runs, for jobs that read such replies. `memory` is the limit
-    for the replies in flight, in bytes; `allowance` is the part of it for the plane that is read. `stored` has the
-    replies of the run that are on disk, if the consumer of its events stores them.
+    `expected`. `limits` bound how many nodes are asked at the same time. `kept` are the facts of replies of stored
+    runs, for jobs that read such replies. `memory` is the limit for the replies in flight, in bytes; `allowance` is the
+    part of it for the plane that is read. `stored` has the replies of the run that are on disk, if the consumer of its
+    events stores them.
     """
 
     plan: Plan
@@ -67,6 +68,7 @@ class Job:
     expected: tuple[Seat, ...] = ()
     again: Again | None = None
     kept: KeptFacts | None = field(default=None, repr=False, compare=False)
+    limits: tuple[AskLimit, ...] = ()
     memory: int = DEFAULT
     allowance: Allowance = field(default_factory=Allowance, repr=False, compare=False)
     stored: "StoredReplies | None" = field(default=None, repr=False, compare=False)

@@ -132,6 +132,7 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
         expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
         again=second,
         memory=request.memory,
+        limits=chosen.limits,
     )
     output = request.output
     folder = output or store.runs_folder() / job.id

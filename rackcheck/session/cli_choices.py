@@ -23,13 +23,14 @@ PLANES = frozenset({Plane.OS, Plane.BMC})
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The nodes of a command, a description of their origin, and all nodes, racks and PDUs of the inventory."""
+    """The nodes of a command, a description of their origin, and all nodes, racks, PDUs and limits of the inventory."""
 
     nodes: tuple[Node, ...]
     words: str
     expected: tuple[Node, ...]
     racks: Mapping[str, Rack] = field(default_factory=dict)
     pdus: Mapping[str, int] = field(default_factory=dict)
+    limits: tuple[inventory.AskLimit, ...] = ()
 
 
 def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chosen:
@@ -42,7 +43,7 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
             _note_addresses([node.name for node in nodes])
             return Chosen(nodes, words, nodes)
         whole = inventory.load(held)
-        return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks, whole.pdus)
+        return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks, whole.pdus, whole.limits)
     # Messages show the rack's name, since its inventory is in a folder that is removed before the user reads them.
     up = replace(inventory.load(given), origin=rack)
     wanted = tuple(targets)
@@ -50,7 +51,7 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
         raise UserError(f"which node of {rack}? it has {fold(up.nodes)}")
     nodes = narrowed(wanted, up)
     words = f"{len(nodes)} of {len(up.nodes)} nodes of {rack}" if wanted else f"all {len(nodes)} nodes of {rack}"
-    return Chosen(nodes, words, tuple(up.nodes.values()), up.racks, up.pdus)
+    return Chosen(nodes, words, tuple(up.nodes.values()), up.racks, up.pdus, up.limits)
 
 
 def _note_addresses(names: Iterable[str]) -> None:

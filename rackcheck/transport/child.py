@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.wire import LARGE, CommandStream, ShellLimits, ShellReply, drain, stamped
 
@@ -34,13 +35,11 @@ class Child:
         assert self._process.stdin is not None and self._process.stdout is not None  # noqa: PT018
         self._in, self._out, self._open = self._process.stdin.fileno(), self._process.stdout.fileno(), True
         os.set_blocking(self._in, False)
-        self._end_of_complaints, self._late, self.heard = b"", threading.Event(), False
+        self._end_of_complaints, self.heard = b"", False
         # Standard error is read in parallel: if its pipe were full, the command would wait.
         self._reader = threading.Thread(target=self._complain, daemon=True, name="complaints")
         self._reader.start()
-        self._timer = threading.Timer(limits.deadline, self._stop)
-        self._timer.daemon = True
-        self._timer.start()
+        self.deadline = Deadline(limits.deadline, lambda: _end(self._process))
 
     def __enter__(self) -> Self:
         return self
@@ -48,7 +47,7 @@ class Child:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._timer.cancel()
+        self.deadline.cancel()
         _end(self._process)
         self._process.wait()
         self._reader.join(1.0)
@@ -60,7 +59,7 @@ class Child:
     @property
     def late(self) -> bool:
         """Whether the command was killed at its deadline."""
-        return self._late.is_set()
+        return self.deadline.passed
 
     def read(self, size: int) -> bytes:
         """Read the output of the command; wait for it, and return an empty text at its end."""
@@ -70,16 +69,14 @@ class Child:
         """Write to the command; raise TimeoutError if it reads nothing for so long."""
         until = time.monotonic() + seconds
         while data:
-            _, ready, _ = select.select([], [self._in], [], max(0.0, until - time.monotonic()))
-            if not ready:
+            if not _ready(self._in, select.POLLOUT, until - time.monotonic()):
                 raise TimeoutError("the command does not read its input")
             with contextlib.suppress(BlockingIOError):
                 data = data[os.write(self._in, data) :]
 
     def receive(self, seconds: float) -> bytes | None:
         """Read the output of the command; None if there is none for so long."""
-        ready, _, _ = select.select([self._out], [], [], seconds)
-        data = os.read(self._out, 1 << 16) if ready else None
+        data = os.read(self._out, 1 << 16) if _ready(self._out, select.POLLIN, seconds) else None
         self.heard = self.heard or bool(data)
         return data
 
@@ -108,10 +105,6 @@ class Child:
         self._reader.join(1.0)
         return self._process.returncode, self._end_of_complaints.decode("utf-8", "replace")
 
-    def _stop(self) -> None:
-        self._late.set()
-        _end(self._process)
-
     def _complain(self) -> None:
         assert self._process.stderr is not None
         with contextlib.suppress(OSError, ValueError):
@@ -126,12 +119,21 @@ def run(
 
     `why` returns the reply for an output that ended before its limits. Raises OSError if the command cannot be started.
     """
-    allowance.until = time.monotonic() + limits.deadline
     with Child(words, limits) as child:
         with contextlib.suppress(OSError):  # a command that reads no input has a reason, which `why` finds
-            child.send(stamped(script).encode(), limits.deadline)
+            child.send(b"echo\n", limits.deadline)
+        first = child.read(1 << 16)
+        if first:  # the shell runs: a node that does not answer takes no memory
+            with child.deadline.paused():
+                refused = allowance.admit()
+            if refused is not None:
+                return ShellReply(b"", refused)
+            allowance.until = time.monotonic() + limits.deadline
+            with contextlib.suppress(OSError):
+                child.send(stamped(script).encode(), limits.deadline)
         child.finish()
         raw, stopped = drain(child.read, limits.cap, allowance)
+        raw = first.removesuffix(b"\n") + raw
         if isinstance(stopped, Unknown):
             return ShellReply(raw, stopped)
         if stopped == LARGE:
@@ -152,6 +154,13 @@ def talk(
     with Child(words, limits) as child:
         why = speak(child)
         return ShellReply(b"", _cut(child, limits, why)) if child.heard or child.late else silent(child, why)
+
+
+def _ready(end: int, event: int, seconds: float) -> bool:
+    """Wait until a pipe can be read or written; `select` would fail for file numbers above 1,023."""
+    poll = select.poll()
+    poll.register(end, event)
+    return bool(poll.poll(max(0.0, seconds) * 1000))
 
 
 def _cut(child: Child, limits: ShellLimits, why: Unknown) -> Unknown:

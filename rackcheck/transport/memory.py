@@ -1,9 +1,10 @@
 """The memory for replies in flight: a budget that all planes of a run share, and the allowance of each plane.
 
 Sizes are bytes of this process, and an upper bound of what is really held: a parsed reply takes several times the bytes
-of the network. A plane is read only if the budget has room for an ordinary reply. A larger reply grows while there is
-room; without room it waits, except for one reply at a time, for which a reserve is kept. So the budget is never
-exceeded, and a reply that waits gets memory sooner or later.
+of the network. A plane takes no memory until its node has answered, so that hundreds of silent nodes can be waited for;
+its reply is read only if the budget has room for an ordinary reply. A larger reply grows while there is room; without
+room it waits, except for one reply at a time, for which a reserve is kept. So the budget is never exceeded, and a reply
+that waits gets memory sooner or later.
 """
 
 import math
@@ -39,10 +40,16 @@ STEP = MIB
 """The amount by which an allowance grows; a smaller one would lock the budget for each chunk of a reply."""
 
 POLL = 0.2
-"""Seconds between two checks of a waiting reply for an interrupt."""
+"""Seconds between two checks of a reply that grows for an interrupt."""
+
+ENTRY_POLL = 1.0
+"""Seconds between two checks of a plane that waits to be read for an interrupt: hundreds of planes may wait."""
 
 PATIENCE = 10.0
 """Maximum seconds that the judging of a node waits until replies that are being read have released memory."""
+
+
+INTERRUPTED = Unknown(Reason.NOT_COLLECTED, "interrupted")
 
 
 class MemoryBudget:
@@ -57,23 +64,23 @@ class MemoryBudget:
         self._shared = 0
         self._pool = self.size - LARGEST
         self._growing = 0
-        self._changed = threading.Condition()
+        lock = threading.Lock()
+        self._changed, self._entry = threading.Condition(lock), threading.Condition(lock)
         self._reserved_by: Allowance | None = None
 
-    def admit(self, stop: threading.Event) -> "Allowance | None":
-        """Wait until there is room for an ordinary reply, and return its allowance; None if `stop` is set before.
+    def admit(self, allowance: "Allowance") -> Unknown | None:
+        """Wait until there is room for an ordinary reply, and take its memory; return the reason after an interrupt.
 
         A fifth of the shared memory is left for replies that grow.
         """
         with self._changed:
             while self._shared + ORDINARY > self._pool * 4 // 5:
-                if stop.is_set():
-                    return None
-                self._changed.wait(POLL)
-            allowance = Allowance(self, stop)
-            self._growing += 1
+                if allowance.stop.is_set():
+                    return INTERRUPTED
+                self._entry.wait(ENTRY_POLL)
             self._take(allowance, ORDINARY)
-            return allowance
+            self._entry.notify()  # there may be room for another one
+            return None
 
     def keep_free(self, size: int) -> None:
         """Keep `size` bytes for replies that are read back from disk, now and until the end of the run.
@@ -86,10 +93,11 @@ class MemoryBudget:
             while self.held + size > self.size and self._growing and time.monotonic() < end:
                 self._changed.wait(POLL)
 
-    def complete(self) -> None:
-        """Count one reply less as being read."""
+    def complete(self, allowance: "Allowance") -> None:
+        """Count a reply no longer as being read."""
         with self._changed:
-            self._growing -= 1
+            self._growing -= allowance.growing
+            allowance.growing = False
             self._changed.notify_all()
 
     def grow(self, allowance: "Allowance", size: int) -> Unknown | None:
@@ -103,7 +111,7 @@ class MemoryBudget:
                 return Unknown(Reason.TOO_LARGE, f"the reply needs more than {LARGEST // MIB} MiB of memory")
             while not self._has_room(allowance, size):
                 if allowance.stop.is_set():
-                    return Unknown(Reason.NOT_COLLECTED, "interrupted")
+                    return INTERRUPTED
                 left = allowance.until - time.monotonic()
                 if left <= 0:
                     return Unknown(
@@ -121,6 +129,7 @@ class MemoryBudget:
             if self._reserved_by is allowance and not allowance.granted:
                 self._reserved_by = None
             self._changed.notify_all()
+            self._entry.notify()
 
     def has_reserve(self, allowance: "Allowance") -> bool:
         """Return whether a reply uses the reserve, so that it must not be held until its node is judged."""
@@ -135,9 +144,13 @@ class MemoryBudget:
         self._reserved_by = allowance
         self._shared -= allowance.granted
         self._changed.notify_all()
+        self._entry.notify()
         return True
 
     def _take(self, allowance: "Allowance", size: int) -> None:
+        if size > 0 and not allowance.growing:
+            allowance.growing = True
+            self._growing += 1
         allowance.granted += size
         self.held += size
         self.most = max(self.most, self.held)
@@ -149,14 +162,23 @@ class Allowance:
     """The memory of one plane's reply: `granted` by the budget, and `used` by the reply; both in bytes.
 
     Safe for use by several threads. `until` is the time of the monotonic clock until which the reply waits for memory.
-    An allowance without a budget is unlimited.
+    `growing` is true from its first memory until it is complete. An allowance without a budget is unlimited.
     """
 
     def __init__(self, budget: MemoryBudget | None = None, stop: threading.Event | None = None) -> None:
         self.budget, self.stop = budget, stop or threading.Event()
         self.granted = self.used = 0
+        self.growing = False
         self.until = math.inf
         self._lock = threading.Lock()
+
+    def admit(self) -> Unknown | None:
+        """Wait for the memory of an ordinary reply; return the reason after an interrupt.
+
+        Called once, when the node has answered and before its reply is read. The wait is no time of the node: the
+        caller extends the node's deadline by it.
+        """
+        return self.budget.admit(self) if self.budget is not None else None
 
     def add(self, size: int) -> Unknown | None:
         """Use `size` more bytes, and wait for them if needed; return the reason if the reply must be cut."""
@@ -179,7 +201,7 @@ class Allowance:
         with self._lock:
             self._release(self.granted - self.used)
         if self.budget is not None:
-            self.budget.complete()
+            self.budget.complete(self)
 
     def close(self) -> None:
         """Return all memory, when the reply is no longer held."""

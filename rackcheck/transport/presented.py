@@ -10,6 +10,7 @@ from rackcheck.model.fact import clean
 from rackcheck.transport import ssh
 from rackcheck.transport.redfish.tls import certificate, trust
 from rackcheck.transport.ssh_config import Target
+from rackcheck.transport.ssh_connection import connected
 from rackcheck.transport.wire import ShellLimits
 
 KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa")
@@ -37,7 +38,7 @@ def host_keys(target: Target, limits: ShellLimits) -> Iterator[Presented]:
     found = False
     for kind in KINDS:
         try:
-            sock = ssh.connected(target, limits)
+            sock = connected(target, limits)
             transport = paramiko.Transport(sock)
         except (OSError, paramiko.SSHException) as error:
             failed = error

@@ -1,22 +1,22 @@
 """Transport to a node over SSH: one connection and one `sh -s`, with host-key check, deadline and size limit."""
 
 import logging
-import socket
+import random
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from getpass import getuser
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport import known_hosts, openssh
+from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.ssh_config import Target
+from rackcheck.transport.ssh_connection import ProxySocket, Refused, connect
+from rackcheck.transport.ssh_login import log_in
 from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLimits, ShellReply, drain, stamped
 
 if TYPE_CHECKING:
@@ -24,49 +24,17 @@ if TYPE_CHECKING:
 
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors are in the reply, not on stderr
 
-KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
-"""Key files that are tried if neither the inventory nor the SSH configuration names a key file."""
-
-
-_UNLOCKING = threading.Lock()
-"""A lock for the decryption of keys, so that several nodes with the same key decrypt the key only once."""
-
-
-class _Refused(Exception):
-    """A failed connection or login, with the reason and the stage of the connection."""
-
-    def __init__(self, stage: ConnectStage, why: Unknown) -> None:
-        super().__init__(str(why))
-        self.stage, self.why = stage, why
-
-
-@dataclass
-class _Deadline:
-    """Closes a connection from another thread at a deadline, because paramiko has no time limit for some stages."""
-
-    seconds: float
-    passed: bool = False
-
-    def watch(self, transport: "paramiko.Transport") -> threading.Timer:
-        def close() -> None:
-            self.passed = True
-            transport.close()
-
-        timer = threading.Timer(self.seconds, close)
-        timer.daemon = True
-        timer.start()
-        return timer
-
 
 def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance | None = None) -> ShellReply:
     """Run a script on a node; a failure is returned as the reply's reason. Credentials are removed from the reply.
 
     Without an allowance, the size limit is the only limit of the memory for the reply.
     """
+    allowance = allowance or Allowance()
     if target.needs:
-        return openssh.run(target, script, limits, allowance)
-    act = _Script(script, allowance or Allowance())
-    return _hidden(target, lambda hiding: _run(target, limits, hiding, act))
+        return _repeated(target, limits, lambda: openssh.run(target, script, limits, allowance))
+    act = _Script(script, allowance)
+    return _repeated(target, limits, lambda: _hidden(target, lambda hiding: _run(target, limits, hiding, act)))
 
 
 def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
@@ -75,8 +43,31 @@ def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[Com
     The reply contains no raw output of the command, because `speak` has read this output.
     """
     if target.needs:
-        return openssh.talk(target, command, limits, speak)
-    return _hidden(target, lambda hiding: _run(target, limits, hiding, _Talk(command, speak)))
+        return _repeated(target, limits, lambda: openssh.talk(target, command, limits, speak))
+    act = _Talk(command, speak)
+    return _repeated(target, limits, lambda: _hidden(target, lambda hiding: _run(target, limits, hiding, act)))
+
+
+def _repeated(target: Target, limits: ShellLimits, ask: Callable[[], ShellReply]) -> ShellReply:
+    """Ask again if a host on the way closed the connection early; nothing has run on the node then.
+
+    A jump host refuses connections while many others log in (`MaxStartups` of sshd: 10 by default).
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        began = time.monotonic()
+        reply = ask()
+        early = reply.stage is ConnectStage.HANDSHAKE and time.monotonic() - began < limits.connect / 2
+        if not early or not target.is_behind_others or attempt == ATTEMPTS:
+            break
+        time.sleep(attempt * random.uniform(PAUSE / 2, PAUSE))  # noqa: S311  jitter is not a secret
+    return reply
+
+
+ATTEMPTS = 4
+"""Maximum number of connections to a node through other hosts."""
+
+PAUSE = 2.0
+"""Maximum seconds before the second connection; the third one waits up to twice as long."""
 
 
 def _hidden(target: Target, ask: Callable[[Hiding], ShellReply]) -> ShellReply:
@@ -91,10 +82,9 @@ def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _T
     def shown(error: object) -> str:
         return clean(hiding.text(str(error)))  # hide first: a shortened text may end inside a secret
 
-    deadline = _Deadline(limits.deadline)
     try:
-        sock = _connect(target, limits)
-    except _Refused as refused:
+        sock = connect(target, limits)
+    except Refused as refused:
         return ShellReply(b"", refused.why, refused.stage)
     stage = ConnectStage.HANDSHAKE
     try:
@@ -103,42 +93,29 @@ def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _T
         sock.close()
         return ShellReply(b"", Unknown(Reason.UNREACHABLE, shown(error)), stage)
     transport.banner_timeout = transport.auth_timeout = limits.connect
-    timer = deadline.watch(transport)
+    deadline = Deadline(limits.deadline, transport.close)
     try:
         _handshake(transport, target, limits)
         stage = ConnectStage.LOGIN
-        _log_in(transport, target, hiding)
+        log_in(transport, target, hiding)
         return act(transport, limits, deadline, hiding)
-    except _Refused as refused:
+    except Refused as refused:
         return ShellReply(b"", refused.why, refused.stage)
     except (OSError, EOFError, paramiko.SSHException) as error:
+        transport.close()
+        complaint = sock.complaint if isinstance(sock, ProxySocket) else ""
         if deadline.passed:
             why = Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
+        elif complaint:
+            why = Unknown(Reason.UNREACHABLE, f"the way to this host ended: {shown(complaint)}")
         elif isinstance(error, TimeoutError) or "banner" in str(error) or "timeout" in str(error).casefold():
             why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not complete: {shown(error) or 'silence'}")
         else:
             why = Unknown(Reason.UNREACHABLE, shown(error) or type(error).__name__)
         return ShellReply(b"", why, stage)
     finally:
-        timer.cancel()
+        deadline.cancel()
         transport.close()
-
-
-def _connect(target: Target, limits: ShellLimits) -> "socket.socket | paramiko.ProxyCommand":
-    import paramiko  # noqa: PLC0415
-
-    if target.proxy:
-        return paramiko.ProxyCommand(target.proxy)
-    where = f"{target.host} port {target.port}"
-    try:
-        return socket.create_connection((target.host, target.port), timeout=limits.connect)
-    except TimeoutError:
-        raise _Refused(ConnectStage.PORT, Unknown(Reason.TIMEOUT, f"{where} does not answer")) from None
-    except socket.gaierror:
-        raise _Refused(ConnectStage.NAME, Unknown(Reason.UNREACHABLE, f"no address for {target.host}")) from None
-    except (OSError, UnicodeError, OverflowError) as error:
-        value = getattr(error, "strerror", None) or str(error)
-        raise _Refused(ConnectStage.PORT, Unknown(Reason.UNREACHABLE, f"{where}: {clean(value)}")) from None
 
 
 def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLimits) -> None:
@@ -152,26 +129,18 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLim
     transport.start_client(timeout=limits.connect)
     if not transport.initial_kex_done:  # paramiko raises nothing when its wait ends
         message = f"the SSH handshake did not complete within {limits.connect:g} s"
-        raise _Refused(ConnectStage.HANDSHAKE, Unknown(Reason.TIMEOUT, message))
+        raise Refused(ConnectStage.HANDSHAKE, Unknown(Reason.TIMEOUT, message))
     shown = transport.get_remote_server_key()
     key, mark = shown.get_base64(), known_hosts.fingerprint(shown.get_base64())
     if key in trusted.revoked:
-        raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
+        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
     if not keys:
         how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
         message = f"no key of this host is known; it presents {mark}. Check it, then: {how}"
-        raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, message))
+        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, message))
     if key not in set().union(*keys.values()):
         known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
-        raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
-
-
-def connected(target: Target, limits: ShellLimits) -> "socket.socket | paramiko.ProxyCommand":
-    """Connect to an SSH server, directly or through its proxy; raises OSError with the reason if this fails."""
-    try:
-        return _connect(target, limits)
-    except _Refused as refused:
-        raise OSError(None, str(refused.why)) from None
+        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
 
 
 def fingerprint(key: "paramiko.PKey") -> str:
@@ -184,101 +153,6 @@ def plain_kind(kind: str) -> str:
     return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
 
 
-def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> None:
-    """Log in with the keys, then with the password; raises _Refused if the host accepts none of them."""
-    import paramiko  # noqa: PLC0415
-
-    user = target.user or getuser()
-    tried: list[str] = []
-    for name, key in _keys(target, tried):
-        if not transport.is_active():
-            break
-        try:
-            transport.auth_publickey(user, key)
-        except paramiko.BadAuthenticationType as error:
-            if target.password:
-                break
-            raise _refused_type(user, error, hiding) from None
-        except paramiko.AuthenticationException:
-            tried.append(name)
-            continue
-        if transport.is_authenticated():
-            return
-        tried.append(f"{name} (not sufficient alone)")
-    if target.password and transport.is_active():
-        try:
-            # If the host has no password authentication but prompts for one, paramiko answers a single prompt with it.
-            transport.auth_password(user, target.password)
-        except paramiko.BadAuthenticationType as error:
-            raise _refused_type(user, error, hiding) from None
-        except paramiko.AuthenticationException:
-            tried.append("the password")
-        else:
-            if transport.is_authenticated():
-                return
-            tried.append("the password (not sufficient alone)")
-    what = ", ".join(tried) if tried else "no key found"
-    raise _Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
-
-
-def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> _Refused:
-    message = clean(hiding.text(", ".join(error.allowed_types)))
-    return _Refused(
-        ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused: this host accepts only {message}")
-    )
-
-
-def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
-    """Return the keys for the login: the configured keys, or else the agent's keys and the default key files.
-
-    If a password is set but no key is configured, no keys are returned. Key files that cannot be used are added to
-    `tried`.
-    """
-    import paramiko  # noqa: PLC0415
-
-    found: list[tuple[str, paramiko.PKey]] = []
-    if target.password and not target.keys:
-        return found  # a host counts refused keys: a full agent would leave no attempt for the password
-    if not target.keys:
-        found += [(f"agent {key.get_name()}", key) for key in paramiko.Agent().get_keys()]
-    for path in target.keys or tuple(str(Path("~/.ssh") / name) for name in KEYS):
-        file = Path(path).expanduser()
-        try:
-            if file.is_file():
-                found.append((str(path), _key(str(file), target.passphrase)))
-        except (OSError, ValueError, TypeError, paramiko.SSHException) as error:
-            # An encrypted key needs the agent or the inventory: no user can type a passphrase on 64 nodes.
-            tried.append(f"{path} ({_unopened(error, target)})")
-    return found
-
-
-def _unopened(error: Exception, target: Target) -> str:
-    """Return why a key file cannot be used, from the exception; encrypted files lead to several types of exceptions."""
-    if isinstance(error, TypeError):
-        return "encrypted: load it into an agent, or set ssh.passphrase"
-    if isinstance(error, ValueError) and target.passphrase:
-        return "the passphrase does not decrypt this key"
-    return clean(str(error)) or type(error).__name__
-
-
-def _key(file: str, passphrase: str) -> "paramiko.PKey":
-    import paramiko  # noqa: PLC0415
-
-    if passphrase:
-        with suppress(TypeError), _UNLOCKING:  # TypeError: this key is not encrypted
-            return _unlocked(file, passphrase)
-    return paramiko.PKey.from_path(file)
-
-
-@lru_cache(maxsize=16)
-def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
-    """Decrypt a key; the result is cached for all nodes, because decryption is slow by design."""
-    import paramiko  # noqa: PLC0415
-
-    # paramiko passes this to cryptography, which needs bytes, although paramiko's type hints differ.
-    return paramiko.PKey.from_path(file, passphrase.encode())  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True)
 class _Script:
     """Sends a script to the node's shell, and reads the output of the script to the end."""
@@ -287,8 +161,12 @@ class _Script:
     allowance: Allowance
 
     def __call__(
-        self, transport: "paramiko.Transport", limits: ShellLimits, deadline: _Deadline, hiding: Hiding
+        self, transport: "paramiko.Transport", limits: ShellLimits, deadline: Deadline, hiding: Hiding
     ) -> ShellReply:
+        with deadline.paused():
+            refused = self.allowance.admit()
+        if refused is not None:
+            return ShellReply(b"", refused)
         channel = transport.open_session(timeout=limits.connect)
         channel.settimeout(limits.deadline)
         self.allowance.until = time.monotonic() + limits.deadline
@@ -320,7 +198,7 @@ class _Talk:
     speak: Callable[[CommandStream], Unknown]
 
     def __call__(
-        self, transport: "paramiko.Transport", limits: ShellLimits, deadline: _Deadline, hiding: Hiding
+        self, transport: "paramiko.Transport", limits: ShellLimits, deadline: Deadline, hiding: Hiding
     ) -> ShellReply:
         channel = transport.open_session(timeout=limits.connect)
         channel.exec_command(self.command)

@@ -42,6 +42,11 @@ class Target:
     jump: str = ""
     needs: str = ""
 
+    @property
+    def is_behind_others(self) -> bool:
+        """Whether the way to this server leads through other hosts, or through a command of the user."""
+        return bool(self.proxy) or self.needs.startswith("ProxyCommand")
+
 
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
     """Return a node's SSH server and credentials from the inventory and the user's SSH configuration.

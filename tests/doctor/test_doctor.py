@@ -486,7 +486,7 @@ def test_seventy_two_nodes_with_dead_ones_among_them_end_within_fifteen_seconds(
 
 def test_ctrl_c_prints_what_is_known_and_exits_130(server: Server, tmp_path: Path) -> None:
     with silent_port() as url:
-        nodes = node("dead[1-200]", server, port=url.rpartition(":")[2]) + node("good", server)
+        nodes = node("dead[1-800]", server, port=url.rpartition(":")[2]) + node("good", server)
         Path("inventory.yaml").write_text(
             f"rackcheck: 1\nnodes:\n{node('good', server)}{nodes.replace(node('good', server), '')}"
         )
@@ -501,7 +501,7 @@ def test_ctrl_c_prints_what_is_known_and_exits_130(server: Server, tmp_path: Pat
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "Interrupted: " in out
-    assert "1 of 201 ready: good" in out
+    assert "1 of 801 ready: good" in out
 
 
 def test_an_interrupted_visit_gives_the_bmcs_session_back() -> None:

@@ -15,7 +15,7 @@ from rackcheck.run.event import Answered
 from rackcheck.run.in_flight import RepliesInFlight
 from rackcheck.run.parked import ParkingFile
 from rackcheck.run.raw_reply import pieces, raw_bytes
-from rackcheck.transport.memory import DEFAULT, LARGE, LARGEST, LEAST, PATIENCE, Allowance, MemoryBudget
+from rackcheck.transport.memory import DEFAULT, INTERRUPTED, LARGE, LARGEST, LEAST, PATIENCE, Allowance, MemoryBudget
 
 CAPTURES: dict[str, Capture] = {
     "an operating system": NodeCapture(
@@ -74,8 +74,8 @@ def test_a_large_reply_without_room_on_disk_is_lost_with_the_reason(tmp_path: Pa
 
 
 def used(size: int) -> Allowance:
-    allowance = MemoryBudget().admit(threading.Event())
-    assert allowance is not None
+    allowance = Allowance(MemoryBudget())
+    assert allowance.admit() is None
     assert allowance.add(size) is None
     return allowance
 
@@ -103,9 +103,8 @@ def audit_of_hostile_nodes(folder: Path, nodes: int, bmc: str, login: str, *word
 
 def test_judging_waits_for_replies_that_are_being_read_and_for_no_others() -> None:
     budget = MemoryBudget(LEAST)
-    growing, settled = (budget.admit(threading.Event()) for _ in range(2))
-    assert growing is not None
-    assert settled is not None
+    growing, settled = Allowance(budget), Allowance(budget)
+    assert (growing.admit(), settled.admit()) == (None, None)
     assert settled.add(LARGE) is None
     settled.settle()
     threading.Timer(0.3, growing.settle).start()
@@ -114,7 +113,7 @@ def test_judging_waits_for_replies_that_are_being_read_and_for_no_others() -> No
     budget.keep_free(LARGEST)
     assert growing.granted == growing.used, "the reply was complete before judging began"
     assert time.monotonic() - began < PATIENCE, "the complete reply is not waited for: its node is judged later"
-    assert budget.admit(stopped()) is None, "the memory for judging is kept free"
+    assert Allowance(budget, stopped()).admit() == INTERRUPTED, "the memory for judging is kept free"
 
 
 def stopped() -> threading.Event:

@@ -84,8 +84,10 @@ def serving(folder: Path, *, force: str = "", more: Callable[[Path], Sequence[st
     ]  # fmt: skip
     if force:
         config.append(f"ForceCommand {force}")
-    config += more(folder)
-    (folder / "config").write_text("\n".join(config) + "\n")
+    lines = [*more(folder)]
+    given = {line.split()[0] for line in lines}
+    lines += [line for line in config if line.split()[0] not in given]
+    (folder / "config").write_text("\n".join(lines) + "\n")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     process = subprocess.Popen([sshd, "-D", "-f", str(folder / "config"), "-E", str(folder / "log")])

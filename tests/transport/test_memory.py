@@ -11,7 +11,7 @@ from waiting import until
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.question import Shell
 from rackcheck.probe.answers import split
-from rackcheck.transport.memory import LARGEST, LEAST, MIB, ORDINARY, Allowance, MemoryBudget
+from rackcheck.transport.memory import INTERRUPTED, LARGEST, LEAST, MIB, ORDINARY, Allowance, MemoryBudget
 from rackcheck.transport.redfish.answer import parsed
 from rackcheck.transport.redfish.load import VALUE, VisitUsage
 from rackcheck.transport.redfish.target import Limits
@@ -20,8 +20,8 @@ NEVER = threading.Event()
 
 
 def admitted(budget: MemoryBudget) -> Allowance:
-    allowance = budget.admit(NEVER)
-    assert allowance is not None
+    allowance = Allowance(budget, NEVER)
+    assert allowance.admit() is None
     return allowance
 
 
@@ -30,7 +30,31 @@ def test_64_ordinary_replies_are_read_at_once_by_default() -> None:
     assert [admitted(budget).granted for _ in range(64)] == [ORDINARY] * 64
     stop = threading.Event()
     stop.set()
-    assert budget.admit(stop) is None, "the 65th would have to wait"
+    assert Allowance(budget, stop).admit() == INTERRUPTED, "the 65th would have to wait"
+
+
+def test_a_plane_takes_no_memory_until_its_node_has_answered() -> None:
+    budget = MemoryBudget()
+    waiting = [Allowance(budget, NEVER) for _ in range(1000)]
+    assert (budget.held, sum(allowance.granted for allowance in waiting)) == (0, 0)
+
+
+def test_planes_that_wait_to_be_read_are_admitted_one_after_another_when_others_end() -> None:
+    budget = MemoryBudget()
+    first, inside = [admitted(budget) for _ in range(64)], list[Allowance]()
+
+    def read() -> None:
+        inside.append(admitted(budget))
+
+    threads = [threading.Thread(target=read, daemon=True) for _ in range(64)]
+    for thread in threads:
+        thread.start()
+    assert not inside
+    first[0].close()
+    until(lambda: len(inside) == 1, "no plane was admitted")
+    for allowance in first[1:]:
+        allowance.close()
+    until(lambda: len(inside) == 64, "not all planes were admitted")
 
 
 def test_a_reply_larger_than_the_reserve_is_cut_with_the_reason() -> None:
@@ -82,11 +106,9 @@ def test_an_interrupt_ends_the_wait_for_memory() -> None:
     budget, stop = MemoryBudget(LEAST), threading.Event()
     first = admitted(budget)
     assert first.add(150 * MIB) is None
-    second = budget.admit(stop)
-    assert second is not None
+    second, third = Allowance(budget, stop), Allowance(budget, stop)
+    assert (second.admit(), third.admit()) == (None, None)
     assert second.add(40 * MIB) is None
-    third = budget.admit(stop)
-    assert third is not None
     stop.set()
     why = third.add(60 * MIB)
     assert why is not None

@@ -2,14 +2,19 @@
 
 import os
 import shutil
+import socket
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from getpass import getuser
 from pathlib import Path
 
 import pytest
-from sshd import Server, keygen, needed, serving
+from sshd import Server, free_port, keygen, needed, serving
+from waiting import until
 
 from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
@@ -337,3 +342,35 @@ def test_no_option_of_the_user_can_make_the_client_trust_a_new_key(bed: Bed) -> 
     reply = ssh.run(ssh_config.resolve(Node("n1", host="far"), {}), SCRIPT, LIMITS)
     assert reply.cut.reason is Reason.HOST_KEY_CHANGED
     assert (bed.folder / "known").read_text().startswith("# none")
+
+
+@pytest.mark.parametrize("way", ["ProxyJump", "jump of the inventory", "ProxyCommand with other tokens"])
+def test_a_jump_host_that_refuses_while_others_log_in_is_asked_again(bed: Bed, tmp_path: Path, way: str) -> None:
+    with serving(tmp_path / "crowded", more=lambda _: ("MaxStartups 1:100:1", "LoginGraceTime 20")) as crowded:
+        hop = f"Host crowded\n HostName 127.0.0.1\n Port {crowded.port}\n IdentityFile {crowded.key}\n"
+        hop += f" UserKnownHostsFile {crowded.known_hosts}\n"
+        own = {"ProxyJump": " ProxyJump crowded\n", "jump of the inventory": ""}
+        path = own.get(way, " ProxyCommand ssh -l %r -W %h:%p crowded\n")
+        bed.client(f"Host far\n User {getuser()}\n{path}", hop)
+        given = Ssh(jump="crowded" if way == "jump of the inventory" else "")
+        target = ssh_config.resolve(Node("far", host="far", ssh=given), {})
+        assert target.is_behind_others
+        with socket.create_connection(
+            ("127.0.0.1", crowded.port)
+        ) as other:  # it logs in slowly, and takes the only place
+            until(lambda: "Connection from" in crowded.log, "the server did not accept the other connection")
+            freeing = threading.Timer(1.0, other.close)
+            freeing.start()
+            reply = ssh.run(target, "echo END\n", LIMITS)
+            freeing.join()
+        assert reply.raw.decode().strip() == "END", reply.cut
+        assert "MaxStartups" in crowded.log, "no connection was refused"
+
+
+def test_a_jump_host_that_is_gone_is_named_and_is_not_asked_for_ever(bed: Bed) -> None:
+    bed.client(f"Host far\n ProxyJump 127.0.0.1:{free_port()}\n")
+    began = time.monotonic()
+    reply = ssh.run(ssh_config.resolve(Node("far", host="far"), {}), SCRIPT, LIMITS)
+    assert (reply.cut.reason, reply.stage) == (Reason.UNREACHABLE, ConnectStage.HANDSHAKE)
+    assert "Connection refused" in reply.cut.detail or "UNKNOWN port 65535" in reply.cut.detail
+    assert time.monotonic() - began < 20

@@ -1,5 +1,6 @@
 """A session with one BMC: login, GETs with a limited number of retries, and logout."""
 
+import math
 import random
 import re
 import threading
@@ -132,12 +133,20 @@ class Session:
             if isinstance(root, Unknown):
                 return root
             self.place = (sessions(root) if root is not None else None) or self.place
-            trouble = self._login()
+            trouble = self._admitted() or self._login()
             if trouble is not None:
                 return trouble
             return self.fetch(f"{ROOT}/") if root is None else root
         except Exception as error:  # noqa: BLE001  no reply of a BMC may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
+
+    def _admitted(self) -> Unknown | None:
+        """Wait for the memory of an ordinary reply; the BMC's deadline is later by this time."""
+        left, self.until = self.until - time.monotonic(), math.inf
+        try:
+            return self.allowance.admit()
+        finally:
+            self.until = self.allowance.until = time.monotonic() + left
 
     def fetch(self, uri: str) -> Body | Unknown:
         """Fetch one resource; if it is missing, retry once with another spelling of its URI."""

@@ -1,0 +1,118 @@
+"""Logs in to an SSH server with keys, then with the password."""
+
+import threading
+from contextlib import suppress
+from functools import lru_cache
+from getpass import getuser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.secret_filter import Hiding
+from rackcheck.transport.ssh_config import Target
+from rackcheck.transport.ssh_connection import Refused
+from rackcheck.transport.wire import ConnectStage
+
+if TYPE_CHECKING:
+    import paramiko
+
+KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
+"""Key files that are tried if neither the inventory nor the SSH configuration names a key file."""
+
+_UNLOCKING = threading.Lock()
+"""A lock for the decryption of keys, so that several nodes with the same key decrypt the key only once."""
+
+
+def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> None:
+    """Log in with the keys, then with the password; raises Refused if the host accepts none of them."""
+    import paramiko  # noqa: PLC0415
+
+    user = target.user or getuser()
+    tried: list[str] = []
+    for name, key in _keys(target, tried):
+        if not transport.is_active():
+            break
+        try:
+            transport.auth_publickey(user, key)
+        except paramiko.BadAuthenticationType as error:
+            if target.password:
+                break
+            raise _refused(user, error, hiding) from None
+        except paramiko.AuthenticationException:
+            tried.append(name)
+            continue
+        if transport.is_authenticated():
+            return
+        tried.append(f"{name} (not sufficient alone)")
+    if target.password and transport.is_active():
+        try:
+            # If the host has no password authentication but prompts for one, paramiko answers a single prompt with it.
+            transport.auth_password(user, target.password)
+        except paramiko.BadAuthenticationType as error:
+            raise _refused(user, error, hiding) from None
+        except paramiko.AuthenticationException:
+            tried.append("the password")
+        else:
+            if transport.is_authenticated():
+                return
+            tried.append("the password (not sufficient alone)")
+    what = ", ".join(tried) if tried else "no key found"
+    raise Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
+
+
+def _refused(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> Refused:
+    message = clean(hiding.text(", ".join(error.allowed_types)))
+    return Refused(
+        ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused: this host accepts only {message}")
+    )
+
+
+def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
+    """Return the keys for the login: the configured keys, or else the agent's keys and the default key files.
+
+    If a password is set but no key is configured, no keys are returned. Key files that cannot be used are added to
+    `tried`.
+    """
+    import paramiko  # noqa: PLC0415
+
+    found: list[tuple[str, paramiko.PKey]] = []
+    if target.password and not target.keys:
+        return found  # a host counts refused keys: a full agent would leave no attempt for the password
+    if not target.keys:
+        found += [(f"agent {key.get_name()}", key) for key in paramiko.Agent().get_keys()]
+    for path in target.keys or tuple(str(Path("~/.ssh") / name) for name in KEYS):
+        file = Path(path).expanduser()
+        try:
+            if file.is_file():
+                found.append((str(path), _key(str(file), target.passphrase)))
+        except (OSError, ValueError, TypeError, paramiko.SSHException) as error:
+            # An encrypted key needs the agent or the inventory: no user can type a passphrase on 64 nodes.
+            tried.append(f"{path} ({_unopened(error, target)})")
+    return found
+
+
+def _unopened(error: Exception, target: Target) -> str:
+    """Return why a key file cannot be used, from the exception; encrypted files lead to several types of exceptions."""
+    if isinstance(error, TypeError):
+        return "encrypted: load it into an agent, or set ssh.passphrase"
+    if isinstance(error, ValueError) and target.passphrase:
+        return "the passphrase does not decrypt this key"
+    return clean(str(error)) or type(error).__name__
+
+
+def _key(file: str, passphrase: str) -> "paramiko.PKey":
+    import paramiko  # noqa: PLC0415
+
+    if passphrase:
+        with suppress(TypeError), _UNLOCKING:  # TypeError: this key is not encrypted
+            return _unlocked(file, passphrase)
+    return paramiko.PKey.from_path(file)
+
+
+@lru_cache(maxsize=16)
+def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
+    """Decrypt a key; the result is cached for all nodes, because decryption is slow by design."""
+    import paramiko  # noqa: PLC0415
+
+    # paramiko passes this to cryptography, which needs bytes, although paramiko's type hints differ.
+    return paramiko.PKey.from_path(file, passphrase.encode())  # type: ignore[arg-type]
