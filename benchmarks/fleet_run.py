@@ -28,7 +28,7 @@ from rackcheck.run import store
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Answered, RunDone, RunStarted
 from rackcheck.run.job import Job
-from rackcheck.run.store import RunWriter
+from rackcheck.run.run_writer import RunWriter
 from rackcheck.session.audit_setup import Prepared, head
 from rackcheck.sim import faults, machine
 from rackcheck.sim.behaviour import Station

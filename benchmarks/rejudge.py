@@ -25,6 +25,7 @@ from pathlib import Path
 JUDGE = """\
 import shutil, sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from time import process_time
 from rackcheck.run import store
@@ -36,7 +37,8 @@ shutil.rmtree(target, ignore_errors=True)
 found = store.find(str(source))
 job = stored_job(found)
 job = replace(job, kept=None) if hasattr(job, "kept") else job
-with store.RunWriter(target, head(Prepared(job, target, {}, (), (), {})), job.profile.files) as writer:
+RunWriter = getattr(store, "RunWriter", None) or import_module("rackcheck.run.run_writer").RunWriter
+with RunWriter(target, head(Prepared(job, target, {}, (), (), {})), job.profile.files) as writer:
     for event in replay(job, (replace(answer, digest="") for answer in found.answers()), found.done()):
         writer.write(event)
 """

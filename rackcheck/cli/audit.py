@@ -21,7 +21,7 @@ from rackcheck.run.captured import Captured
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Event
 from rackcheck.session import captures, cli_choices, last_run
-from rackcheck.session.audit_setup import Request, left_of, noting, prepare
+from rackcheck.session.audit_setup import Prepared, Request, left_of, noting, prepare
 from rackcheck.session.earlier_parts import with_earlier
 from rackcheck.session.joined_acceptance import JoinedAcceptance, add, chosen, joining, not_added
 from rackcheck.session.output import Watch, is_plain, note, print_lines, progress, width
@@ -46,6 +46,7 @@ class AuditOptions:
     file: Path | None
     rack: str | None
     run: str | None
+    resume: str | None
     values: tuple[str, ...]
     folders: tuple[Path, ...]
     waiver_files: tuple[Path, ...]
@@ -69,6 +70,7 @@ class AuditOptions:
 @options.inventory_option
 @options.rack_option
 @options.from_option
+@options.resume_option
 @options.set_option
 @options.profile_path_option
 @options.waivers_option
@@ -108,10 +110,13 @@ def audit(given: AuditOptions) -> int:
     rackcheck audit -p linux-server --set full_share="80 %"
     rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack
     rackcheck audit --from last -p my-profile.yaml       judge again, offline
+    rackcheck audit --resume last -i pod7.yaml           continue a run that broke off
 
     A new audit uses ./waivers.yaml, if it exists and --waivers is not given.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     planes = cli_choices.planes(given.planes)
+    if given.resume is not None:
+        return _resumed(given, given.resume)
     if given.run is not None:
         return _stored(given, given.run, planes)
     joined = joining(given.accept, given.profile, given.values, given.waiver_files)
@@ -159,10 +164,9 @@ def _proposed(given: AuditOptions) -> str:
 
 def _fresh(given: AuditOptions, request: Request, joined: JoinedAcceptance | None) -> int:
     """Read nodes, judge them, store the run and show it."""
-    quiet = given.quiet
     ready = prepare(lambda: chosen(joined, given.targets, given.file, given.rack), request)
     job, profile = ready.job, ready.profile
-    if not quiet:
+    if not given.quiet:
         rules = len(profile.own)
         note(f"rackcheck {__version__}: {job.targets}, profile {profile.name} {profile.version}, {rules} rules")
         if job.again is not None:
@@ -170,6 +174,36 @@ def _fresh(given: AuditOptions, request: Request, joined: JoinedAcceptance | Non
             note(f"nodes are read twice, {job.again.seconds:g} s apart, for {twice} that compare two readings")
         for kept in (*ready.own, *request.files):
             note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
+    return _run(given, ready, joined)
+
+
+def _resumed(given: AuditOptions, run: str) -> int:
+    """Ask what is missing of a run that was cut off or interrupted, and judge the whole run."""
+    from rackcheck.session import resuming  # noqa: PLC0415  few audits are continued
+
+    own = {
+        "TARGET": given.targets, "-p": given.profile, "--from": given.run, "--set": given.values,
+        "--profile-path": given.folders, "--waivers": given.waiver_files, "--accept": given.accept,
+        "--planes": given.planes, "-o": given.output, "--again": given.again, "--fragment": given.fragment,
+    }  # fmt: skip
+    wrong = [name for name, value in own.items() if value]
+    if wrong:
+        raise click.UsageError(f"--resume continues a run as it was begun: omit {', '.join(wrong)}")
+    stored = store.find(last_run.named(run, last_run.CUT_OFF))
+    ready = resuming.prepare(
+        stored, lambda names: cli_choices.chosen(names, given.file, given.rack), simulated=given.rack is not None
+    )
+    job = replace(ready.job, seconds=given.seconds, deadline=given.deadline, memory=given.memory)
+    ready = replace(ready, job=job)
+    if not given.quiet:
+        note(f"rackcheck {__version__}: continues run {job.id} of {job.time}, profile {ready.profile.name}")
+        note(f"asks {resuming.left(ready)}")
+    return _run(given, ready, None)
+
+
+def _run(given: AuditOptions, ready: Prepared, joined: JoinedAcceptance | None) -> int:
+    """Run a prepared audit, and show it."""
+    job, profile, quiet = ready.job, ready.profile, given.quiet
     stop, lost = threading.Event(), list[str]()
     with stopped_by_ctrl_c(stop), progress(len(job.nodes), quiet=quiet) as watch:
         summary = summarize(_watched(ready.run(stop, noting(lost)), watch), profile, job.waivers)
@@ -180,10 +214,19 @@ def _fresh(given: AuditOptions, request: Request, joined: JoinedAcceptance | Non
     add(joined, ready)
     if not quiet:
         note(f"Run:  {ready.folder}")
-        name = str(ready.folder) if given.output else job.id
+        name = ready.folder.name if ready.folder.parent == store.runs_folder() else str(ready.folder)
+        if stop.is_set() and summary.done.interrupted:
+            note(f"To continue it: rackcheck audit --resume {shlex.quote(name)}{_same_nodes(given)}")
         for number, line in enumerate(_next(summary, [node.name for node in job.nodes])):
             note(f"{'      ' if number else 'Next: '}rackcheck {line} {shlex.quote(name)}")
     return exit_code(summary, strict=given.strict)
+
+
+def _same_nodes(given: AuditOptions) -> str:
+    """Return the options with which the same nodes are found again."""
+    if given.rack is not None:
+        return f" --rack {shlex.quote(given.rack)}"
+    return f" -i {shlex.quote(str(given.file))}" if given.file is not None else ""
 
 
 def _next(summary: Summary, nodes: Sequence[str]) -> Iterator[str]:

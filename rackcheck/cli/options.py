@@ -229,6 +229,12 @@ def probe_argument(command: F) -> F:
     return click.argument("name", metavar="PROBE", shell_complete=_probes)(command)
 
 
+def resume_option(command: F) -> F:
+    """Add the option `--resume RUN` to a command."""
+    words = "Continue a run that was interrupted or cut off: only what is missing is asked."
+    return click.option("--resume", metavar="RUN", shell_complete=complete_runs, help=words)(command)
+
+
 def from_option(command: F) -> F:
     """Add the option `--from RUN` to a command."""
     words = "Read a stored run (id, folder or `last`) instead of nodes."

@@ -4,7 +4,7 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
@@ -25,6 +25,7 @@ from rackcheck.run.parked import ParkingFile
 from rackcheck.run.read_aside import ReadAside
 from rackcheck.run.turns import Times, Turn, Turns, widths
 from rackcheck.transport import wire
+from rackcheck.transport.memory import Allowance
 from rackcheck.transport.wire import ShellLimits
 
 if TYPE_CHECKING:
@@ -48,23 +49,32 @@ Collect = Callable[[Node, Plane, Job, threading.Event], Answered]
 """A function that reads one plane of one node; it returns errors in its result, and raises no exception."""
 
 
-def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
+def audit(job: Job, ask: Collect, stop: threading.Event, there: Sequence[Answered] = ()) -> Iterator[Event]:
     """Read every node, and judge each node as soon as the replies of its planes are complete.
 
-    If `stop` is set or the deadline of the job passes, the run ends: replies that arrived are kept, and all other facts
-    are unknown.
+    The answers in `there` are stored already, and are not asked for. If `stop` is set or the deadline of the job ends,
+    the run ends: replies that arrived are kept, and all other facts are unknown.
     """
     yield job.started()
     with ParkingFile() as parking:
-        yield from _audit(job, ask, stop, RepliesInFlight(job.memory, parking))
+        yield from _audit(job, ask, stop, RepliesInFlight(job.memory, parking), there)
 
 
-def _audit(job: Job, ask: Collect, stop: threading.Event, replies: RepliesInFlight) -> Iterator[Event]:
+def _audit(
+    job: Job, ask: Collect, stop: threading.Event, replies: RepliesInFlight, there: Sequence[Answered]
+) -> Iterator[Event]:
     answers: _Answers = queue.Queue()
     with ReadAside(job, lambda: answers.put(None)) as aside:
         run = _Reading(job, replies, aside)
-        workers = _start(job, ask, run.asked, answers, stop, replies)
+        workers = _start(job, ask, run.without(there), answers, stop, replies)
         yield from run.without_planes()
+        for answer in there:
+            while aside.full and not stop.is_set():
+                yield from run.judged(aside.done())
+                aside.pause(0.1)
+            if stop.is_set():
+                break
+            yield from run.take(Reply(answer, Allowance()))
         cut = late = False
         end = time.monotonic() + job.deadline if job.deadline is not None else math.inf
         while run.open and (late or not stop.is_set()):
@@ -107,14 +117,21 @@ class _Reading:
     def __init__(self, job: Job, replies: RepliesInFlight, aside: ReadAside) -> None:
         self._job, self._replies, self._aside = job, replies, aside
         self._nodes = {node.name: node for node in job.nodes}
-        self.asked = {node.name: _wanted(node, job) for node in job.nodes}
+        self.asked = {node.name: wanted(node, job) for node in job.nodes}
         self._came: dict[str, list[Reply]] = {name: [] for name in self._nodes}
         self.open = set(self._nodes)
         self.judging = Judging(job)
 
+    def without(self, there: Iterable[Answered]) -> Mapping[str, frozenset[PlaneQueue]]:
+        """Return the planes of each node that have no answer in `there`."""
+        left = dict(self.asked)
+        for answer in there:
+            left[answer.node] = _left(left[answer.node], answer)
+        return left
+
     def without_planes(self) -> Iterator[Event]:
         """Judge the nodes of which no plane is read."""
-        for name in [name for name, wanted in self.asked.items() if not wanted]:
+        for name in [name for name, planes in self.asked.items() if not planes]:
             yield from self._finish(name, [])
 
     def take(self, reply: Reply) -> Iterator[Event]:
@@ -168,7 +185,7 @@ def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
     return Outcome.INCOMPLETE if interrupted else worst(j.outcome for j in done)
 
 
-def _wanted(node: Node, job: Job) -> frozenset[PlaneQueue]:
+def wanted(node: Node, job: Job) -> frozenset[PlaneQueue]:
     """Return the planes of a node that the job reads, each with the number of its reading (1 or 2)."""
     has = {Plane.OS} if node.host else set()
     has |= {Plane.BMC} if node.bmc is not None else set()
@@ -186,7 +203,7 @@ def _start(
     replies: RepliesInFlight,
 ) -> list[threading.Thread]:
     """Start the threads that ask the planes; each thread asks planes of one kind until none is left."""
-    wanted = dict(asked)
+    expected = dict(asked)
 
     def work(turns: Turns) -> None:
         while (turn := turns.take()) is not None:
@@ -202,7 +219,7 @@ def _start(
         answered, times = _read_plane(ask, node, plane, replace(job, allowance=allowance), stop, turn.before)
         reply = replies.arrived(answered, allowance)
         read = reply.answered.capture is not None or reply.parked is not None
-        if turn.before is None and read and job.again is not None and (plane, AGAIN) in wanted[node.name]:
+        if turn.before is None and read and job.again is not None and (plane, AGAIN) in expected[node.name]:
             turns.add(Turn(node, plane, time.monotonic() + job.again.seconds, times))
         return reply
 

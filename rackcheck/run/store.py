@@ -6,13 +6,10 @@ judged in the same way later, even if the installed profiles change.
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from rackcheck.base import safe_read, state
 from rackcheck.base.user_error import UserError
@@ -21,10 +18,9 @@ from rackcheck.model.fact import Plane
 from rackcheck.model.regex import regex
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import stored_forms
-from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, to_json
+from rackcheck.run.event import Answered, Judged, RunDone, RunStarted
 from rackcheck.run.kept_replies import kept_replies
-from rackcheck.run.raw_reply import DAMAGED, LARGEST, RawFolder, check_digest, stored_reply, synced
-from rackcheck.run.stored_facts import FactsWriter
+from rackcheck.run.raw_reply import DAMAGED, LARGEST, check_digest, stored_reply
 
 T = TypeVar("T")
 
@@ -42,116 +38,10 @@ AGAIN_OF = "again-of"
 END = 4096
 """Number of bytes at the end of `events.jsonl` that contain the event `run done`."""
 
-NONE: Mapping[str, str] = {}
-
 
 def runs_folder() -> Path:
     """Return the folder of runs on this system."""
     return state.folder("runs")
-
-
-class RunWriter:
-    """Writes the events of a run in progress; `write` flushes each event to the file.
-
-    A folder that this class creates is the user's alone. If a run cannot be created whole, nothing of it is left.
-    """
-
-    def __init__(
-        self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str], waivers: Mapping[str, str] = NONE
-    ) -> None:
-        _begin(folder)
-        try:
-            (folder / "profile").mkdir()
-            for name, content in profile.items():
-                (folder / "profile" / name).write_text(content, encoding="utf-8")
-            for name, content in waivers.items():
-                (folder / "waivers").mkdir(exist_ok=True)
-                (folder / "waivers" / name).write_text(content, encoding="utf-8")
-            text = json.dumps({"rackcheck": FORMAT, **head}, indent=2, ensure_ascii=False)
-            (folder / "run.json").write_text(text + "\n", encoding="utf-8")
-            self._events = (folder / "events.jsonl").open("x", encoding="utf-8")
-            synced(folder / "run.json", folder / "profile", folder)
-        except BaseException as error:
-            _remove_begun(folder)
-            if isinstance(error, OSError):
-                raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
-            raise
-        self.folder = folder
-        self._raw = RawFolder(folder / "raw")
-        self._facts = FactsWriter()
-        self._broken = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the run; raises OSError if its events may not be on disk, unless `write` has raised it before."""
-        if self._events.closed:
-            return
-        try:
-            # Synced to disk before the end of the run is reported, since a verdict may be signed a minute later.
-            self._events.flush()
-            os.fsync(self._events.fileno())
-        except OSError:
-            if not self._broken:
-                raise
-        finally:
-            with suppress(OSError):  # `flush` has raised it
-                self._events.close()
-
-    def write(self, event: Event) -> Event:
-        """Store an event and return it; an event `answered` is returned with the digest of its raw reply.
-
-        Raises OSError if the event cannot be stored.
-        """
-        try:
-            return self._write(event)
-        except OSError:
-            self._broken = True
-            raise
-
-    def _write(self, event: Event) -> Event:
-        if isinstance(event, Answered) and event.capture is not None:
-            event = replace(event, digest=self._raw.keep(event.capture))
-        doc = self._facts.doc(event.node, event.tree) if isinstance(event, FactsRead) else to_json(event)
-        if doc is not None:
-            self._events.write(json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n")
-            self._events.flush()
-        return event
-
-
-def _begin(folder: Path) -> None:
-    """Create the folder of a run, or use an empty one; raises UserError if it contains anything."""
-    fresh = not folder.exists()
-    try:
-        occupied = not fresh and any(folder.iterdir())
-        if not occupied:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (folder / "raw").mkdir()
-    except FileExistsError:  # another process has begun a run here
-        occupied = True
-    except OSError as error:
-        if fresh:
-            with suppress(OSError):
-                folder.rmdir()
-        raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
-    if occupied:
-        raise UserError(f"{folder} already exists; a run is never overwritten")
-
-
-def _remove_begun(folder: Path) -> None:
-    """Remove the beginning of a run that could not be created, and its folder if nothing else is in it."""
-    for name in ("raw", "profile", "waivers"):
-        shutil.rmtree(folder / name, ignore_errors=True)
-    with suppress(OSError):
-        for name in ("run.json", "events.jsonl"):
-            (folder / name).unlink(missing_ok=True)
-        folder.rmdir()
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from rackcheck.run.event import Answered, Event, FactsRead
 from rackcheck.run.job import Again, Job, new_id, now
 from rackcheck.run.kept_facts import kept_facts
 from rackcheck.run.look_ahead import wanted_workers
+from rackcheck.run.resumed import ResumedWriter
+from rackcheck.run.run_writer import EventsWriter, RunWriter
 from rackcheck.run.stored_replies import StoredReplies
 from rackcheck.session import cli_choices
 from rackcheck.session.output import note
@@ -39,6 +41,7 @@ class Prepared:
     """A prepared audit; `given` contains site values, `files` the waiver files, `own` the waivers in the profile.
 
     `again_of` is the id of the earlier run whose nodes the audit reads again; the run name `last` skips such an audit.
+    If the audit continues the run `resumed`, `there` are the answers that this run has.
     """
 
     job: Job
@@ -49,6 +52,8 @@ class Prepared:
     racks: Mapping[str, Rack]
     again_of: str = ""
     pdus: Mapping[str, int] = field(default_factory=dict)
+    resumed: store.Stored | None = None
+    there: tuple[Answered, ...] = ()
 
     @property
     def profile(self) -> Profile:
@@ -61,7 +66,17 @@ class Prepared:
         job = replace(
             self.job, nodes=tuple(nodes), id=new_id(), time=now(), targets=f"{len(nodes)} of {self.job.targets}"
         )
-        return replace(self, job=job, folder=store.runs_folder() / job.id, again_of=self.again_of or self.job.id)
+        return replace(
+            self, job=job, folder=store.runs_folder() / job.id, again_of=self.again_of or self.job.id, resumed=None,
+            there=(),
+        )  # fmt: skip
+
+    def _writer(self) -> EventsWriter:
+        """Begin the run on disk, or continue it."""
+        if self.resumed is not None:
+            return ResumedWriter(self.resumed, self.there)
+        texts = {file.name: file.text for file in self.files}
+        return RunWriter(self.folder, head(self), self.profile.files, texts)
 
     def run(
         self, stop: threading.Event, tell: Callable[[str], None] = note, drive: "Drive | None" = None
@@ -71,11 +86,11 @@ class Prepared:
         Each yielded event `answered` has the digest of its reply. `tell` is called with errors that affect the stored
         run but not the verdicts. If `drive` is not None, the function `drive` runs the job in place of the usual audit.
         """
-        texts = {file.name: file.text for file in self.files}
-        writer = store.RunWriter(self.folder, head(self), self.profile.files, texts)
+        writer = self._writer()
         job = replace(self.job, stored=StoredReplies()) if drive is None else self.job
+        events = drive(job, stop) if drive is not None else audit(job, ask_plane, stop, self.there)
         try:
-            yield from _with_kept_facts(job, _kept((drive or _audit)(job, stop), writer, tell, job.stored))
+            yield from _with_kept_facts(job, _kept(events, writer, tell, job.stored))
         finally:
             try:
                 writer.close()
@@ -165,12 +180,8 @@ Drive = Callable[[Job, threading.Event], Iterator[Event]]
 """A function that runs a job, and yields its events until the job is done or stopped."""
 
 
-def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
-    return audit(job, ask_plane, stop)
-
-
 def _kept(
-    events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str], None], replies: StoredReplies | None
+    events: Iterator[Event], writer: EventsWriter, tell: Callable[[str], None], replies: StoredReplies | None
 ) -> Iterator[Event]:
     """Store each event; if writing fails, no more events are stored, but the verdicts are not affected."""
     failed = False
@@ -207,7 +218,7 @@ def _with_kept_facts(job: Job, events: Iterator[Event]) -> Iterator[Event]:
         yield event
 
 
-def _not_stored(writer: store.RunWriter, error: OSError) -> str:
+def _not_stored(writer: EventsWriter, error: OSError) -> str:
     return f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not stored"
 
 

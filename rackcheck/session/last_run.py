@@ -29,7 +29,16 @@ class Need:
 
 RUN = Need("run", lambda _: True, "rackcheck audit -p PROFILE")
 AUDIT = Need("audit", lambda stored: not stored.burned_in, "rackcheck audit -p PROFILE")
+CUT_OFF = Need(
+    "audit that was interrupted or cut off", lambda stored: not stored.burned_in and not _is_complete(stored),
+    "rackcheck audit -p PROFILE",
+)  # fmt: skip
 BURN_IN = Need("burn-in", lambda stored: stored.burned_in, "rackcheck burnin")
+
+
+def _is_complete(stored: Stored) -> bool:
+    ended = stored.last_done()
+    return ended is not None and not ended.interrupted
 
 
 def kind_of(stored: Stored) -> Need:

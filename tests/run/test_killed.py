@@ -45,7 +45,7 @@ def size(home: Path) -> int:
 
 @pytest.mark.parametrize("point", POINTS)
 def test_wherever_an_audit_is_killed_its_answers_are_whole_and_it_is_no_pass(
-    point: int, up: SimRack, tmp_path: Path
+    point: int, up: SimRack, whole: Path, tmp_path: Path
 ) -> None:
     home, temporary = tmp_path / "home", tmp_path / "tmp"
     temporary.mkdir()
@@ -90,6 +90,28 @@ def test_wherever_an_audit_is_killed_its_answers_are_whole_and_it_is_no_pass(
         *_, last = RunSession(found=subject.find(str(folders[0]))).events()  # what the TUI shows
         assert isinstance(last, RunDone)
         assert (last.outcome, last.interrupted) == (Outcome.INCOMPLETE, True)
+        there = {(doc["node"], doc["plane"]): doc["time"] for doc in answered}
+        resumed = run("audit", "--resume", folders[0].name, "-i", str(up.inventory))
+        assert resumed.returncode == 0, resumed.stderr
+        assert verdicts(stored) == verdicts(store.find(str(whole)))
+        now = {(answer.node, answer.plane.value): answer.time for answer in stored.answered()}
+        assert there.items() <= now.items(), "an answer that was stored was asked for again"
+        assert run("audit", "--resume", folders[0].name, "-i", str(up.inventory)).returncode == 2, "it is complete"
+
+
+@pytest.fixture(scope="module")
+def whole(up: SimRack, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the rack that was not killed."""
+    home = tmp_path_factory.mktemp("whole")
+    subprocess.run(
+        [sys.executable, "-m", "rackcheck", "audit", "-i", str(up.inventory), "-p", "h100-dgx", "-q", "-o", str(home / "run")],
+        env={**os.environ, "HOME": str(home), "RACKCHECK_HOME": str(home / "home")}, stdout=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    return home / "run"
+
+
+def verdicts(stored: store.Stored) -> dict[str, dict[str, str]]:
+    return {each.node: {v.rule: v.status.value for v in each.verdicts} for each in stored.judged()}
 
 
 def test_a_reply_whose_file_was_cut_is_caught(up: SimRack, tmp_path: Path) -> None:

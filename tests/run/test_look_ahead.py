@@ -31,6 +31,7 @@ from rackcheck.run.kept_facts import KeptFacts
 from rackcheck.run.kept_replies import kept_replies
 from rackcheck.run.look_ahead import WORKERS, trees
 from rackcheck.run.reading_pool import ReadingPool
+from rackcheck.run.run_writer import RunWriter
 from rackcheck.session.stored import stored_job
 
 Replies = dict[str, list[Answered]]
@@ -242,7 +243,7 @@ def test_hostile_replies_give_the_same_facts(tmp_path: Path, monkeypatch: pytest
     stored = store.find(str(folder))
     job = replace(stored_job(stored), kept=None)
     hostile: Replies = {}
-    with store.RunWriter(tmp_path / "hostile", dict(stored.head), {}) as writer:
+    with RunWriter(tmp_path / "hostile", dict(stored.head), {}) as writer:
         writer.write(job.started())
         for answer in stored.answers():
             if answer.capture is not None:

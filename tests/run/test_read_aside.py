@@ -3,95 +3,29 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import depth
 import pytest
 from reading_workers import fleet_run, workers
+from replayed_fleet import Facts, Fleet, verdicts
 
 from rackcheck.evaluate.verdict import Outcome
-from rackcheck.inventory import Node
-from rackcheck.model.capture import Capture
-from rackcheck.model.fact import Plane, Unknown
-from rackcheck.model.tree import Leaf
-from rackcheck.probe.group import is_group
-from rackcheck.run import store
+from rackcheck.model.fact import Plane
 from rackcheck.run.engine import audit
-from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone
-from rackcheck.run.job import Again, Job
+from rackcheck.run.event import Answered, Event, Judged
+from rackcheck.run.job import Again
 from rackcheck.run.look_ahead import WORKERS
-from rackcheck.run.store import RunWriter
+from rackcheck.run.run_writer import RunWriter
 from rackcheck.run.stored_replies import StoredReplies
-from rackcheck.session.stored import stored_job
 
 NODES = 5
-Consume = Callable[[Event], None]
-
-
-def nothing(_: Event) -> None:
-    """Does nothing with an event."""
-
-
-class Fleet:
-    """A job, and the reply of each plane of its nodes, in memory as if it had just arrived."""
-
-    def __init__(self, folder: Path) -> None:
-        stored = store.find(str(folder))
-        self.job: Job = replace(stored_job(stored), kept=None)
-        self.held: dict[tuple[str, Plane], Answered] = {}
-        for answer in stored.answers():
-            reply: Capture | None = None
-            if answer.capture is not None:
-                answer.capture.load()
-                reply = type(answer.capture).from_json(answer.capture.to_json())
-            self.held[answer.node, answer.plane] = replace(answer, capture=reply, digest="")
-
-    def audit(
-        self, folder: Path, act: Consume = nothing, *, job: Job | None = None, stop: threading.Event | None = None
-    ) -> Iterator[Event]:
-        """Audit the fleet, store each event in a folder, and yield it; `act` gets each event that was stored."""
-        job = replace(job or self.job, stored=StoredReplies())
-        assert job.profile is not None
-        assert job.stored is not None
-        with RunWriter(folder, {"run": job.id}, job.profile.files) as writer:
-            for event in audit(job, self.reply, stop or threading.Event()):
-                done = writer.write(event)
-                if isinstance(done, Answered):
-                    job.stored.add(folder, done)
-                act(done)
-                yield done
-
-    def reply(self, node: Node, plane: Plane, _job: Job, _stop: threading.Event) -> Answered:
-        """Return the reply of a plane."""
-        return self.held[node.name, plane]
 
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
     return Fleet(fleet_run(tmp_path_factory.mktemp("fleet") / "run", NODES))
-
-
-Facts = tuple[dict[str, Leaf], dict[Plane, Unknown], tuple[str, ...]]
-"""The leaves of a node, its silent planes, and the probes that failed."""
-
-
-def verdicts(events: Iterator[Event]) -> tuple[dict[str, Judged], dict[str, Facts], RunDone]:
-    """The verdicts, and the facts of each node, and the end of a run."""
-    judged: dict[str, Judged] = {}
-    facts: dict[str, Facts] = {}
-    done: RunDone | None = None
-    for event in events:
-        match event:
-            case Judged():
-                judged[event.node] = event
-            case FactsRead(node, tree) if not is_group(node):
-                facts[node] = (dict(tree.leaves), dict(tree.silent), tree.failed)
-            case RunDone():
-                done = event
-    assert done is not None
-    return judged, facts, done
 
 
 @pytest.fixture(scope="module")

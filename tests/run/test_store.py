@@ -19,6 +19,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.run import store
 from rackcheck.run.event import RunDone
+from rackcheck.run.run_writer import RunWriter
 from rackcheck.session import last_run
 
 
@@ -108,7 +109,7 @@ def test_equal_answers_are_equal_bytes(run: Path, tmp_path: Path) -> None:
     stored = store.find(str(run))
     (answer,) = stored.answers()
     assert answer.capture is not None
-    writer = store.RunWriter(tmp_path / "again", stored.head, {})
+    writer = RunWriter(tmp_path / "again", stored.head, {})
     with writer:
         kept = [writer.write(answer), writer.write(answer)]
     assert [getattr(event, "digest", "") for event in kept] == [answer.digest] * 2
@@ -140,7 +141,7 @@ def test_a_run_without_its_events_or_with_broken_bytes_in_them_is_reported(run: 
 
 def test_a_run_that_is_killed_keeps_every_event_it_had_written(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from rackcheck.run.store import RunWriter\n"
+        "import sys; from pathlib import Path; from rackcheck.run.run_writer import RunWriter\n"
         "from rackcheck.run.event import Answered; from rackcheck.model.fact import Plane\n"
         "from rackcheck.model.capture import NodeCapture\n"
         "writer = RunWriter(Path(sys.argv[1]), {}, {})\n"
@@ -356,40 +357,40 @@ def test_a_value_set_later_is_no_change_of_the_runs_profile(tmp_path: Path, monk
 
 
 def test_a_run_is_the_users_alone_and_one_that_cannot_be_created_leaves_nothing(tmp_path: Path) -> None:
-    made = store.RunWriter(tmp_path / "runs" / "one", {}, {"p.yaml": "profile: p\n"})
+    made = RunWriter(tmp_path / "runs" / "one", {}, {"p.yaml": "profile: p\n"})
     made.close()
     assert stat.S_IMODE(made.folder.stat().st_mode) == 0o700
     with pytest.raises(UserError, match="File name too long"):
-        store.RunWriter(tmp_path / "runs" / "two", {}, {300 * "p": ""})
+        RunWriter(tmp_path / "runs" / "two", {}, {300 * "p": ""})
     with pytest.raises(UnicodeEncodeError):
-        store.RunWriter(tmp_path / "runs" / "three", {"targets": "\udcff"}, {"p.yaml": "profile: p\n"})
+        RunWriter(tmp_path / "runs" / "three", {"targets": "\udcff"}, {"p.yaml": "profile: p\n"})
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["one"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes").write_text("kept")
     with pytest.raises(UserError, match="already exists"):
-        store.RunWriter(tmp_path / "mine", {}, {})
+        RunWriter(tmp_path / "mine", {}, {})
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes"]
 
 
 @pytest.mark.parametrize("lost", ["raw", "profile", "events.jsonl", "run.json"])
 def test_a_run_of_which_a_part_is_lost_is_neither_overwritten_nor_removed(lost: str, tmp_path: Path) -> None:
-    store.RunWriter(tmp_path / "run", {}, {"p.yaml": "profile: p\n"}).close()
+    RunWriter(tmp_path / "run", {}, {"p.yaml": "profile: p\n"}).close()
     part = tmp_path / "run" / lost
     shutil.rmtree(part) if part.is_dir() else part.unlink()
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(UserError, match="already exists"):
-        store.RunWriter(tmp_path / "run", {}, {"p.yaml": "profile: p\n"})
+        RunWriter(tmp_path / "run", {}, {"p.yaml": "profile: p\n"})
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_events_that_cannot_be_synced_are_an_error_at_the_end_and_one_that_was_raised_before_is_not_raised_again(
     tmp_path: Path,
 ) -> None:
-    lost = store.RunWriter(tmp_path / "lost", {}, {})
+    lost = RunWriter(tmp_path / "lost", {}, {})
     os.close(lost._events.fileno())
     with pytest.raises(OSError, match="Bad file descriptor"):
         lost.close()
-    told = store.RunWriter(tmp_path / "told", {}, {})
+    told = RunWriter(tmp_path / "told", {}, {})
     os.close(told._events.fileno())
     with pytest.raises(OSError, match="Bad file descriptor"):
         told.write(RunDone("2026-01-01T00:00:00Z", Outcome.PASS))

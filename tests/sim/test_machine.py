@@ -36,8 +36,8 @@ from rackcheck.probe.join import derive
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.profile.document import BadFile
-from rackcheck.run import store
 from rackcheck.run.event import Answered
+from rackcheck.run.run_writer import RunWriter
 from rackcheck.sim import machine
 from rackcheck.sim.edit import MARKED_FILE
 from rackcheck.sim.machine_patterns import BadPattern, expanded
@@ -714,7 +714,7 @@ def run(tmp_path: Path) -> Path:
     host, bmc = captures_of(node())
     bmc = BmcCapture({ROOT: bmc.bodies[ROOT]})
     head = {"run": "r", "time": TIME, "version": "0", "profile": "p"}
-    with store.RunWriter(tmp_path / "run", head, {}) as writer:
+    with RunWriter(tmp_path / "run", head, {}) as writer:
         writer.write(Answered("n01", Plane.OS, TIME, None, host))
         writer.write(Answered("n01", Plane.BMC, TIME, None, bmc))
         writer.write(Answered("n02", Plane.OS, TIME, Unknown(Reason.UNREACHABLE, "no route")))

@@ -34,6 +34,7 @@ from rackcheck.run import store
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Answered, Event, FactsRead, NodeRequested, RunDone
 from rackcheck.run.job import Job
+from rackcheck.run.run_writer import RunWriter
 from rackcheck.session.audit_setup import Prepared, head
 from rackcheck.views.open_run import CommandResult, OpenRun
 from rackcheck.views.signs import Signs
@@ -163,7 +164,7 @@ def stored(
     """Write a real run as `rackcheck audit` does, below RACKCHECK_HOME or in a folder."""
     job = job_of(nodes or [Node(name, host=f"{name}.invalid") for name in values], small(text), run=name)
     ready = Prepared(job, (folder or store.runs_folder()) / name, {}, (), (), racks or {})
-    with store.RunWriter(ready.folder, head(ready), small(text).files) as writer:
+    with RunWriter(ready.folder, head(ready), small(text).files) as writer:
         for event in events_of(job, values):
             writer.write(event)
     return ready.folder

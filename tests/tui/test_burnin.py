@@ -24,6 +24,7 @@ from rackcheck.parse.burnin.plan import Tier
 from rackcheck.run import store
 from rackcheck.run.event import Burning, Event
 from rackcheck.run.job import Job
+from rackcheck.run.run_writer import RunWriter
 from rackcheck.session import cli_choices, subject
 from rackcheck.session.audit_setup import Prepared, Request, head, prepare
 from rackcheck.session.run_session import RunSession
@@ -353,7 +354,7 @@ def kept() -> Path:
     of = job(3)
     assert of.profile is not None
     ready = Prepared(of, store.runs_folder() / of.id, {}, (), (), {})
-    with store.RunWriter(ready.folder, head(ready), of.profile.files) as writer:
+    with RunWriter(ready.folder, head(ready), of.profile.files) as writer:
         for event in events(three()):
             writer.write(event)
     return ready.folder
