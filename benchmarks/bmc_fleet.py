@@ -22,7 +22,8 @@ from rackcheck.model.fact import Plane
 from rackcheck.model.path import parse
 from rackcheck.probe.plan import plan
 from rackcheck.probe.registry import registry
-from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.asking import ask_plane
+from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.session.secrets import secrets_of

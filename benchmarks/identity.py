@@ -27,7 +27,8 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.group import FLEET, Distilled, NodeGroup, Seat, gathered
 from rackcheck.probe.join import derive
 from rackcheck.probe.registry import registry
-from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.asking import ask_plane
+from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of

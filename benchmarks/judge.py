@@ -42,7 +42,8 @@ from rackcheck.model.profile import Phase, Profile, Rule, RuleSelection, Scope
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.asking import ask_plane
+from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered, Event, Judged
 from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging, tree_of

@@ -12,7 +12,7 @@ from rackcheck.model.tree import Tree
 from rackcheck.probe.collect import collect
 from rackcheck.probe.plan import Plan
 from rackcheck.probe.registry import Registry
-from rackcheck.run.engine import bmc_of
+from rackcheck.run.asking import bmc_of
 from rackcheck.run.job import Job
 from rackcheck.transport import redfish
 

@@ -17,6 +17,9 @@ from rackcheck.cli.missing import ARGS, all_missing
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "init": ("init", "init", "Write an inventory from a few answers, and go on to the first audit."),
     "audit": ("audit", "audit", "Check nodes against a profile; changes nothing on them."),
+    "plan": ("plan", "plan", "Divide an audit into shards, to ask them on other machines."),
+    "run-shard": ("run_shard", "run_shard", "Ask the nodes of one shard, and write their answers to a file."),
+    "merge": ("merge", "merge", "Judge the results of shards together, as one run."),
     "burnin": ("burnin", "burnin", "Put nodes under load, and check their results."),
     "doctor": ("doctor", "doctor", "Check access to nodes: what to fix, and what will be unknown."),
     "facts": ("facts", "facts", "Read and show the facts of one node."),

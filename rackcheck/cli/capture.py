@@ -19,8 +19,8 @@ from rackcheck.inventory import Node
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.run import captured
+from rackcheck.run.asking import ask_plane
 from rackcheck.run.captured.writing import CaptureHead
-from rackcheck.run.engine import ask_plane
 from rackcheck.run.engine import audit as drive
 from rackcheck.run.event import Answered, Event, FactsRead, RunDone
 from rackcheck.run.job import Job

@@ -24,7 +24,8 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.named import named_plan
 from rackcheck.probe.plan import Plan
 from rackcheck.run import store
-from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.asking import ask_plane
+from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered, FactsRead, facts_json
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of

@@ -15,7 +15,8 @@ from rackcheck.model.fact import visible
 from rackcheck.probe.contract import AnyProbe
 from rackcheck.probe.plan import Plan
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.asking import ask_plane
+from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered, FactsRead
 from rackcheck.run.job import Job
 from rackcheck.session import cli_choices

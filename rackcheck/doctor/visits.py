@@ -25,7 +25,7 @@ from rackcheck.inventory.node import references
 from rackcheck.model.fact import Plane, Unknown, clean
 from rackcheck.probe import answers, script
 from rackcheck.probe.plan import Plan
-from rackcheck.run.engine import bmc_of
+from rackcheck.run.asking import bmc_of
 from rackcheck.run.turns import widths
 from rackcheck.transport import known_hosts, local, ssh, ssh_config, ssh_login
 from rackcheck.transport.ssh_config import Target

@@ -54,6 +54,11 @@ class Answered:
     reading: int = 1
     apart: tuple[float, float] | None = None
 
+    @property
+    def has_reply(self) -> bool:
+        """Whether the plane returned anything; the reply may be on disk only."""
+        return self.capture is not None or bool(self.digest)
+
 
 @dataclass(frozen=True, slots=True)
 class FactsRead:

@@ -40,7 +40,7 @@ def complete(answers: Iterable[Answered], wanted: Mapping[str, Collection[tuple[
     return [
         answer
         for answer in found.values()
-        if answer.capture is None
+        if not answer.has_reply
         or all(
             (answer.node, answer.plane, reading) in found
             for plane, reading in wanted[answer.node]

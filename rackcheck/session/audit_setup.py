@@ -17,7 +17,8 @@ from rackcheck.model.profile import Phase, Profile
 from rackcheck.probe.group import Seat
 from rackcheck.profile import library
 from rackcheck.run import store
-from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.asking import ask_plane
+from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered, Event, FactsRead
 from rackcheck.run.job import Again, Job, new_id, now
 from rackcheck.run.kept_facts import kept_facts
@@ -103,7 +104,8 @@ class Request:
     """The parameters of an audit: its profile with site values, its waiver files, planes, phases and time limits.
 
     `seconds` limits the time for one plane of one node, `deadline` the time for the whole run. `again` is the time
-    between two readings. `memory` limits the replies in flight, in bytes.
+    between two readings. `memory` limits the replies in flight, in bytes. If `asks` is false, other processes ask the
+    nodes, and no secret is fetched here.
     """
 
     profile: str
@@ -117,6 +119,7 @@ class Request:
     again: float | None = None
     phases: frozenset[Phase] = CONFIG
     memory: int = DEFAULT
+    asks: bool = True
 
 
 def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepared:
@@ -143,7 +146,7 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
         waivers=tuple(waiver for kept in (*own, *request.files) for waiver in kept.waivers),
         seconds=request.seconds,
         deadline=request.deadline,
-        secrets=secrets_of(chosen.nodes, _secret_planes(wanted.planes & request.planes)),
+        secrets=secrets_of(chosen.nodes, _secret_planes(wanted.planes & request.planes)) if request.asks else {},
         expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
         again=second,
         memory=request.memory,

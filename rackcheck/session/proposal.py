@@ -17,7 +17,8 @@ from rackcheck.model.profile import Profile
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Tree
 from rackcheck.profile import library
-from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.asking import ask_plane
+from rackcheck.run.engine import audit
 from rackcheck.run.event import FactsRead
 from rackcheck.run.job import Job
 from rackcheck.session.output import note

@@ -1,6 +1,6 @@
 """Continues a run that was cut off or interrupted: with its own profile and waivers, and the nodes of the inventory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from rackcheck.base.user_error import UserError
@@ -8,9 +8,8 @@ from rackcheck.inventory import Node
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.run import resumed, store
-from rackcheck.run.engine import wanted
+from rackcheck.run.asking import wanted
 from rackcheck.run.event import Answered
-from rackcheck.run.job import Job
 from rackcheck.session.audit_setup import Prepared
 from rackcheck.session.cli_choices import Chosen
 from rackcheck.session.output import note
@@ -32,12 +31,14 @@ def prepare(stored: store.Stored, choose: Callable[[tuple[str, ...]], Chosen], *
         raise UserError(f"{stored.folder.name} is complete: nothing is left to ask")
     for name in acceptance.names():
         if any(member.run == stored.folder.name for member in acceptance.find(name).runs):
-            raise UserError(f"{stored.folder.name} is part of acceptance {name}, whose runs never change: begin a new run")
+            raise UserError(
+                f"{stored.folder.name} is part of acceptance {name}, whose runs never change: begin a new run"
+            )
     job = stored_job(stored)
     chosen = choose(tuple(node.name for node in job.nodes))
     nodes = {node.name: node for node in chosen.nodes}
     if not simulated:
-        _same(job, nodes, stored)
+        same_addresses(job.nodes, nodes, f"run {stored.folder.name}")
     asked = replace(
         job, nodes=tuple(nodes[node.name] for node in job.nodes), limits=chosen.limits, kept=None,
         secrets=secrets_of(chosen.nodes, job.plan.planes & job.planes),
@@ -63,18 +64,18 @@ def _readable(stored: store.Stored) -> list[Answered]:
     return found
 
 
-def _same(job: Job, nodes: dict[str, Node], stored: store.Stored) -> None:
-    """Raise UserError if a node has another address now than in the run: it may be another machine."""
-    for was in job.nodes:
+def same_addresses(before: Iterable[Node], nodes: Mapping[str, Node], place: str) -> None:
+    """Raise UserError if a node has another address now than in a run or a shard: it may be another machine."""
+    for was in before:
         now = nodes[was.name]
-        for what, before, after in (
+        for what, old, new in (
             ("host", was.host, now.host),
             ("BMC", was.bmc.url if was.bmc else "", now.bmc.url if now.bmc else ""),
         ):
-            if before != after:
+            if old != new:
                 raise UserError(
-                    f"the {what} of {was.name} was {before or 'not set'} in run {stored.folder.name}, and is now "
-                    f"{after or 'not set'}: begin a new run"
+                    f"the {what} of {was.name} was {old or 'not set'} in {place}, and is now {new or 'not set'}: "
+                    "it may be another machine, so begin anew"
                 )
 
 
@@ -91,6 +92,4 @@ def left(ready: Prepared) -> str:
 def _is_over(missing: tuple[str, Plane, int], ready: Prepared) -> bool:
     """Whether a second reading is not asked for, because the first one returned nothing."""
     name, plane, reading = missing
-    return reading > 1 and any(
-        (each.node, each.plane) == (name, plane) and each.capture is None for each in ready.there
-    )
+    return reading > 1 and any((each.node, each.plane) == (name, plane) and not each.has_reply for each in ready.there)

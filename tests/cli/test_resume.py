@@ -61,7 +61,7 @@ def test_a_node_with_another_address_is_not_the_node_of_the_run(up: SimRack, int
     assert done.status == 2
     assert "of n1 was " in done.err
     assert "is now other-" in done.err.replace("\n", " ")
-    assert "begin a new run" in done.err
+    assert "so begin anew" in done.err
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,10 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.collect import collect
 from rackcheck.probe.plan import Plan
 from rackcheck.run import captured
+from rackcheck.run.asking import ask_plane
 from rackcheck.run.captured import places
 from rackcheck.run.captured.writing import CaptureHead
-from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered, FactsRead, facts_json
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of

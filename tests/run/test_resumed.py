@@ -19,7 +19,8 @@ from rackcheck.model.capture import BmcCapture
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.resource import ROOT
 from rackcheck.run import resumed, store
-from rackcheck.run.engine import audit, wanted
+from rackcheck.run.asking import wanted
+from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered, Event, RunDone
 from rackcheck.run.job import Again, Job
 from rackcheck.run.resumed import STOPPED, ResumedWriter, complete

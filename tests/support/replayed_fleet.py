@@ -31,6 +31,7 @@ class Fleet:
     def __init__(self, folder: Path) -> None:
         stored = store.find(str(folder))
         self.job: Job = replace(stored_job(stored), kept=None)
+        self.given: dict[str, str] = dict(stored.head["profile"]["set"])
         self.held: dict[tuple[str, Plane], Answered] = {}
         for answer in stored.answers():
             reply: Capture | None = None

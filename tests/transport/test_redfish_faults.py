@@ -26,7 +26,8 @@ from rackcheck.model.fact import Plane, Reason
 from rackcheck.probe.plan import plan
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.run.engine import Collect, audit, bmc_of
+from rackcheck.run.asking import Collect, bmc_of
+from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered, Event, Judged, RunDone
 from rackcheck.run.job import Job, now
 from rackcheck.session.secrets import secrets_of

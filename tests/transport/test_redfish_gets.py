@@ -16,7 +16,7 @@ from rackcheck.model.fact import Plane
 from rackcheck.probe.plan import Plan, affordable
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.run.engine import ask_plane
+from rackcheck.run.asking import ask_plane
 from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.transport import redfish

@@ -1,0 +1,84 @@
+"""Asks the nodes of one shard, and writes their answers to the file of its result."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rackcheck import __version__
+from rackcheck.base.user_error import UserError
+from rackcheck.inventory import Node
+from rackcheck.model.path import parse
+from rackcheck.run import resumed
+from rackcheck.run.asking import ask_plane, wanted
+from rackcheck.run.collecting import collect
+from rackcheck.run.event import Answered, NodeRequested
+from rackcheck.run.job import Again, Job
+from rackcheck.session.registry_loading import known
+from rackcheck.session.secrets import secrets_of
+from rackcheck.shard import document, result
+from rackcheck.shard.document import Shard
+from rackcheck.shard.result import ResultReader, ResultWriter
+from rackcheck.transport.memory import DEFAULT
+
+
+def job_of(shard: Shard, nodes: Sequence[Node] = (), memory: int = DEFAULT) -> Job:
+    """Return the job of a shard, by default with the nodes as they are in the shard.
+
+    Raises UserError if this release of rackcheck asks something else than that which has made the plan.
+    """
+    registry = known()
+    plan = registry.plan(map(parse, shard.facts), map(parse, shard.spare))
+    again = Again(shard.again[0], registry.plan(map(parse, shard.again[1]))) if shard.again is not None else None
+    if document.questions_of(plan, again.plan if again is not None else None) != shard.questions:
+        raise UserError(
+            f"shard {shard.number} was planned by rackcheck {shard.version}, and this is {__version__}, which asks "
+            "nodes something else: use the same release and the same probes"
+        )
+    asked = tuple(nodes) or shard.nodes
+    return Job(
+        plan, asked, planes=shard.planes, targets=f"shard {shard.number} of {shard.count}", id=shard.run,
+        secrets=secrets_of(asked, plan.planes & shard.planes), again=again, seconds=shard.seconds,
+        deadline=shard.deadline, memory=memory,
+    )  # fmt: skip
+
+
+def is_done(shard: Shard, path: Path) -> bool:
+    """Whether the file of a result exists already; raises UserError if it is that of another shard."""
+    if not path.exists():
+        return False
+    with ResultReader(path) as reader:
+        if not reader.is_of(shard):
+            raise UserError(f"{path} is the result of another shard: choose another file")
+        for _ in reader.parts(4 * len(shard.nodes)):
+            pass
+        if reader.damage:
+            raise UserError(f"{path} is damaged: {reader.damage}; remove it to ask the shard again")
+    return True
+
+
+def asked(shard: Shard, job: Job, path: Path, stop: threading.Event) -> Iterator[NodeRequested | Answered]:
+    """Ask the nodes of a shard, write their answers to a file, and yield them without their replies.
+
+    An earlier attempt that broke off is continued. After an interrupt, the answers are kept for the next attempt.
+    Raises UserError if the file cannot be written.
+    """
+    try:
+        with ResultWriter(shard, path) as writer:
+            there = _whole(writer.begin(result.of_earlier_attempt(shard, path)), job)
+            yield from there
+            for event in collect(job, ask_plane, stop, there):
+                if isinstance(event, NodeRequested):
+                    yield event
+                elif not resumed.was_interrupted(event):
+                    yield replace(writer.write(event), capture=None)
+            if not stop.is_set():
+                writer.finish()
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _whole(answers: Sequence[Answered], job: Job) -> list[Answered]:
+    """Return the answers of an earlier attempt that need not be asked again; only the job's nodes are asked."""
+    expected = {node.name: wanted(node, job) for node in job.nodes}
+    return resumed.complete(answers, expected)
