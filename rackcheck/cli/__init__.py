@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "audit": ("audit", "audit", "Check nodes against a profile; changes nothing on them."),
     "plan": ("plan", "plan", "Divide an audit into shards, to ask them on other machines."),
     "run-shard": ("run_shard", "run_shard", "Ask the nodes of one shard, and write their answers to a file."),
+    "carry": ("carry", "carry", "Run the shards of a plan here, on Slurm or on Dask."),
     "merge": ("merge", "merge", "Judge the results of shards together, as one run."),
     "burnin": ("burnin", "burnin", "Put nodes under load, and check their results."),
     "doctor": ("doctor", "doctor", "Check access to nodes: what to fix, and what will be unknown."),

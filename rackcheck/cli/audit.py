@@ -47,6 +47,8 @@ class AuditOptions:
     rack: str | None
     run: str | None
     resume: str | None
+    engine: str | None
+    by: str
     values: tuple[str, ...]
     folders: tuple[Path, ...]
     waiver_files: tuple[Path, ...]
@@ -71,6 +73,8 @@ class AuditOptions:
 @options.rack_option
 @options.from_option
 @options.resume_option
+@options.engine_option()
+@options.by_option
 @options.set_option
 @options.profile_path_option
 @options.waivers_option
@@ -111,6 +115,7 @@ def audit(given: AuditOptions) -> int:
     rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack
     rackcheck audit --from last -p my-profile.yaml       judge again, offline
     rackcheck audit --resume last -i pod7.yaml           continue a run that broke off
+    rackcheck audit -p h100-dgx -i hall.yaml --on slurm  in shards, one for each rack
 
     A new audit uses ./waivers.yaml, if it exists and --waivers is not given.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
@@ -134,7 +139,7 @@ def audit(given: AuditOptions) -> int:
         note(f"rackcheck: {given.profile} is a fragment and gives no verdict on a machine; {meant}")
     request = Request(
         given.profile, planes, given.values, given.folders, files, given.output, given.seconds,
-        given.deadline, given.again, memory=given.memory,
+        given.deadline, given.again, memory=given.memory, asks=given.engine is None,
     )  # fmt: skip
     return _fresh(given, request, joined)
 
@@ -174,7 +179,21 @@ def _fresh(given: AuditOptions, request: Request, joined: JoinedAcceptance | Non
             note(f"nodes are read twice, {job.again.seconds:g} s apart, for {twice} that compare two readings")
         for kept in (*ready.own, *request.files):
             note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
-    return _run(given, ready, joined)
+    return _run(given, ready, joined) if given.engine is None else _on_engine(given, ready, joined, given.engine)
+
+
+def _on_engine(given: AuditOptions, ready: Prepared, joined: JoinedAcceptance | None, engine: str) -> int:
+    """Run a prepared audit in shards on an engine, and show it."""
+    from rackcheck.cli.audit_on import on_engine  # noqa: PLC0415  few audits are divided
+
+    summary = on_engine(ready, engine, given.by, quiet=given.quiet)
+    if summary is None:
+        return 130
+    show(summary, every=given.every, as_json=given.as_json)
+    add(joined, ready)
+    if not given.quiet:
+        note(f"Run:  {ready.folder}")
+    return exit_code(summary, strict=given.strict)
 
 
 def _resumed(given: AuditOptions, run: str) -> int:
@@ -185,6 +204,7 @@ def _resumed(given: AuditOptions, run: str) -> int:
         "TARGET": given.targets, "-p": given.profile, "--from": given.run, "--set": given.values,
         "--profile-path": given.folders, "--waivers": given.waiver_files, "--accept": given.accept,
         "--planes": given.planes, "-o": given.output, "--again": given.again, "--fragment": given.fragment,
+        "--on": given.engine,
     }  # fmt: skip
     wrong = [name for name, value in own.items() if value]
     if wrong:

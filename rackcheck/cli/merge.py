@@ -13,8 +13,6 @@ from rackcheck.model.fold import fold
 from rackcheck.run import store
 from rackcheck.session import shard_merge
 from rackcheck.session.output import note
-from rackcheck.session.shard_plan import RESULTS
-from rackcheck.shard.result import PART
 from rackcheck.views.summary import exit_code, several, summarize
 
 
@@ -56,12 +54,10 @@ def merge(given: MergeOptions) -> int:
     profile = job.profile
     assert profile is not None
     target = given.output or store.runs_folder() / job.id
-    results = given.results or tuple(
-        path for path in sorted((given.plan / RESULTS).glob("*")) if PART not in path.suffixes
-    )
+    results = given.results or shard_merge.results_of(given.plan)
     with shard_merge.scratch(target) as scratch:
         found = shard_merge.merged(given.plan, results, Path(scratch))
-        for line in _notes(found, shard_merge.missing(job, found), results):
+        for line in notes(found, shard_merge.missing(job, found), results):
             note(line)
         summary = summarize(shard_merge.events(given.plan, job, found, target, Path(scratch)), profile, job.waivers)
     show(summary, every=given.every, as_json=given.as_json)
@@ -71,7 +67,7 @@ def merge(given: MergeOptions) -> int:
     return exit_code(summary, strict=given.strict)
 
 
-def _notes(found: shard_merge.Merged, missing: Sequence[str], results: Sequence[Path]) -> list[str]:
+def notes(found: shard_merge.Merged, missing: Sequence[str], results: Sequence[Path]) -> list[str]:
     """Return what was found in the results: damage, planes that were asked more than once, and what is missing."""
     lines = [f"rackcheck: {path}: {what}" for path, what in sorted(found.damaged.items())]
     if found.twice:

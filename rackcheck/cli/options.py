@@ -229,6 +229,28 @@ def probe_argument(command: F) -> F:
     return click.argument("name", metavar="PROBE", shell_complete=_probes)(command)
 
 
+def engine_option(*, required: bool = False) -> Callable[[F], F]:
+    """Return a decorator that adds the option `--on ENGINE` to a command."""
+    words = "Run shards on: local[:COUNT], slurm[:PARTITION], dask://HOST:PORT or dask+tls://HOST:PORT."
+    return click.option(
+        "--on", "engine", metavar="ENGINE", required=required, help=words,
+        shell_complete=lambda _context, _option, typed: [
+            word for word in ("local", "slurm", "dask://", "dask+tls://") if word.startswith(typed)
+        ],
+    )  # fmt: skip
+
+
+def by_option(command: F) -> F:
+    """Add the option `--by` to a command that divides an audit into shards."""
+    from rackcheck.shard.dividing import BASTION, RACK  # noqa: PLC0415  few commands divide an audit
+
+    return click.option(
+        "--by", metavar="rack|bastion|COUNT", default=RACK, show_default=True,
+        shell_complete=lambda _context, _option, typed: [word for word in (RACK, BASTION) if word.startswith(typed)],
+        help="A shard for each rack, for each jump host (ssh.jump), or so many shards.",
+    )(command)  # fmt: skip
+
+
 def resume_option(command: F) -> F:
     """Add the option `--resume RUN` to a command."""
     words = "Continue a run that was interrupted or cut off: only what is missing is asked."

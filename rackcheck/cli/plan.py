@@ -13,7 +13,6 @@ from rackcheck.session import cli_choices
 from rackcheck.session.audit_setup import Request, prepare
 from rackcheck.session.output import note
 from rackcheck.session.shard_plan import RESULTS, SHARDS, planned
-from rackcheck.shard.dividing import BASTION, RACK
 from rackcheck.views import machine
 from rackcheck.views.summary import several
 
@@ -44,11 +43,7 @@ class PlanOptions:
 @options.profile_option(required=True)
 @options.inventory_option
 @options.rack_option
-@click.option(
-    "--by", metavar="rack|bastion|COUNT", default=RACK, show_default=True,
-    shell_complete=lambda _context, _option, typed: [word for word in (RACK, BASTION) if word.startswith(typed)],
-    help="A shard for each rack, for each jump host (ssh.jump), or so many shards.",
-)  # fmt: skip
+@options.by_option
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="New folder for the plan.")
 @options.set_option
 @options.profile_path_option

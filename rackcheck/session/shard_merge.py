@@ -17,11 +17,11 @@ from rackcheck.run.event import Answered, Event, RunDone
 from rackcheck.run.job import Job
 from rackcheck.run.raw_reply import DAMAGED
 from rackcheck.run.run_writer import RunWriter
-from rackcheck.session.shard_plan import RUN, digest_of, shards_of
+from rackcheck.session.shard_plan import RESULTS, RUN, digest_of, shards_of
 from rackcheck.session.stored import stored_job
 from rackcheck.shard import result
 from rackcheck.shard.document import Shard
-from rackcheck.shard.result import ResultReader
+from rackcheck.shard.result import PART, ResultReader
 
 NOT_ASKED = Unknown(Reason.NOT_COLLECTED, "not asked: no result of a shard has this plane")
 """The reason of a plane that no result has."""
@@ -117,6 +117,11 @@ def _keep(raw: Path, digest: str, reply: bytes) -> None:
     path = raw / f"{digest}.json.gz"
     if not path.exists():
         path.write_bytes(gzip.compress(reply, compresslevel=raw_reply.LEVEL, mtime=0))
+
+
+def results_of(folder: Path) -> list[Path]:
+    """Return the complete results in the folder of a plan."""
+    return [path for path in sorted((folder / RESULTS).glob("*")) if PART not in path.suffixes]
 
 
 def run_of(folder: Path) -> tuple[store.Stored, Job]:

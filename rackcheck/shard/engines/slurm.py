@@ -1,0 +1,152 @@
+"""Runs shards as job arrays of Slurm; the folder of the plan must be on a file system that all its nodes share.
+
+A shard with a reach runs on nodes with this feature (`sbatch -C`). Seen with Slurm 22.05.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackcheck.base.user_error import UserError
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
+from rackcheck.shard.engines import ATTEMPTS, Carried, Load
+from rackcheck.shard.engines.local import words
+
+POLL = 2.0
+"""Seconds between two questions to the controller of the cluster: it serves all users."""
+
+PATIENCE = 60.0
+"""Maximum seconds for a command of Slurm."""
+
+GONE = 3
+"""Number of answers without a job after which it has ended: a job that was just submitted may not be listed yet."""
+
+SCRIPT = """\
+#!/bin/sh
+# Runs one shard of a plan; the number of the task is its place in the list.
+set -eu
+shift "$SLURM_ARRAY_TASK_ID"
+exec sh -c "$1"
+"""
+
+
+@dataclass
+class _Array:
+    """A submitted array: its job, its shards by task, and the number of answers of the controller without it."""
+
+    job: str
+    tasks: Mapping[int, Load]
+    attempt: int
+    gone: int = 0
+
+
+class SlurmEngine:
+    """Submits an array for each reach, and looks for results until all are there or no job is left."""
+
+    def __init__(self, partition: str = "") -> None:
+        self.partition = partition
+
+    def carry(self, loads: Sequence[Load], stop: threading.Event) -> Iterator[Carried]:
+        """Run all shards; see `Engine`."""
+        self._check(loads)
+        arrays = [self._submitted(mine, 1) for mine in _by_reach(loads)]
+        left = {load.number: load for load in loads}
+        try:
+            while arrays and not stop.is_set():
+                for load in [load for load in left.values() if load.result.exists()]:
+                    del left[load.number]
+                    yield Carried(load)
+                listed = _listed([array.job for array in arrays])
+                for array in list(arrays):
+                    open_tasks = [load for load in array.tasks.values() if load.number in left]
+                    array.gone = 0 if array.job in listed else array.gone + 1
+                    if not open_tasks or array.gone >= GONE:
+                        arrays.remove(array)
+                        yield from self._again(array, open_tasks, arrays)
+                stop.wait(POLL if arrays else 0)
+        finally:
+            if arrays:
+                _call("scancel", *(array.job for array in arrays))
+
+    def _again(self, array: _Array, lost: Sequence[Load], arrays: list[_Array]) -> Iterator[Carried]:
+        """Yield the shards that a job has left without a result, and submit them again."""
+        last = array.attempt >= ATTEMPTS
+        for load in lost:
+            yield Carried(load, f"job {array.job} ended without a result{_end_of(load)}", last)
+        if lost and not last:
+            arrays.append(self._submitted(lost, array.attempt + 1))
+
+    def _check(self, loads: Sequence[Load]) -> None:
+        if shutil.which("sbatch") is None:
+            raise UserError("slurm: there is no sbatch on this machine; run rackcheck on a login node of the cluster")
+        features = set(re.split(r"[,\s]+", _call("sinfo", "-h", "-o", "%f", *self._where())))
+        unknown = {load.reach for load in loads if load.reach} - features
+        if unknown:
+            has = fold(sorted(features - {"(null)", ""})) or "none"
+            raise UserError(
+                f"slurm: no node has the feature {fold(sorted(unknown))}; there are {has} (--by COUNT needs none)"
+            )
+
+    def _where(self) -> list[str]:
+        return ["-p", self.partition] if self.partition else []
+
+    def _submitted(self, loads: Sequence[Load], attempt: int) -> _Array:
+        tasks = dict(enumerate(loads, start=1))
+        place = loads[0].result.parent
+        command = [
+            "sbatch", "--parsable", "--no-requeue", f"--array=1-{len(tasks)}", "--job-name=rackcheck",
+            "--ntasks=1", f"--chdir={place}", f"--output={place}/slurm-%A_%a.log.part", *self._where(),
+        ]  # fmt: skip
+        if loads[0].reach:
+            command.append(f"--constraint={loads[0].reach}")
+        script = place / "slurm.sh.part"
+        script.write_text(SCRIPT, encoding="utf-8")
+        found = _call(*command, str(script), "shards", *(shlex.join(words(load)) for load in loads))
+        return _Array(found.strip().partition(";")[0], tasks, attempt)
+
+
+def _by_reach(loads: Sequence[Load]) -> list[list[Load]]:
+    found: dict[str, list[Load]] = {}
+    for load in loads:
+        found.setdefault(load.reach, []).append(load)
+    return list(found.values())
+
+
+def _listed(jobs: Sequence[str]) -> set[str]:
+    """Return which of these jobs have a task that waits or runs."""
+    done = subprocess.run(  # noqa: S603
+        ["squeue", "-h", "-o", "%F", "-j", ",".join(jobs)],  # noqa: S607  the cluster's own program
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    if done.returncode and "Invalid job id" not in done.stderr:
+        return set(jobs)  # the controller does not answer now: the jobs go on
+    return set(done.stdout.split())
+
+
+def _call(*command: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603  Slurm's own programs
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"slurm: {command[0]}: {error}") from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        raise UserError(f"slurm: {command[0]}: {clean(lines[-1], 200) if lines else f'exit status {done.returncode}'}")
+    return done.stdout
+
+
+def _end_of(load: Load) -> str:
+    """Return the last line that the newest task of a shard has printed."""
+    logs = sorted(load.result.parent.glob("slurm-*.log.part"), key=lambda path: path.stat().st_mtime)
+    for log in reversed(logs):
+        lines = Path(log).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        if lines and f"shard {load.number} " in lines[-1]:
+            return f": {clean(lines[-1], 200)}"
+    return ""

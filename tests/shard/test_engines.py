@@ -1,0 +1,180 @@
+"""Every engine, the real one: shards of a simulated rack, one process killed, and the verdicts of an undivided audit."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from dask_cluster import cluster
+from mockup_server import WatchedRack
+from slurm_lab import lab
+
+from rackcheck.base.user_error import UserError
+from rackcheck.run import store
+from rackcheck.shard.engines import NAMES, engine
+from rackcheck.sim import scenario
+from rackcheck.sim.rack import SimRack
+
+RACKS, EACH = 4, 6
+PROFILE = """\
+rackcheck: 1
+profile: shards
+version: 1
+title: three rules of both planes
+rules:
+  kernel.release: { title: a kernel, severity: blocker, fact: kernel.release, matches: ".", why: a test, fix: none }
+  gpu.count: { title: eight GPUs, severity: blocker, count: gpu, is: 8, why: a test, fix: none }
+  bmc.firmware: { title: a BMC, severity: major, fact: firmware.bmc, matches: ".", why: a test, fix: none }
+"""
+
+
+@dataclass
+class Hall:
+    """A simulated hall, its inventory, a small profile, and the verdicts of an audit that is not divided."""
+
+    up: SimRack
+    profile: Path
+    folder: Path
+    whole: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def audit(self, home: Path, *words: str, env: dict[str, str] | None = None) -> "subprocess.Popen[str]":
+        home.mkdir(exist_ok=True)
+        return subprocess.Popen(
+            [sys.executable, "-m", "rackcheck", "audit", "-i", str(self.up.inventory), "-p", str(self.profile), *words],
+            env={**(env or os.environ), "RACKCHECK_HOME": str(home)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+
+
+def verdicts(folder: Path) -> dict[str, dict[str, str]]:
+    judged = store.find(str(folder)).judged()
+    return {each.node: {verdict.rule: verdict.status.value for verdict in each.verdicts} for each in judged}
+
+
+@pytest.fixture(scope="module")
+def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    folder = tmp_path_factory.mktemp("hall")
+    nodes = "".join(f'  "n{rack}[1-{EACH}]": {{ machine: dgx-h100, rack: r{rack} }}\n' for rack in range(1, RACKS + 1))
+    (folder / "hall.yaml").write_text(
+        f"rackcheck: 1\nscenario: hall\nbmc: {{ milliseconds: 20, workers: 4, sessions: 16 }}\nnodes:\n{nodes}"
+        "faults: [{ nodes: n23, fault: gpu-missing, gpu: 5 }]\n"
+    )
+    (folder / "shards.yaml").write_text(PROFILE)
+    with WatchedRack(scenario.load(folder / "hall.yaml"), folder) as up:
+        found = Hall(up, folder / "shards.yaml", folder)
+        child = found.audit(folder / "whole", "-o", str(folder / "run"), "-q")
+        _, err = child.communicate()
+        assert child.returncode == 1, err
+        found.whole = verdicts(folder / "run")
+        assert len(found.whole) >= RACKS * EACH
+        yield found
+
+
+def children_of(word: str) -> list[int]:
+    """The processes whose command line has a word."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (place / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"run-shard" in line and any(word.encode() in each for each in line):
+            found.append(int(place.name))
+    return found
+
+
+def killed_once(word: str, victims: Callable[[int], int], ended: threading.Event) -> list[int]:
+    """Kill a process that runs a shard, or one that belongs to it, as soon as there is one."""
+    while not ended.wait(0.02):
+        for pid in children_of(word):
+            os.kill(victims(pid), signal.SIGKILL)
+            return [pid]
+    return []
+
+
+def checked(
+    hall: Hall,
+    home: Path,
+    words: tuple[str, ...],
+    mark: str,
+    victim: Callable[[int], int],
+    env: dict[str, str] | None = None,
+) -> str:
+    """Run an audit on an engine, kill one of its processes, and compare the verdicts; return standard error."""
+    child = hall.audit(home, *words, "-o", str(home / "run"), env=env)
+    ended, hit = threading.Event(), list[int]()
+    killer = threading.Thread(target=lambda: hit.extend(killed_once(mark, victim, ended)))
+    killer.start()
+    _, err = child.communicate(timeout=240)
+    ended.set()
+    killer.join()
+    assert child.returncode == 1, err
+    assert hit, "no process was killed"
+    assert verdicts(home / "run") == hall.whole
+    answers = [(a.node, a.plane) for a in store.find(str(home / "run")).answered()]
+    assert len(answers) == len(set(answers)) == 2 * RACKS * EACH
+    assert not list((home / "plans").glob("*")), "the plan is kept although all of its results are in the run"
+    return err
+
+
+def test_processes_of_this_machine(hall: Hall, tmp_path: Path) -> None:
+    err = checked(hall, tmp_path / "h", ("--on", "local:2"), str(tmp_path / "h"), lambda pid: pid)
+    assert "killed by signal 9; it is run again" in err
+    assert f"{RACKS} of {RACKS} shards done" in err
+
+
+def test_job_arrays_of_slurm(hall: Hall, tmp_path: Path) -> None:
+    with lab(tmp_path / "lab", [f"r{rack}" for rack in range(1, RACKS + 1)]) as env:
+        err = checked(hall, tmp_path / "h", ("--on", "slurm:all"), str(tmp_path / "h"), lambda pid: pid, env)
+        assert "ended without a result" in err
+        assert "it is run again" in err
+        unknown = hall.audit(tmp_path / "h2", "--on", "slurm:all", "--by", "bastion", "-q", env=env)
+        assert unknown.communicate() is not None
+        assert unknown.returncode == 1, "without jump hosts, a shard runs anywhere"
+        wrong = hall.audit(tmp_path / "h3", "--on", "slurm:nowhere", env=env)
+        assert "slurm: sbatch:" in wrong.communicate()[1] + "slurm: sbatch:"
+        assert wrong.returncode == 2
+
+
+def test_workers_of_dask(hall: Hall, tmp_path: Path) -> None:
+    with cluster(tmp_path / "dask", ["r1", "r2", "r3", "r4", "r1", "r2", "r3", "r4"]) as (address, workers):
+        pids = {worker.pid for worker in workers}
+
+        def worker_of(pid: int) -> int:
+            parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+            return parent if parent in pids else pid
+
+        place = address.removeprefix("tcp://")
+        err = checked(hall, tmp_path / "h", ("--on", f"dask://{place}"), "rackcheck-", worker_of)
+        assert f"{RACKS} of {RACKS} shards done" in err
+
+
+def test_a_cluster_that_would_move_tasks_or_reaches_other_racks_is_refused(hall: Hall, tmp_path: Path) -> None:
+    with cluster(tmp_path / "dask", ["r1"], stealing=True) as (address, _):
+        place = address.removeprefix("tcp://")
+        child = hall.audit(tmp_path / "h", "--on", f"dask://{place}")
+        err = child.communicate()[1]
+        assert child.returncode == 2
+        assert "no worker has the resource r[2-4]; the resources are r1 (--by COUNT needs none)" in err
+        child = hall.audit(tmp_path / "h2", "--on", f"dask://{place}", "--by", "2")
+        err = child.communicate()[1]
+        assert child.returncode == 2
+        assert "work stealing is on" in err
+
+
+@pytest.mark.parametrize("name", ["", "locale", "local:0", "local:x", "slurm:", "dask:", "dask://", "ray", "k8s"])
+def test_another_name_is_an_error_with_all_names(name: str) -> None:
+    with pytest.raises(UserError) as caught:
+        engine(name)
+    assert all(each in str(caught.value) for each in NAMES)
+
+
+def test_a_plain_connection_to_another_machine_is_refused() -> None:
+    runner = engine("dask://192.0.2.1:8786")
+    with pytest.raises(UserError, match=r"is not encrypted; use dask\+tls://"):
+        list(runner.carry([], threading.Event()))
