@@ -13,7 +13,7 @@ from rackcheck.cli import filters, options
 from rackcheck.cli.diff import of_change, of_moved, of_turn
 from rackcheck.cli.runs import progress
 from rackcheck.filter.where import EVERYTHING, TEXT, FilterRow, Where
-from rackcheck.model.change import STEADY, folded, gathered
+from rackcheck.model.change import STEADY, Turn, folded, gathered
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 from rackcheck.model.part_moves import sorted_out, still
@@ -21,6 +21,7 @@ from rackcheck.profile.layers import did_you_mean
 from rackcheck.run.index import catching, file, moving, queries, words
 from rackcheck.session.output import note, print_lines, width
 from rackcheck.views import machine
+from rackcheck.views.indexed_findings import BAD, IndexedParts, reason_text, turn_reason
 from rackcheck.views.terminal import Line, simulation
 
 HistoryGroup = dict[str, Any]
@@ -119,24 +120,37 @@ def _since(
 ) -> HistoryGroup:
     """Describe the changes of a node between two of its runs; moves of parts are found within this node only."""
     if before is None:
-        return {"first": True}
+        found = (Turn(rule, "", verdict) for rule, verdict in contents.verdicts(now).items() if verdict in BAD)
+        return {"first": True} | _turned(contents, now, tuple(turn for turn in found if where.holds(of_turn(turn))))
     changes = contents.changes(before[1], now, STEADY)
     turns = tuple(turn for turn in contents.turns(before[1], now) if where.holds(of_turn(turn)))
     stayed = still(contents.facts(before[1]), contents.facts(now))
     every, rest = sorted_out({name: changes or ()}, beside=stayed)
     moved = [one for one in every if any(map(where.holds, of_moved(one, {name: changes or ()})))]
     rows = folded({node: gathered(c for c in some if where.holds(of_change(c))) for node, some in rest.items()})
+    said = [*moving.lines(moved), *(words.change_text(one.change) for one in rows)]
+    verdicts = _turned(contents, now, turns)
     return {
         "moved": [moving.doc(one) for one in moved],
         "changes": [words.one_doc(one.change) for one in rows],
-        "verdicts": [{"rule": t.rule, "before": t.before or None, "after": t.after or None} for t in turns],
-        "says": [
-            *moving.lines(moved),
-            *(words.change_text(one.change) for one in rows),
-            *(words.turn(t) for t in turns),
-        ]
+        "verdicts": verdicts["verdicts"],
+        "says": [*said, *verdicts["says"]]
         + (["no facts in this run or in the previous one"] if changes is None else []),
     }
+
+
+def _turned(contents: queries.Contents, now: queries.IndexedState, turns: tuple[Turn, ...]) -> HistoryGroup:
+    """Describe changed verdicts: those that are failures or warnings now with their reasons and their parts."""
+    bad = any(turn.after in BAD for turn in turns)
+    reasons, parts = contents.reasons(now) if bad else {}, IndexedParts(contents.facts(now) if bad else {})
+    docs, says = [], []
+    for turn in turns:
+        reason, named = turn_reason(turn, reasons, parts)
+        more = {"reason": reason, "parts": list(map(str, named))} if reason else {}
+        docs.append({"rule": turn.rule, "before": turn.before or None, "after": turn.after or None} | more)
+        head = words.turn(turn) if turn.before else f"{turn.rule} {turn.after}"
+        says.append(f"{head}: {reason_text(reason, named)}" if reason else head)
+    return {"verdicts": docs, "says": says}
 
 
 def _rule(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[HistoryGroup]:

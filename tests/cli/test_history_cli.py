@@ -451,8 +451,59 @@ def test_the_history_of_a_node_shows_changes_and_folds_the_rest() -> None:
     assert heads[1].endswith("r1  PASS  (its first run)")
     assert [line.strip() for line in done.out.splitlines() if line.startswith(" ")] == [
         "sysctl.vm.swappiness 10 -> 60",
-        "b pass -> fail",
+        "b pass -> fail: 7 of 8",
     ]
+
+
+PARTS = {
+    "gpu/module-6.serial": ("identity", "1650005000003"), "gpu/module-6.pci": ("identity", "0000:52:00.0"),
+    "bmc.gpu/SXM_3.serial": ("identity", "1650005000003"), "bmc.gpu/SXM_3.slot": ("config", "SXM3"),
+    "bmc.gpu/SXM_4.serial": ("identity", "1650005000004"), "bmc.gpu/SXM_4.slot": ("config", "SXM4"),
+}  # fmt: skip
+
+
+def failing(name: str, reason: str) -> None:
+    """Write a run in which the rule `b` fails on n1 for this reason."""
+    rows = events(name, {"n1": PARTS}, {"n1": "b"})
+    for row in rows:
+        for verdict in row.get("verdicts", ()):
+            verdict["reason"] = reason if verdict["status"] == "fail" else ""
+    stored(name, rows)
+
+
+@pytest.mark.parametrize(
+    ("reason", "part"),
+    [
+        (
+            "gpu/module-6.link.width is 8, must be 16",
+            "GPU module-6 (slot SXM3, PCI 0000:52:00.0, serial 1650005000003)",
+        ),
+        ("x is bmc.gpu/SXM_4, must be none", "GPU SXM_4 (slot SXM4, serial 1650005000004)"),
+        ("count of gpu is 1, must be 2", "GPU SXM_4 (slot SXM4, serial 1650005000004) is missing"),
+    ],
+)
+def test_the_history_of_a_node_names_the_part_of_a_failure_and_its_reason(reason: str, part: str) -> None:
+    made("r2", {"n1": PARTS})
+    failing("r3", reason)
+    (line,) = [line.strip() for line in ran(history, "n1").out.splitlines() if line.strip().startswith("b ")]
+    assert line == f"b pass -> fail: {part}: {reason}"
+    verdict = json.loads(ran(history, "n1", "--json").out)["runs"][0]["verdicts"][0]
+    assert (verdict["reason"], verdict["parts"]) == (reason, [part])
+
+
+def test_the_first_run_of_a_node_lists_what_failed_in_it() -> None:
+    failing("r0", "gpu/module-6.link.width is 8, must be 16")
+    lines = ran(history, "n1", "--where", "run:r0").out.splitlines()
+    assert lines[0].endswith("FAIL  (its first run)")
+    assert lines[1].strip().startswith("b fail: GPU module-6 (slot SXM3")
+    assert ran(history, "n1", "--where", "run:r0 state:fail").out.splitlines() == lines
+
+
+def test_a_verdict_that_passes_again_has_no_reason() -> None:
+    failing("r2", "gpu/module-6.link.width is 8, must be 16")
+    made("r3", {"n1": PARTS})
+    verdict = json.loads(ran(history, "n1", "--json").out)["runs"][0]["verdicts"][0]
+    assert verdict == {"rule": "b", "before": "fail", "after": "pass"}
 
 
 def test_the_history_of_a_rule_shows_who_fails_and_since_when() -> None:

@@ -210,6 +210,19 @@ class Contents:
             return turned({r: old.get(r, "pass") for r in bad}, {r: new.get(r, "pass") for r in bad})
         return turned(dict.fromkeys(self._rules(was), "pass") | old, dict.fromkeys(self._rules(now), "pass") | new)
 
+    def verdicts(self, state: IndexedState) -> Mapping[str, str]:
+        """Return the verdicts of one node by rule, without those that are `pass`."""
+        return self._bad(state.vector)[1]
+
+    def reasons(self, state: IndexedState) -> dict[str, str]:
+        """Return the reasons of the verdicts of one node by rule, without those that are `pass`."""
+        rows = self._db.execute(
+            "SELECT name, words FROM verdict JOIN rule ON rule.id = verdict.rule"
+            " JOIN reason ON reason.id = verdict.reason WHERE vector = ?",
+            (state.vector,),
+        )
+        return dict(rows)
+
     def changes(self, before: IndexedState, after: IndexedState, classes: Iterable[Class]) -> tuple[Change, ...] | None:
         """Return the changed facts of one node; None if the node has no facts in one of the runs."""
         if None in before.parts or None in after.parts:
