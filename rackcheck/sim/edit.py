@@ -9,12 +9,17 @@ from typing import Any
 
 from rackcheck.base.user_error import UserError
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output
-from rackcheck.model.fact import Unknown
+from rackcheck.model.fact import Unknown, clean
+from rackcheck.model.fold import fold
 from rackcheck.model.resource import Body
+from rackcheck.model.text import natural
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.sim.behaviour import Station
 
 FUNCTIONS = "/sys/bus/pci/devices/"
+
+LETTERS = 200
+"""Maximum number of characters of the names that an error lists."""
 
 
 def host(station: Station, **parts: Mapping[str, object]) -> Station:
@@ -141,14 +146,21 @@ def address(values: Mapping[str, Any]) -> str:
 
 
 def below(station: Station, folder: str) -> list[str]:
-    """Return the files below a folder; if there are none, raises UserError with the most similar folder."""
+    """Return the files below a folder; if there are none, raises UserError with similar folders, or with all."""
     prefix = folder.rstrip("/") + "/"
     found = [path for path in station.machine.host.files if path.startswith(prefix)]
     if not found:
         above, _, name = folder.rstrip("/").rpartition("/")
-        beside = {p[len(above) + 1 :].partition("/")[0] for p in station.machine.host.files if p.startswith(above)}
-        raise UserError(f"the machine of {station.name} has no {folder}{did_you_mean(name, sorted(beside))}")
+        held = station.machine.host.files
+        beside = {path[len(above) + 1 :].partition("/")[0] for path in held if path.startswith(f"{above}/")}
+        raise UserError(f"the machine of {station.name} has no {folder}{near_or_all(name, beside)}")
     return found
+
+
+def near_or_all(name: str, known: Iterable[str]) -> str:
+    """Format a hint with the similar names that a machine has; with all of them, folded, if none is similar."""
+    names = sorted(known, key=natural)
+    return did_you_mean(name, names) or f"; it has {clean(fold(names), LETTERS) or 'none'}"
 
 
 def outputs(station: Station, change: Callable[[str, Output], Output]) -> Station:

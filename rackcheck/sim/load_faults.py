@@ -204,7 +204,7 @@ def _nic_down(station: Station, given: FaultWords) -> None:
     _second(given)
     ports = [port.name for port in of_station(station).ports]
     if given["nic"] not in ports:
-        raise UserError(f"{station.name} has no RDMA port {given['nic']}{did_you_mean(given['nic'], ports)}")
+        raise UserError(f"{station.name} has no RDMA port {given['nic']}{edit.near_or_all(given['nic'], ports)}")
 
 
 @_fault("cpu-wrong", "under load a logical processor computes wrong results", cpu=None)

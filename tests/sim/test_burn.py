@@ -175,6 +175,7 @@ def test_a_fault_of_a_load_changes_what_a_node_writes_and_every_record_of_it_is_
         ("gpu-bitflip", {"gpu": "1", "how": "often"}, "`how` must be stuck or transient, not 'often'"),
         ("gpu-wrong", {"gpu": "1", "unit": "fp46"}, "not 'fp46'; did you mean fp64?"),
         ("nic-down-under-load", {"nic": "mlx5_44"}, "n1 has no RDMA port mlx5_44; did you mean mlx5_4?"),
+        ("nic-down-under-load", {"nic": "3"}, "n1 has no RDMA port 3; it has mlx5_[0-9],mlx5_[10-11]"),
         ("cpu-wrong", {"cpu": "224"}, "n1 has no processor 224: it has 0 to 223"),
         ("ram-bitflip", {"numa": "2"}, "n1 has no NUMA node 2: it has 0, 1"),
         ("gpu-hang", {"gpu": "1", "second": "-1"}, "`second` must be a whole number from 0 to 600, not '-1'"),
