@@ -22,6 +22,7 @@ SYNONYMS = (
     ("psu", "ps", "supply"), ("nvme", "ssd", "disk", "drive"), ("rate", "speed", "bandwidth", "busbw"),
     ("clock", "freq", "frequency"), ("firmware", "fw"), ("temperature", "temp", "thermal"), ("kubernetes", "k8s"),
     ("epyc", "amd"), ("xeon", "intel"), ("hopper", "h100", "h200"), ("xid", "sxid"), ("pci", "pcie"),
+    ("markdown", "md"), ("sim", "simulate", "simulation", "simulator"),
 )  # fmt: skip
 """Words of the field for the same thing, or for a part of it, as they are used in names."""
 

@@ -12,6 +12,7 @@ from rackcheck import __version__
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.accept_remove import remove
+from rackcheck.cli.choice import NearestChoice
 from rackcheck.cli.tables import table
 from rackcheck.inventory import Node
 from rackcheck.model.fold import fold
@@ -82,7 +83,7 @@ accept.add_command(remove)
     help="The acceptance that this new one replaces.",
 )
 @click.option(
-    "--burn-in", "tiers", metavar="TIER", multiple=True, type=click.Choice([tier.value for tier in Tier]),
+    "--burn-in", "tiers", metavar="TIER", multiple=True, type=NearestChoice([tier.value for tier in Tier]),
     help="The agreed burn-in: smoke, validate or soak (default: validate; may be repeated). A longer one counts, too.",
 )  # fmt: skip
 @click.option("--no-burn-in", metavar="REASON", help="Decline the burn-in; the document contains REASON.")
@@ -199,7 +200,7 @@ def _waive(found: Acceptance, files: tuple[File, ...]) -> None:
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--kind",
-    type=click.Choice(acceptance.KINDS),
+    type=NearestChoice(acceptance.KINDS),
     help="Kind of the run (default: audit for the first run, then re-audit).",
 )
 @click.option("--note", "text", metavar="TEXT", default="", help="What was done, for the rework log.")

@@ -15,6 +15,7 @@ from rackcheck.burnin.watts import estimate
 from rackcheck.cli import options, power
 from rackcheck.cli.audit import show
 from rackcheck.cli.burning import watching
+from rackcheck.cli.choice import NearestChoice
 from rackcheck.cli.interrupt import stopped_by_ctrl_c
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import Phase
@@ -66,7 +67,7 @@ class BurninOptions:
 )
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option(
-    "--tier", type=click.Choice([tier.value for tier in Tier]),
+    "--tier", type=NearestChoice([tier.value for tier in Tier]),
     help="Duration: smoke 15 seconds, validate one minute, soak ten minutes (default: smoke; with --accept, the tier "
     "of the acceptance).",
 )  # fmt: skip
@@ -84,7 +85,7 @@ class BurninOptions:
     "tools",
     multiple=True,
     metavar="TOOL",
-    type=click.Choice(list(TOOLS)),
+    type=NearestChoice(list(TOOLS)),
     help=f"Also run a tool installed on the nodes: {', '.join(TOOLS)}.",
 )
 @click.option(

@@ -9,6 +9,7 @@ import click
 
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options, trust
+from rackcheck.cli.choice import NearestChoice
 from rackcheck.cli.tables import table
 from rackcheck.inventory import Inventory, importers, load
 from rackcheck.inventory.notes import notes
@@ -101,7 +102,7 @@ def show(targets: tuple[str, ...], file: Path | None, rack: str | None, as_racks
 
 
 @inventory.command("import")
-@click.option("--from", "kind", required=True, type=click.Choice(list(importers.READERS)), help="Format of FILE.")
+@click.option("--from", "kind", required=True, type=NearestChoice(list(importers.READERS)), help="Format of FILE.")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write (default: stdout)."

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rackcheck.cli import filters, options
+from rackcheck.cli.choice import NearestChoice
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.filter.where import NODE_KEYS, TEXT, Where, left_out, reader
 from rackcheck.filter.where import FilterRow as Row
@@ -42,7 +43,7 @@ MODES = (Mode.STATE, Mode.TEMPERATURE, Mode.POWER)
 @click.command(epilog="Exit, by the run's verdict: 0 pass, 1 fail, 3 unknown; 2 usage error.")
 @options.newest_run_argument
 @click.option(
-    "--mode", type=click.Choice([mode.value for mode in MODES]), default=Mode.STATE.value, show_default=True,
+    "--mode", type=NearestChoice([mode.value for mode in MODES]), default=Mode.STATE.value, show_default=True,
     help="What the symbols show.",
 )  # fmt: skip
 @filters.where_option("Only these nodes: 'rack:a01 !state:pass'; the others are drawn as a dot.", KEYS)

@@ -11,6 +11,7 @@ import click
 
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
+from rackcheck.cli.choice import NearestChoice
 from rackcheck.profile.reviewed import unreviewed
 from rackcheck.report import annex, bundle, cover, junit, markdown, record, redact
 from rackcheck.report.build import build
@@ -50,11 +51,11 @@ class ReportOptions:
 
 @click.command(epilog="Exit: 0 success, 2 usage error. The verdict does not affect the exit status.")
 @options.run_argument
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Format of the report (default: html).")
+@click.option("--format", "form", type=NearestChoice(FORMATS), help="Format of the report (default: html).")
 @click.option("--bundle", "whole", is_flag=True, help="All formats and all evidence in a folder, ready to be signed.")
 @click.option(
     "--level",
-    type=click.Choice(LEVELS),
+    type=NearestChoice(LEVELS),
     default="full",
     show_default=True,
     help="Level of redaction; full means that nothing is redacted.",

@@ -14,6 +14,7 @@ import click
 
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import filters, options
+from rackcheck.cli.choice import NearestChoice
 from rackcheck.filter.where import Where
 from rackcheck.session import cli_choices, last_run
 from rackcheck.session.output import note
@@ -67,7 +68,7 @@ class TuiOptions:
     help="Baseline with which the `d` key compares a node; the `D` key selects another baseline.",
 )
 @click.option(
-    "--link", type=click.Choice(["auto", "slow"]), default="auto", show_default=True,
+    "--link", type=NearestChoice(["auto", "slow"]), default="auto", show_default=True,
     help="slow: 16 colours, two frames a second, for serial consoles and slow links.",
 )  # fmt: skip
 @click.option(
