@@ -28,8 +28,8 @@ KEYS = frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT})
 
 
 @click.command(epilog="Exit: 0 no difference, 1 a difference, 2 usage error, 3 no difference and something is unknown.")
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", metavar="RUN|NODE")
+@click.argument("b", metavar="RUN|NODE|peers|before")
 @options.from_option
 @click.option("--all", "every", is_flag=True, help="Also compare counters, measurements and all identity facts.")
 @filters.where_option("Only these facts and rules: 'gpu/*.ecc.mode', 'state:fail node:dgx[01-08]'.", KEYS)
