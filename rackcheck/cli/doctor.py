@@ -121,7 +121,7 @@ def doctor(given: DoctorOptions) -> int:
     if given.as_json:
         click.echo(machine.text(document(ward, origin)))
     else:
-        print_lines(simulation(min(width(), COLUMNS), simulated=of_targets(origin)))
+        print_lines(simulation(min(width(), COLUMNS), simulated=ward.simulated or of_targets(origin)))
         print_lines(lines(ward, min(width(), COLUMNS)))
     if interrupted:
         return 130

@@ -38,7 +38,7 @@ from rackcheck.session.secrets import secrets_of
 from rackcheck.session.stored import stored_nodes
 from rackcheck.views import machine
 from rackcheck.views.evidence import NodeReplies
-from rackcheck.views.simulation import is_simulated, of_targets
+from rackcheck.views.simulation import NODE_MARK, bmc_is_simulated, is_simulated, of_targets
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import simulation
 
@@ -104,7 +104,7 @@ def facts(given: FactsOptions) -> int:
     answers = {path: given.where.holds(_subject(path, tree.leaves[path])) for path in chosen}
     chosen = [path for path in chosen if answers[path]]
     whole = replies_of(tree, came.captures) if given.raw else None
-    made_up = is_simulated(tree) or of_targets(given.rack or "")
+    made_up = is_simulated(tree) or of_targets(given.rack or "") or any(map(bmc_is_simulated, came.captures.values()))
     show_tree(node, tree, chosen, as_json=given.as_json, source=given.source, raw=whole, simulated=made_up)
     unsure = sum(answer is None for answer in answers.values())
     if unsure:
@@ -177,7 +177,7 @@ def _collect_now(
     name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]
 ) -> _Came:
     nodes, _ = cli_choices.choose([name], file, rack)
-    asked = named_plan(words, known().probes, known().catalogue, known().joins)
+    asked = _marked(named_plan(words, known().probes, known().catalogue, known().joins))
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
     tree, came = Tree({}), []
     with progress(len(nodes), quiet=False) as watch:
@@ -188,6 +188,14 @@ def _collect_now(
             if isinstance(event, Answered):
                 came.append(event)
     return _Came.of(tree, came)
+
+
+def _marked(plan: Plan) -> Plan:
+    """Add the mark of a simulated node to a plan that reads the node; every reading of a BMC has its mark."""
+    entry = known().catalogue.entries.get(NODE_MARK)
+    names = {entry.probe} if entry is not None and entry.plane in plan.planes else set()
+    more = (probe for probe in known().probes if probe.name in names and probe not in plan.probes)
+    return replace(plan, probes=(*plan.probes, *more))
 
 
 def _need(words: tuple[str, ...]) -> last_run.Need:

@@ -62,7 +62,7 @@ def read(bodies: Mapping[str, Body | Unknown], user: str, seconds: Sequence[floa
     vendor, product, version = (_text(root, name) for name in ("Vendor", "Product", "RedfishVersion"))
     return Controller(
         vendor, product, _text(manager, "Model"), _text(manager, "FirmwareVersion"), version, clean(user, 40),
-        role(bodies, user), median(seconds) if seconds else None,
+        role(bodies, user), median(seconds) if seconds else None, _text(root, "Oem.Rackcheck.Simulator"),
     )  # fmt: skip
 
 

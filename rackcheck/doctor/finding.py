@@ -89,7 +89,10 @@ class PlaneTrouble:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The operating system of a node; `login` and `script` are how many seconds the login and the script took."""
+    """The operating system of a node; `login` and `script` are how many seconds the login and the script took.
+
+    `simulator` is the name of the simulator that the node is part of; empty on a real machine.
+    """
 
     name: str
     kernel: str
@@ -98,11 +101,15 @@ class System:
     python: str
     login: float | None
     script: float | None
+    simulator: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The BMC of a node; `get` is the median duration of a GET, in seconds."""
+    """The BMC of a node; `get` is the median duration of a GET, in seconds.
+
+    `simulator` is the name of the simulator that the BMC is part of; empty on a real machine.
+    """
 
     vendor: str
     product: str
@@ -112,6 +119,7 @@ class Controller:
     user: str
     role: str
     get: float | None
+    simulator: str = ""
 
 
 @dataclass(frozen=True, slots=True)

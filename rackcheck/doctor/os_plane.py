@@ -16,6 +16,7 @@ from rackcheck.model.refusal import LATE
 from rackcheck.probe.collect import collect
 from rackcheck.probe.plan import Plan
 from rackcheck.probe.sudoers import root_probes
+from rackcheck.run.simulated_run import MARKED_FILE
 
 SECONDS = 5.0
 """Time limit of one command on a node, in seconds."""
@@ -33,7 +34,8 @@ _REFUSED = frozenset({Reason.DENIED, Reason.UNREACHABLE})
 
 _WHO = (
     'echo "uid $(id -u)"; echo "user $(id -un)"; echo "kernel $(uname -sr)"; echo "sent $RACKCHECK_SENT"; '
-    "sed -n 's/^PRETTY_NAME=/name /p' /etc/os-release 2>/dev/null"
+    "sed -n 's/^PRETTY_NAME=/name /p' /etc/os-release 2>/dev/null; "
+    f"sed -n 's/^/simulator /p' {MARKED_FILE} 2>/dev/null"
 )
 _ON_BUS = "0x10de0x03"
 """Text that identifies commands which search for NVIDIA GPUs first, and need no python3 if there is no such GPU."""
@@ -158,7 +160,9 @@ class Questions:
         found += self._unread(capture)
         name = who.get("name", "").strip("\"' ")
         sent = who.get("sent", "")
-        system = System(name, who.get("kernel", ""), who.get("user", ""), grant, python or "", None, None)
+        system = System(
+            name, who.get("kernel", ""), who.get("user", ""), grant, python or "", None, None, who.get("simulator", "")
+        )
         return tuple(found), system, float(sent) if re.fullmatch(r"[0-9]{1,12}\.[0-9]{2}", sent) else None
 
     def _missing(self, out: str) -> Iterable[PlaneTrouble]:

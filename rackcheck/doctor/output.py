@@ -212,7 +212,7 @@ def document(ward: Ward, targets: str) -> dict[str, Any]:
     return {
         "rackcheck": FORMAT,
         "targets": targets,
-        **({"simulated": True} if of_targets(targets) else {}),
+        **({"simulated": True} if ward.simulated or of_targets(targets) else {}),
         "profile": ward.profile.name if ward.profile is not None else "",
         "interrupted": ward.interrupted,
         "ready": list(ward.ready),
@@ -235,7 +235,8 @@ def document(ward: Ward, targets: str) -> dict[str, Any]:
 
 def _visit(visit: PlaneVisit) -> dict[str, Any]:
     who = visit.who
-    values = {} if who is None else {name: getattr(who, name) for name in who.__dataclass_fields__}
+    names = () if who is None else (name for name in who.__dataclass_fields__ if name != "simulator" or who.simulator)
+    values = {name: getattr(who, name) for name in names}
     return {
         "who": {name: round(value, 3) if isinstance(value, float) else value for name, value in values.items()} or None,
         "troubles": [

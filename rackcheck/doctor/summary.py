@@ -91,6 +91,11 @@ class Ward:
         hit = blind(rules.values(), self.catalogue, finding.lost)
         return not hit or not all(rules[name].unknown_is_minor for name in hit)
 
+    @property
+    def simulated(self) -> bool:
+        """Whether a node or a BMC that was reached marks itself as simulated."""
+        return any(visit.who is not None and visit.who.simulator for visit in self.visits)
+
     @cached_property
     def without(self) -> Mapping[Plane, tuple[str, ...]]:
         """Return, by plane, the nodes whose plane was not visited because the inventory does not list it."""

@@ -8,7 +8,12 @@ from rackcheck.base import safe_read
 if TYPE_CHECKING:
     from rackcheck.run.store import Stored
 
-MARKS = ("node.simulator", "bmc.simulator")
+MARKED_FILE = "/run/rackcheck/simulator"
+"""The file by which a simulated node marks itself, which the probe of `node.simulator` reads; it has one line."""
+
+NODE_MARK = "node.simulator"
+
+MARKS = (NODE_MARK, "bmc.simulator")
 """The facts that only a simulated node, or its BMC, has; they are read in every audit, and stored with the replies."""
 
 # In a text of a node, each of these quotes has a backslash before it.

@@ -14,6 +14,7 @@ from rackcheck.model.fold import fold
 from rackcheck.model.resource import Body
 from rackcheck.model.text import natural
 from rackcheck.profile.layers import did_you_mean
+from rackcheck.run.simulated_run import MARKED_FILE
 from rackcheck.sim.behaviour import Station
 
 FUNCTIONS = "/sys/bus/pci/devices/"
@@ -47,7 +48,7 @@ def bodies(station: Station, changed: Mapping[str, Body]) -> Station:
 MARK = "rackcheck"
 """The name of this simulator, by which its nodes and BMCs mark themselves."""
 
-MARKED_FILE, ROOTS = "/run/rackcheck/simulator", ("/redfish/v1", "/redfish/v1/")
+ROOTS = ("/redfish/v1", "/redfish/v1/")
 
 
 def marked(station: Station) -> Station:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rackcheck.model.capture import NodeCapture, Output
 from rackcheck.model.fact import Reason
 from rackcheck.model.text import matching
+from rackcheck.run.simulated_run import MARKED_FILE
 
 USER = "audit"
 """The user's name on the nodes and on the BMCs of a simulated rack."""
@@ -27,7 +28,7 @@ def login_output(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> O
     looks = _LOOKS.match(command)
     if looks is not None:
         missing = "".join(f"missing {tool}\n" for tool in looks[1].split() if _is_missing(host, tool))
-        there = f"uid 1000\nuser {USER}\nkernel Linux {_kernel(host)}\nsent {sent}\n{_system(host)}"
+        there = f"uid 1000\nuser {USER}\nkernel Linux {_kernel(host)}\nsent {sent}\n{_system(host)}{_mark(host)}"
         return Output(0, f"{there}{missing}asked all\n{_python(host)}")
     if _READABLE.match(command) is not None:
         return Output(0, "".join(f"unreadable {path}\n" for path in _closed(host, command)) + "looked at all\n")
@@ -59,6 +60,10 @@ def _kernel(host: NodeCapture) -> str:
 def _system(host: NodeCapture) -> str:
     name = re.search(r"^PRETTY_NAME=(.*)$", host.files.get("/etc/os-release", ""), re.MULTILINE)
     return f"name {name[1]}\n" if name else ""
+
+
+def _mark(host: NodeCapture) -> str:
+    return f"simulator {host.files[MARKED_FILE]}" if MARKED_FILE in host.files else ""
 
 
 def _python(host: NodeCapture) -> str:

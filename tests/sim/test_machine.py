@@ -38,8 +38,8 @@ from rackcheck.profile import library
 from rackcheck.profile.document import BadFile
 from rackcheck.run.event import Answered
 from rackcheck.run.run_writer import RunWriter
+from rackcheck.run.simulated_run import MARKED_FILE
 from rackcheck.sim import machine
-from rackcheck.sim.edit import MARKED_FILE
 from rackcheck.sim.machine_patterns import BadPattern, expanded
 from rackcheck_probes.gpu.nvml import reply_of as said_of_gpus
 

@@ -16,6 +16,7 @@ from trees import ALL, resource
 
 from rackcheck.model.tree import Tree
 from rackcheck.run import store
+from rackcheck.run.simulated_run import MARKED_FILE
 from rackcheck.run.simulated_run import is_simulated as simulated_run
 from rackcheck.sim import edit, scenario
 from rackcheck.sim.behaviour import Station
@@ -134,8 +135,8 @@ def test_a_signed_bundle_and_its_redacted_copy_are_marked(there: Path, level: st
 def test_a_node_without_the_mark_is_a_real_one() -> None:
     bare = Station("n1", 1, node())
     marked = edit.marked(bare)
-    assert edit.MARKED_FILE in edit.capture(marked).files
-    assert edit.MARKED_FILE not in edit.capture(bare).files
+    assert MARKED_FILE in edit.capture(marked).files
+    assert MARKED_FILE not in edit.capture(bare).files
     assert edit.marked(marked).machine.host == marked.machine.host
     assert not is_simulated(Tree({}))
     assert MARKS == ("node.simulator", "bmc.simulator")
@@ -151,7 +152,7 @@ def test_no_recorded_bmc_is_marked(name: str) -> None:
 def test_no_recorded_host_is_marked() -> None:
     files = [file for file in shared("").rglob("*") if file.is_file() and not file.is_symlink()]
     assert len(files) > 100
-    assert [file for file in files if file.as_posix().endswith(edit.MARKED_FILE)] == []
+    assert [file for file in files if file.as_posix().endswith(MARKED_FILE)] == []
 
 
 @pytest.mark.parametrize("words", [("groups",), ("rack",), ("odd",)])
@@ -236,6 +237,33 @@ def test_the_check_of_the_access_to_a_simulated_rack_is_marked() -> None:
     words = ("doctor", "--rack", "sim:dgx-h100", "-p", "h100-dgx", "-q")
     assert MARK in " ".join(rackcheck(*words).out.split())
     assert json.loads(rackcheck(*words, "--json").out)["simulated"] is True
+
+
+def test_what_reads_a_simulated_rack_by_an_ordinary_inventory_is_marked(tmp_path: Path) -> None:
+    (tmp_path / "two.yaml").write_text(TWO + "faults: [{ nodes: n2, fault: refused-login }]\n")
+    with WatchedRack(scenario.load(tmp_path / "two.yaml"), tmp_path) as up:
+        inventory = tmp_path / "plain.yaml"
+        inventory.write_text(Path(up.inventory).read_text().replace("sim-", ""))
+        for words in (
+            ("doctor", "-i", inventory, "-q", "n1"),
+            ("doctor", "-i", inventory, "-q", "n1", "--planes", "os"),
+            ("doctor", "-i", inventory, "-q", "n1", "n2", "--planes", "bmc"),
+            ("doctor", "-i", inventory, "-q", "n2"),  # only its BMC is reached
+            ("facts", "n1", "-i", inventory),
+            ("facts", "n1", "-i", inventory, "cpu.smt"),
+            ("facts", "n1", "-i", inventory, "cpu.smt", "--raw"),
+            ("facts", "n1", "-i", inventory, "bios"),
+            ("facts", "n2", "-i", inventory, "bmc.power"),
+        ):
+            text = rackcheck(*words)
+            assert MARK in " ".join(text.out.split()), (words, text)
+            assert json.loads(rackcheck(*words, "--json").out)["simulated"] is True, words
+
+
+def test_what_reads_a_real_machine_is_not_marked() -> None:
+    for words in (("doctor", "-q", "-p", "linux-server"), ("facts", "localhost", "cpu.smt")):
+        assert "SIMULATION" not in rackcheck(*words).out
+        assert "simul" not in rackcheck(*words, "--json").out
 
 
 def test_a_value_that_looks_like_the_mark_does_not_make_a_run_simulated(there: Path, tmp_path: Path) -> None:
