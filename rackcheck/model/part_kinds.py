@@ -34,6 +34,9 @@ FACTS = frozenset(
 )
 """The last words of the facts from which a part is listed."""
 
+SLOT = "node.slot"
+"""The collection of the board's slots, whose labels and PCI addresses give the places of cards."""
+
 _KIND_OF = {
     **{each: kind for kind, planes in KINDS.items() for several in planes.values() for each in several},
     **{each: TRANSCEIVER for several in MODULES.values() for each in several},
@@ -73,10 +76,12 @@ def plane_of(item: str) -> Plane:
 
 
 def is_part_fact(fact: str) -> bool:
-    """Whether the list of parts is made from a fact."""
+    """Whether the list of parts, or the place of a part, is made from a fact."""
     item, _, word = fact.rpartition(".")
     if item and word in FACTS:
         collection = collection_of(item)
+        if (collection, word) == (SLOT, "pci"):
+            return True
         return collection in _KIND_OF or (collection == "pcie" and word in (*SERIAL, *NUMBER))
     return fact in _KIND_OF
 
