@@ -33,7 +33,7 @@ from rackcheck.remedy.text import (
     script,
     setting_lines,
 )  # fmt: skip
-from rackcheck.remedy.work import Work, work_of
+from rackcheck.remedy.work import names_links
 from rackcheck.report.annex import marked, table
 from rackcheck.run.event import Event, Judged, RunStarted
 from rackcheck.session import last_run, subject
@@ -78,7 +78,7 @@ def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | N
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     found = subject.find(last_run.named(run, last_run.AUDIT))
     only = _rules(found.profile, rules)
-    read = _Reader(WorkFacts(frozenset(rule.id for rule in found.profile.rules if work_of(rule) is Work.CABLE)))
+    read = _Reader(WorkFacts(frozenset(rule.id for rule in found.profile.rules if names_links(rule))))
     summary = with_earlier(subject.shown(found, read.watch))
     chosen = _nodes(nodes, summary)
     unread = not_read(summary, chosen, only)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cache
 
 from rackcheck.model.fact import Class
-from rackcheck.model.path import Path
+from rackcheck.model.path import BadPath, Path, parse
 from rackcheck.model.profile import Rule
 from rackcheck.remedy.fixes import whole
 from rackcheck.remedy.tunables import known
@@ -81,7 +81,7 @@ TABLE = (
                 "local_link_integrity_errors", "excessive_buffer_overrun_errors"),
         *_below("nic.adapter/*.link", "effective_ber", "raw_ber", "advice", "downs", "recoveries", "symbol_errors"),
         *_below("nic.adapter/*.module", "weak_lanes", "temperature"),
-        *_below("nic.interface/*", "carrier", "carrier_losses", "module.weak_lanes", "counter.rx_crc_errors",
+        *_below("nic.interface/*", "carrier", "carrier_losses", "speed", "module.weak_lanes", "counter.rx_crc_errors",
                 "counter.rx_frame_errors", "counter.tx_carrier_errors"),
         *_below("nic.bond/*.member/*", "state", "failures"), *_below("bmc.nic/*.port/*", "health", "state"),
         *_below("bmc.interface/*", "health", "state"), *_below("burnin.nic/*", "moved.symbol_errors", "stayed"),
@@ -124,6 +124,26 @@ TABLE = (
     Row(Work.SETTING, ("bios.**",)),
 )  # fmt: skip
 """The kinds of work by facts; the first row that matches decides."""
+
+
+LINKS = (("nic.interface/*.unlike/*.value", "speed"), ("nic/*.port/*.unlike/*.value", "width"))
+"""Settings of a port that its cable decides, among those in which it differs from most ports: pattern and setting."""
+
+
+def is_of_link(item: str) -> bool:
+    """Whether a piece of evidence is about the speed or the width of a port, in which it differs from most ports."""
+    try:
+        path = parse(item)
+    except BadPath:
+        return False
+    keys = [each.key for each in path.segments if each.key]
+    return bool(keys) and (str(path.pattern), keys[-1]) in LINKS
+
+
+def names_links(rule: Rule) -> bool:
+    """Whether a finding of a rule may be about the cable of a port."""
+    patterns = {str(whole(rule, clause).pattern) for clause in rule.clauses} if rule.called is None else set()
+    return work_of(rule) is Work.CABLE or any(pattern in patterns for pattern, _ in LINKS)
 
 
 @cache

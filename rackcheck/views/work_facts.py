@@ -34,12 +34,13 @@ class Link:
     interface: str = ""
     pci: str = ""
     slot: str = ""
+    serial: str = ""
     switch: str = ""
     switch_port: str = ""
     values: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        near = (("slot", self.slot), ("PCI", self.pci), ("interface", self.interface))
+        near = (("slot", self.slot), ("PCI", self.pci), ("serial", self.serial), ("interface", self.interface))
         far = f"switch {self.switch} port {self.switch_port}" if self.switch else ""
         place = ", ".join(filter(None, (*(f"{word} {text}" for word, text in near if text), far)))
         name = f"{self.device} port {self.port}" if self.port else self.device
@@ -105,11 +106,10 @@ def _link(index: PartIndex, item: str) -> Link | None:
         return None
     if not keyed:
         return None
-    word, last = keyed[-1]
-    part = index.part(item) or index.part(f"nic.interface/{paths.spell_key(last)}")
-    port = last if word == "port" and len(keyed) > 1 else ""
+    part = index.part(item) or index.part(f"nic.interface/{paths.spell_key(keyed[-1][1] or '')}")
+    port = next((key or "" for name, key in keyed[1:] if name == "port"), "")
     if part is None or part.word != "NIC":
-        return Link(keyed[0][1] or "", port if len(keyed) > 1 and word == "port" else "")
+        return Link(keyed[0][1] or "", port)
     return _of(index.tree, part, port or _only_port(index.tree, part))
 
 
@@ -129,7 +129,7 @@ def _of(tree: Tree, part: Part, port: str) -> Link:
     cable = next(filter(None, (tuple(_values(tree, each, MODULE)) for each in module)), ())
     values += [(f"module {name}", text) for name, text in cable]
     return Link(
-        f"NIC {nic or part.name}", port, interface, part.pci, part.slot, _text(tree, f"{lldp}.switch"),
+        f"NIC {nic or part.name}", port, interface, part.pci, part.slot, part.serial, _text(tree, f"{lldp}.switch"),
         _text(tree, f"{lldp}.port"), tuple(values),
     )  # fmt: skip
 

@@ -19,7 +19,8 @@ from rackcheck.probe.group import is_group
 from rackcheck.remedy.fixes import ByHand
 from rackcheck.remedy.text import RemedyText
 from rackcheck.remedy.tunables import When
-from rackcheck.remedy.work import Work, needs_reboot, work_of
+from rackcheck.remedy.work import Work, is_of_link, needs_reboot, work_of
+from rackcheck.views.differing_setting import differing_setting
 from rackcheck.views.filled_fix import filled_fix
 from rackcheck.views.items import folded_paths
 from rackcheck.views.named_part import NamedPart
@@ -152,7 +153,8 @@ class WorkReader:
         """Return the lists, each in the order of its rules or nodes."""
         sorted_items: dict[Work, list[_Item]] = {work: [] for work in Work}
         for item in self._items():
-            sorted_items[self._work(item.rule)].append(item)
+            for work, some in self._sorted(item):
+                sorted_items[work].append(some)
         left = [*sorted_items[Work.SETTING], *sorted_items[Work.HAND]]
         cases, left = self._cases(sorted_items[Work.PART], left)
         return WorkLists(
@@ -160,6 +162,16 @@ class WorkReader:
             tuple(self._power(sorted_items)), tuple(self._cables(sorted_items[Work.CABLE])), cases,
             tuple(self._hands(left)),
         )  # fmt: skip
+
+    def _sorted(self, item: _Item) -> Iterator[tuple[Work, _Item]]:
+        """Yield a finding with its kind of work; of settings that differ, those of a cable are a finding apart."""
+        work = self._work(item.rule)
+        links = [each for each in item.bad if work is not Work.CABLE and is_of_link(each.item)]
+        rest = tuple(each for each in item.verdict.evidence if each not in links)
+        if links:
+            yield Work.CABLE, replace(item, verdict=replace(item.verdict, evidence=tuple(links)))
+        if not links or any(each.status in BAD for each in rest):
+            yield work, replace(item, verdict=replace(item.verdict, evidence=rest)) if links else item
 
     def _work(self, rule: Rule) -> Work:
         if rule.id not in self._kinds:
@@ -234,7 +246,7 @@ class WorkReader:
             )
             for link in links:
                 own = [each for each in item.bad if link.device.removeprefix("NIC ") in each.item] or item.bad
-                text = "; ".join(map(clause_text, own)) or item.verdict.reason
+                text = "; ".join(map(_clause, own)) or item.verdict.reason
                 parts = [each for each in item.parts if f"NIC {each.part.key('nic')}" == link.device]
                 finding = LinkFinding(item.rule.id, item.rule.severity.value, text, self._fix([item], parts or None))
                 found.setdefault((item.node, link), []).append(finding)
@@ -304,6 +316,11 @@ REASONS = (BIOS, SETTINGS, BY_HAND, PENDING, FIRMWARE)
 """The reasons for a restart, in their order."""
 
 
+def _clause(evidence: Evidence) -> str:
+    differs = differing_setting(evidence)
+    return clause_text(evidence) if differs is None else str(differs)
+
+
 def _versions(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     """Yield the components that a piece of evidence is about, each with its version and the expected version.
 
@@ -337,7 +354,7 @@ def _by_part(item: _Item) -> tuple[Link, ...]:
     """Return the NICs that a finding names, if it names no port."""
     parts = (each.part for each in item.parts if each.part.word == "NIC")
     return tuple(
-        Link(f"NIC {part.key('nic') or part.name}", "", part.key("nic.interface"), part.pci, part.slot)
+        Link(f"NIC {part.key('nic') or part.name}", "", part.key("nic.interface"), part.pci, part.slot, part.serial)
         for part in parts
     )
 

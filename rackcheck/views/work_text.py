@@ -66,19 +66,27 @@ def _cables(rows: Iterable[CableWork]) -> Iterator[Iterator[str]]:
     """Yield the lines of each cable; the same end of a cable with the same values is one for all its nodes."""
     alike: dict[tuple[str, ...], list[CableWork]] = {}
     for row in rows:
-        key = (str(row.link), _state(row), *(f"{each.rule} {each.evidence}" for each in row.findings))
+        key = (
+            str(replace(row.link, serial="")),
+            _state(row),
+            *(f"{each.rule} {each.evidence}" for each in row.findings),
+        )
         alike.setdefault(key, []).append(row)
     for same in alike.values():
-        yield _cable(same[0], [row.node for row in same])
+        yield _cable(same)
 
 
 def _state(row: CableWork) -> str:
     return ", ".join(f"{name} {text}" for name, text in row.link.values)
 
 
-def _cable(row: CableWork, nodes: Sequence[str]) -> Iterator[str]:
-    state = f": {clean(_state(row), LONGEST)}" if row.link.values else ""
-    yield f"{locations.names_text(nodes)}: {clean(str(row.link))}{state}"
+def _cable(same: Sequence[CableWork]) -> Iterator[str]:
+    row, nodes = same[0], [each.node for each in same]
+    link = row.link if len(same) == 1 else replace(row.link, serial="")
+    state = f": {clean(_state(row), LONGEST)}" if link.values else ""
+    yield f"{locations.names_text(nodes)}: {clean(str(link), LONGEST)}{state}"
+    if len(same) > 1:
+        yield from _serials([(each.node, each.link.serial) for each in same])
     yield from (f"    {each.rule} ({each.severity}): {clean(each.evidence, LONGEST)}" for each in row.findings)
     yield from _fixes(each.fix for each in row.findings)
 
@@ -114,16 +122,21 @@ def _case(same: Sequence[Case]) -> Iterator[str]:
         yield f"{nodes}: {clean(part_text(first), LONGEST)}"
     else:
         yield f"{nodes}: {clean(_place(first), LONGEST)}; {several(len(same), 'case')}"
-        serials = [f"{case.node} {case.part.part.serial}" for case in same if case.part and case.part.part.serial]
-        more = f" and {len(serials) - SERIALS} more (all in --json)" if len(serials) > SERIALS else ""
-        if serials:
-            yield f"    serial numbers: {clean(', '.join(serials[:SERIALS]), LONGEST)}{more}"
+        yield from _serials([(case.node, case.part.part.serial) for case in same if case.part])
     if first.xids:
         yield f"    kernel log: {clean(', '.join(first.xids), LONGEST)}"
     for finding in first.findings:
         more = f" and {len(finding.evidence) - 1} more" if len(finding.evidence) > 1 else ""
         yield f"    {finding.rule} ({finding.severity}): {clean(finding.evidence[0], LONGEST)}{more}"
     yield from _fixes(finding.fix for finding in first.findings)
+
+
+def _serials(numbers: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield a line with the serial numbers of parts at the same place of several nodes, if any is known."""
+    known = [f"{node} {serial}" for node, serial in numbers if serial]
+    more = f" and {len(known) - SERIALS} more (all in --json)" if len(known) > SERIALS else ""
+    if known:
+        yield f"    serial numbers: {clean(', '.join(known[:SERIALS]), LONGEST)}{more}"
 
 
 def _place(case: Case) -> str:
@@ -168,7 +181,7 @@ def _nodes(nodes: Sequence[str]) -> dict[str, Any]:
 
 def _cable_json(row: CableWork) -> dict[str, Any]:
     link = row.link
-    texts = {"port": link.port, "interface": link.interface, "pci": link.pci, "slot": link.slot}
+    texts = {"port": link.port, "interface": link.interface, "pci": link.pci, "slot": link.slot, "serial": link.serial}
     far = {"switch": link.switch, "switch_port": link.switch_port}
     findings = [
         {"rule": f.rule, "severity": f.severity, "evidence": f.evidence, "fix": f.fix} for f in row.findings
@@ -196,7 +209,8 @@ def _case_json(case: Case) -> dict[str, Any]:
 
 
 CABLES = (
-    "node", "device", "port", "interface", "pci", "slot", "switch", "switch_port", "link", "rules", "evidence", "fix",
+    "node", "device", "port", "interface", "pci", "slot", "serial", "switch", "switch_port", "link", "rules",
+    "evidence", "fix",
 )  # fmt: skip
 """The columns of `cables.csv`."""
 
@@ -207,9 +221,9 @@ def cable_rows(rows: Iterable[CableWork]) -> Iterator[tuple[str, ...]]:
         link = row.link
         found = row.findings
         yield (
-            _name(row.node), link.device, link.port, link.interface, link.pci, link.slot, link.switch, link.switch_port,
-            _state(row), " ".join(each.rule for each in found), "; ".join(each.evidence for each in found),
-            " / ".join(dict.fromkeys(each.fix for each in found)),
+            _name(row.node), link.device, link.port, link.interface, link.pci, link.slot, link.serial, link.switch,
+            link.switch_port, _state(row), " ".join(each.rule for each in found),
+            "; ".join(each.evidence for each in found), " / ".join(dict.fromkeys(each.fix for each in found)),
         )  # fmt: skip
 
 

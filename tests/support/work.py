@@ -8,7 +8,7 @@ from rackcheck.model.profile import Profile
 from rackcheck.remedy.bios import AttributeChange, Patch
 from rackcheck.remedy.fixes import ByHand, Firmware, Lines, remedies
 from rackcheck.remedy.text import BmcOrder, RemedyText
-from rackcheck.remedy.work import Work, work_of
+from rackcheck.remedy.work import names_links
 from rackcheck.run.event import Event
 from rackcheck.views.summary import Summary, summarize
 from rackcheck.views.work_facts import WorkFacts
@@ -21,7 +21,7 @@ Found = set[tuple[str, str]]
 
 def work(events: Iterable[Event], profile: Profile) -> tuple[Summary, RemedyText, WorkLists]:
     """The summary, the settings and the other work of a run; each BIOS setting has a request."""
-    reader = WorkFacts(frozenset(rule.id for rule in profile.rules if work_of(rule) is Work.CABLE))
+    reader = WorkFacts(frozenset(rule.id for rule in profile.rules if names_links(rule)))
     kept = list(events)
     for event in kept:
         reader.take(event)

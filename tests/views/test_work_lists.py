@@ -129,10 +129,12 @@ EVIL = "x'; $(reboot) `id` # \n~~~\n# Fixed\n[a](b) <script>=1|\x1b[31m\u202e"
 """A value that is hostile to shells, terminals and Markdown."""
 
 
-def run(rule: str, item: str, value: str = "7", *, answers: Answers | None = None, why: str = "") -> Iterator[Event]:
+def run(
+    rule: str, item: str, value: str = "7", *more: tuple[str, str], answers: Answers | None = None, why: str = ""
+) -> Iterator[Event]:
     """A run in which one rule fails on all nodes with this evidence."""
-    evidence = Evidence(Status.FAIL, item, value, "must be 8", value)
-    bad = Verdict(rule, Status.FAIL, why or f"{item} is {value}", (evidence,))
+    evidence = tuple(Evidence(Status.FAIL, at, seen, "must be 8", seen) for at, seen in ((item, value), *more))
+    bad = Verdict(rule, Status.FAIL, why or f"{item} is {value}", evidence)
     yield RunStarted(
         "run", "2026-11-21T08:00:00Z", "0", "h100-dgx", "1", "", NODES, ("os",), "all", loaded("h100-dgx").law
     )
@@ -199,3 +201,53 @@ def test_the_same_part_of_many_nodes_is_one_line_with_the_serial_numbers() -> No
     assert "# dgx[01-04]: GPU module-6 (slot SXM3, PCI 0000:52:00.0); 4 cases" in text
     assert "serial numbers: dgx01 1650001000003" in text
     assert text.count("gpu.width") == 1
+
+
+PORT = "nic.interface/enp170s0f0np0.unlike"
+SPEED, MTU = (f"{PORT}/speed.value", "25; most: 200"), (f"{PORT}/mtu.value", "1500; most: 9000")
+
+
+def test_a_port_with_another_speed_is_a_cable_with_its_unit_and_its_place() -> None:
+    _, settings, lists = work(run("nic.ports_alike", *SPEED), loaded("h100-dgx"))
+    assert {kind for kind, found in listed(settings, lists).items() if found} == {"cable"}
+    link, (finding,) = lists.cables[0].link, lists.cables[0].findings
+    assert (link.device, link.interface, link.pci) == ("NIC mlx5_7", "enp170s0f0np0", "0000:aa:00.0")
+    assert link.serial.startswith("MT2319X2")
+    assert finding.evidence == "nic.interface/enp170s0f0np0.speed is 25 Gb/s, must be 200 Gb/s, as most"
+
+
+def test_a_port_with_another_mtu_is_no_cable() -> None:
+    _, settings, lists = work(run("nic.ports_alike", *MTU), loaded("h100-dgx"))
+    assert {kind for kind, found in listed(settings, lists).items() if found} == {"by-hand"}
+
+
+def test_the_speed_of_a_port_is_a_cable_and_its_mtu_is_left_to_a_person() -> None:
+    _, settings, lists = work(run("nic.ports_alike", *MTU, SPEED), loaded("h100-dgx"))
+    assert {kind for kind, found in listed(settings, lists).items() if found} == {"cable", "by-hand"}
+    assert all("speed" in each.findings[0].evidence and "mtu" not in each.findings[0].evidence for each in lists.cables)
+
+
+def test_another_width_of_an_infiniband_port_is_a_cable_with_its_port() -> None:
+    item = "nic/mlx5_4.port/1.unlike/width.value"
+    lists = work(run("nic.infiniband_ports_alike", item, "1X; most: 4X"), loaded("h100-dgx"))[2]
+    assert {(row.link.device, row.link.port) for row in lists.cables} == {("NIC mlx5_4", "1")}
+    assert lists.cables[0].findings[0].evidence == "nic/mlx5_4.port/1.width is 1X, must be 4X, as most"
+
+
+def test_a_port_that_is_down_names_its_nic_by_serial_number_in_every_form() -> None:
+    lists = made("a port is down")[2]
+    (row,) = lists.cables
+    serial = row.link.serial
+    assert serial.startswith("MT2319X1")
+    assert f"serial {serial}" in "\n".join(work_text.lines(lists))
+    assert work_text.document(lists)["cables"][0]["serial"] == serial
+    (cells,) = work_text.cable_rows(lists.cables)
+    assert dict(zip(work_text.CABLES, cells, strict=True))["serial"] == serial
+
+
+def test_the_same_port_of_many_nodes_is_one_line_with_the_serial_numbers() -> None:
+    lists = work(run("nic.rate", "nic/mlx5_4.port/1.active_rate", "0 Gb/s"), loaded("h100-dgx"))[2]
+    alike = [replace(row, link=replace(row.link, values=())) for row in lists.cables]  # without serials of modules
+    text = "\n".join(work_text.lines(replace(lists, cables=tuple(alike))))
+    assert "# dgx[01-04]: NIC mlx5_4 port 1 (PCI 0000:4f:00.0, interface ibp79s0)\n" in text
+    assert f"serial numbers: {', '.join(f'{row.node} {row.link.serial}' for row in alike)}" in text
