@@ -15,6 +15,7 @@ from rackcheck.probe.group import is_group
 from rackcheck.run.event import Event, FactsRead, RunStarted
 from rackcheck.views.causes import Cause, causes
 from rackcheck.views.census import Census
+from rackcheck.views.differing_setting import differing_setting
 from rackcheck.views.hints import Case, Hint, Hints
 from rackcheck.views.other_machines import deciding
 from rackcheck.views.part_findings import PartFinding, by_part
@@ -203,13 +204,21 @@ def _wanted(finding: Finding) -> tuple[str, str]:
         return "", finding.reason
     if finding.rule.look is not None and finding.rule.look.mode == "count":
         pieces = pieces[:1]  # the facts after a count are only for information
-    wants = list(dict.fromkeys(each.expected.removeprefix(_BE) for each in pieces))
+    wants = list(dict.fromkeys(map(_expected, pieces)))
     gots = list(dict.fromkeys(map(_seen, pieces)))
     count = f" ({len(pieces):,} {'items' if len(wants) == 1 else 'facts'})" if len(pieces) > 1 else ""
     return _first(wants), _first(gots) + count
 
 
+def _expected(piece: Evidence) -> str:
+    differs = differing_setting(piece)
+    return piece.expected.removeprefix(_BE) if differs is None else f"{differs.most}, as most"
+
+
 def _seen(piece: Evidence) -> str:
+    differs = differing_setting(piece)
+    if differs is not None:
+        return f"{differs.setting} {differs.own}"
     if piece.unknown is not None and not piece.observed:
         return piece.unknown.reason.value
     return seen(piece) or "nothing"
