@@ -13,6 +13,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.accept_remove import remove
 from rackcheck.cli.choice import NearestChoice
+from rackcheck.cli.lazy import NearestGroup
 from rackcheck.cli.tables import table
 from rackcheck.inventory import Node
 from rackcheck.model.fold import fold
@@ -57,7 +58,7 @@ class NewOptions:
     no_counters: str | None
 
 
-@click.group()
+@click.group(cls=NearestGroup)
 def accept() -> None:
     """Collect the runs of one sign-off: audit, rework, re-audit."""
 

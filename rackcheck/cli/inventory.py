@@ -10,6 +10,7 @@ import click
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options, trust
 from rackcheck.cli.choice import NearestChoice
+from rackcheck.cli.lazy import NearestGroup
 from rackcheck.cli.tables import table
 from rackcheck.inventory import Inventory, importers, load
 from rackcheck.inventory.notes import notes
@@ -24,7 +25,7 @@ from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
 
-@click.group()
+@click.group(cls=NearestGroup)
 def inventory() -> None:
     """Check, show, import and trust inventories."""
 

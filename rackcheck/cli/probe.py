@@ -9,6 +9,7 @@ from rackcheck import inventory
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.facts import show_tree
+from rackcheck.cli.lazy import NearestGroup
 from rackcheck.cli.tables import table
 from rackcheck.model.capture import NodeCapture, Output
 from rackcheck.model.fact import visible
@@ -27,7 +28,7 @@ from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
 
-@click.group()
+@click.group(cls=NearestGroup)
 def probe() -> None:
     """List, show and run probes."""
 

@@ -7,6 +7,7 @@ import click
 
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
+from rackcheck.cli.lazy import NearestGroup
 from rackcheck.cli.tables import table
 from rackcheck.evaluate.verdict import Status
 from rackcheck.run import store
@@ -29,7 +30,7 @@ SLOW = 8
 """Minimum number of runs to read at which progress is printed."""
 
 
-@click.group()
+@click.group(cls=NearestGroup)
 def runs() -> None:
     """List and show stored runs; rebuild their index."""
 

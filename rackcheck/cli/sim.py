@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 from rackcheck import inventory
 from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
+from rackcheck.cli.lazy import NearestGroup
 from rackcheck.cli.tables import wrapped
 from rackcheck.inventory import Node
 from rackcheck.model.fold import fold
@@ -23,7 +24,7 @@ from rackcheck.views import machine as document
 from rackcheck.views.terminal import Line
 
 
-@click.group()
+@click.group(cls=NearestGroup)
 def sim() -> None:
     """Start a simulated rack; list and show the available racks."""
 

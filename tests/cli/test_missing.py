@@ -70,3 +70,22 @@ def test_a_choice_that_is_like_no_word_gets_all_words_alone() -> None:
 def test_another_word_for_the_simulator_names_its_command(word: str) -> None:
     done = rackcheck(word)
     assert (done.status, f"no command {word}; did you mean sim?" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("accept", "shw"), "no command accept shw; did you mean show?"),
+        (("accept", "list"), "no command accept list; there are add, new, remove, show"),
+        (("profile", "lst"), "no command profile lst; did you mean list?"),
+        (("inventory", "chek"), "no command inventory chek; did you mean check?"),
+        (("sim", "zz"), "no command sim zz; there are list, show, up"),
+        (("runs", "lst"), "no command runs lst; did you mean list?"),
+        (("probe", "x"), "no command probe x; there are list, run, show"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
+)
+def test_an_unknown_command_of_a_group_gets_the_nearest_or_all(words: tuple[str, ...], message: str) -> None:
+    done = rackcheck(*words)
+    assert (done.status, done.out) == (2, "")
+    assert done.err.rstrip().endswith(message)
