@@ -69,19 +69,25 @@ def _waiting(first: str) -> tuple[PathStep, ...]:
 
 def _steps(place: Path, read: Inventory) -> Iterator[PathStep]:
     nodes = frozenset((node.name, node.host) for node in read.nodes.values())
-    audit, unread = _newest_audit(nodes)
+    audit, unread, damaged = _newest_audit(nodes)
+    doubt = f"cannot be read: {damaged} (rackcheck runs show {damaged}); " if damaged else ""
     yield from _before_the_audit(place, read, audited=audit is not None and not unread)
     where = ("-i", str(place))
     if audit is None:
-        yield PathStep("Audit", "no run of these nodes yet", ("tui", *where))
+        yield PathStep("Audit", f"{doubt}no run of these nodes yet", ("tui", *where))
         yield from _waiting("Acceptance")
         return
     profile = last_run.lineage(audit)[-1:]
     done = audit.last_done()
     outcome = f"{done.outcome.value}: " if done is not None else ""
     failed = done is not None and done.outcome is Outcome.FAIL
-    detail = f"{outcome}{last_run.description(audit)}"
-    found = _newest_acceptance(nodes)
+    detail = f"{doubt}{outcome}{last_run.description(audit)}"
+    found, others = _newest_acceptance(nodes)
+    beside = f"; also {', '.join(others)}" if others else ""
+    if (done is None or done.interrupted) and found is None:
+        yield PathStep("Audit", detail, ("tui", *where))
+        yield from _waiting("Acceptance")
+        return
     if unread and found is None:  # the steps of an acceptance list the nodes without an audit themselves
         names = fold(name for name, _ in unread)
         yield PathStep("Audit", f"no audit yet of {names}; {detail}", ("tui", *where))
@@ -90,11 +96,14 @@ def _steps(place: Path, read: Inventory) -> Iterator[PathStep]:
     yield PathStep("Audit", detail, ("tui", audit.folder.name), done=True, failed=failed)
     if found is None:
         use = tuple(word for name in profile for word in ("-p", name))
-        yield PathStep("Acceptance", "none of these nodes yet", ("accept", "new", _unused(place), *use, *where))
+        yield PathStep(
+            "Acceptance", f"none of these nodes yet{beside}", ("accept", "new", _unused(place), *use, *where)
+        )
         yield from _waiting("Steps of the acceptance")
         return
     shown = ("accept", "show", found.name)
-    yield PathStep("Acceptance", f"{found.name}: {several(len(found.runs), 'run')}, {found.state}", shown, done=True)
+    state = f"{found.name}: {several(len(found.runs), 'run')}, {found.state}{beside}"
+    yield PathStep("Acceptance", state, shown, done=True)
     yield from _to_the_signature(place, found, audit)
 
 
@@ -160,30 +169,39 @@ def _unused(place: Path) -> str:
     return next(each for each in (name, *numbers) if not acceptance.is_one(each))
 
 
-def _newest_audit(nodes: Nodes) -> tuple[Stored | None, Nodes]:
-    """Return the newest audit of these nodes, or of some of them, and the nodes without any; a damaged run is none."""
-    newest, unread = None, nodes
+def _newest_audit(nodes: Nodes) -> tuple[Stored | None, Nodes, str]:
+    """Return the newest audit of these nodes, or of some of them, and the nodes without any.
+
+    The last value is the newest of the damaged runs that are newer than this audit, of whatever nodes; empty without.
+    """
+    newest, unread, damaged = None, nodes, ""
     for name in reversed(store.ids()[-SEARCHED:]):
         try:
             found = store.find(str(store.runs_folder() / name))
             own = frozenset((node.name, node.host) for node in stored_nodes(found))
         except UserError:  # the command that shows this run reports it
+            damaged = damaged or ("" if newest is not None else name)
             continue
         if not found.burned_in and not found.again_of and own and own <= nodes:
             newest, unread = newest or found, unread - own
         if not unread:
             break
-    return newest, unread
+    return newest, unread, damaged
 
 
-def _newest_acceptance(nodes: Nodes) -> Acceptance | None:
-    """Return the newest acceptance of exactly these nodes that no other one replaces."""
-    found = []
+def _newest_acceptance(nodes: Nodes) -> tuple[Acceptance | None, tuple[str, ...]]:
+    """Return the newest acceptance of exactly these nodes that no other one replaces, and the others with their state.
+
+    Among the others are damaged acceptances, of whatever nodes.
+    """
+    found, damaged = [], []
     for name in acceptance.names():
         try:
             one = acceptance.find(name)
-        except UserError:  # `rackcheck accept show` reports it
+        except UserError:
+            damaged.append(f"{name} (cannot be read: rackcheck accept show {name})")
             continue
         if not one.superseded and frozenset((str(n["name"]), str(n.get("host", ""))) for n in one.nodes) == nodes:
             found.append(one)
-    return max(found, key=lambda one: str(one.head["time"]), default=None)
+    found.sort(key=lambda one: str(one.head["time"]), reverse=True)
+    return next(iter(found), None), (*(f"{one.name} ({one.state})" for one in found[1:]), *damaged)

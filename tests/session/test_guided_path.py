@@ -115,13 +115,64 @@ def test_an_audit_of_other_nodes_does_not_count(folder: Path, audited: Path, oth
     assert {step.title: step for step in path(Path("inventory.yaml"))}["Audit"].detail == "no run of these nodes yet"
 
 
-def test_a_damaged_run_is_passed_over(folder: Path, audited: Path) -> None:
+def titled(title: str) -> PathStep:
+    return {step.title: step for step in path(Path("inventory.yaml"))}[title]
+
+
+@pytest.mark.parametrize(("year", "named"), [("29", True), ("19", False)])
+def test_a_damaged_run_is_passed_over_and_named_if_it_is_the_newest(
+    folder: Path, audited: Path, year: str, named: bool
+) -> None:
     (folder / "inventory.yaml").write_text(LOCAL)
     run = kept(audited)
-    later = store.runs_folder() / f"29{run[2:]}"
-    shutil.copytree(store.runs_folder() / run, later)
-    (later / "run.json").write_text("{")
-    assert run in {step.title: step for step in path(Path("inventory.yaml"))}["Audit"].detail
+    other = store.runs_folder() / f"{year}{run[2:]}"
+    shutil.copytree(store.runs_folder() / run, other)
+    (other / "run.json").write_text("{")
+    detail = titled("Audit").detail
+    assert run in detail
+    assert detail.startswith(f"cannot be read: {other.name} (rackcheck runs show {other.name}); ") is named
+    assert rackcheck("runs", "show", other.name).status == 2
+
+
+def test_a_damaged_run_alone_is_named_where_no_run_was_found(folder: Path, audited: Path) -> None:
+    (folder / "inventory.yaml").write_text(LOCAL)
+    run = kept(audited)
+    (store.runs_folder() / run / "run.json").write_text("{")
+    assert titled("Audit").detail == f"cannot be read: {run} (rackcheck runs show {run}); no run of these nodes yet"
+    assert not titled("Audit").done
+
+
+@pytest.mark.parametrize("ending", [{"interrupted": True}, None])
+def test_an_audit_that_was_interrupted_or_cut_off_stays_the_next_step(
+    folder: Path, audited: Path, ending: dict[str, bool] | None
+) -> None:
+    (folder / "inventory.yaml").write_text(LOCAL)
+    events = store.runs_folder() / kept(audited) / "events.jsonl"
+    *lines, done = events.read_text().splitlines()
+    assert json.loads(done)["event"] == "run done"
+    lines += [json.dumps(json.loads(done) | ending)] if ending is not None else []
+    events.write_text("".join(f"{line}\n" for line in lines))
+    assert (titled("Audit").done, titled("Audit").command) == (False, ("tui", "-i", "inventory.yaml"))
+    assert ("interrupted" if ending else "not finished") in titled("Audit").detail
+    assert not titled("Acceptance").command
+
+
+def test_other_acceptances_of_the_nodes_are_named_with_their_state(folder: Path, audited: Path) -> None:
+    (folder / "inventory.yaml").write_text(LOCAL)
+    kept(audited)
+    for name in ("one", "two"):
+        made = rackcheck("accept", "new", name, "-p", "linux-server", "-i", "inventory.yaml")
+        assert made.status == 0, made.err
+    log = store.runs_folder().parent / "acceptances" / "two" / "acceptance.jsonl"
+    both = {titled("Acceptance").detail}
+    assert both <= {"two: 0 runs, draft; also one (draft)", "one: 0 runs, draft; also two (draft)"}  # the same second
+    log.write_text("{\n")
+    assert titled("Acceptance").detail == ("one: 0 runs, draft; also two (cannot be read: rackcheck accept show two)")
+    shutil.rmtree(log.parent.with_name("one"))
+    assert (
+        titled("Acceptance").detail == "none of these nodes yet; also two (cannot be read: rackcheck accept show two)"
+    )
+    assert following().command[:2] == ("accept", "new")
 
 
 def test_an_acceptance_continues_with_its_first_open_step(folder: Path, audited: Path) -> None:
