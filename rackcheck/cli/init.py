@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import click
 
@@ -77,6 +78,7 @@ def init(given: dict[str, str | Path | bool | None]) -> int:
     assert isinstance(output, Path)
     if output.exists():
         raise UserError(f"{output} exists already: go on with rackcheck inventory trust -i {shlex.quote(str(output))}")
+    _check_folder(output)
     text = _text(_answers({name: str(value or "") for name, value in given.items()}))
     parse(text, str(output), output.parent)
     try:
@@ -121,6 +123,15 @@ def _answers(given: Mapping[str, str]) -> Mapping[str, str]:
         ask("bmc_user", "User of the BMCs", "audit")
         ask("bmc_password", "Where the BMCs' password is (never the password itself)", BMC_PASSWORD)
     return {**found, **{name: given[name] for name in ("rack", "port", "key")}}
+
+
+def _check_folder(output: Path) -> None:
+    """Raise UserError if no file can be written beside `output`, before any question is asked."""
+    try:
+        with TemporaryFile(dir=output.parent):
+            pass
+    except OSError as error:
+        raise UserError(f"cannot write {output}: {error.strerror}") from None
 
 
 def _check(answers: Mapping[str, str]) -> None:
@@ -176,14 +187,20 @@ def _steps(output: Path) -> int:
     for question, words in STEPS.items():
         line = (*words, "-i", str(output))
         shown = f"rackcheck {shlex.join(line)}"
-        if not sys.stdin.isatty() or not click.confirm(f"{question}\n$ {shown}", default=True, err=True):
+        try:
+            if not sys.stdin.isatty() or not click.confirm(f"{question}\n$ {shown}", default=True, err=True):
+                note(f"Next: {shown}")
+                return status
+            status = _run(line)
+        except (click.Abort, KeyboardInterrupt):
+            note("")  # the answer was not ended by a new line
             note(f"Next: {shown}")
-            return status
-        status = _run(line)
+            raise
         if status == 2:
             return status
         if words == TRUST and status != 0 and not _has_trust(output):
-            note(f"no key or certificate is trusted yet, and an audit needs them\nNext: {shown}")
+            note("no key or certificate is trusted yet, and an audit needs them")
+            note(f"Next: {shown}")
             return 0
     return status
 

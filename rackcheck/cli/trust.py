@@ -1,5 +1,6 @@
 """`rackcheck inventory trust`: show the host keys and certificates of all nodes, and trust them after one yes."""
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -68,7 +69,9 @@ def command(targets: tuple[str, ...], file: Path | None, listed: Path | None, as
     for path, count in written:
         note(f"{several(count, 'line')} added to {path}")
     if not as_json and not any(row.state in WRONG for row in rows):
-        note(f"Next: rackcheck doctor -i {place}")
+        silent = bool(rows) and all(row.state is Trust.SILENT for row in rows)
+        doctor = f"rackcheck doctor -i {shlex.quote(str(place))}"
+        note(f"nothing could be read: {doctor} shows why" if silent else f"Next: {doctor}")
     return _status(rows, ready)
 
 

@@ -194,4 +194,5 @@ SSH = 22
 
 
 def _reason(error: Exception) -> str:
-    return clean(str(error.strerror if isinstance(error, OSError) and error.strerror else error), 120)
+    text = str(error.strerror if isinstance(error, OSError) and error.strerror else error)
+    return clean(text.removeprefix("[Errno None] "), 120)  # the text of an error without number, in another error

@@ -182,3 +182,39 @@ def test_on_a_terminal_it_asks_and_shows_each_command_before_it_runs(
     assert "Next: rackcheck inventory trust -i inventory.yaml" in done.err
     assert load(empty / "inventory.yaml").nodes["dgx2"].ssh.user == "audit"
     assert not (empty / "inventory.known_hosts").exists()
+
+
+@pytest.mark.parametrize("place", ["missing/pod.yaml", "file/pod.yaml", "/proc/pod.yaml"])
+def test_a_place_that_cannot_be_written_is_an_error_before_the_first_question(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (empty / "file").write_text("")
+    monkeypatch.setattr(sys, "stdin", Terminal("dgx01\n"))
+    done = rackcheck("init", "-o", place)
+    assert (done.status, done.err.splitlines()[-1][: len(f"rackcheck: cannot write {place}: ")]) == (
+        2, f"rackcheck: cannot write {place}: ",
+    )  # fmt: skip
+    assert "Nodes" not in done.err
+    assert [each.name for each in empty.iterdir()] == ["file"]
+
+
+def test_an_interrupt_after_the_inventory_was_written_names_the_command_that_goes_on(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("dgx01\n\n\nnone\n"))  # its end is an interrupt for the next question
+    done = rackcheck("init")
+    assert (done.status, (empty / "inventory.yaml").is_file()) == (130, True)
+    assert done.err.endswith("\nNext: rackcheck inventory trust -i inventory.yaml\nrackcheck: interrupted\n")
+
+
+def test_nodes_that_cannot_be_reached_leave_one_next_command_on_a_line_of_its_own(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    done = rackcheck("init", "--nodes", "dgx01", "--host", "127.0.0.9", "--port", "1", "--user", "a", "--bmc", "none")
+    assert (done.status, "not read" in done.out, "Errno" in done.out) == (0, True, False)
+    assert [line for line in done.err.splitlines() if line.startswith("Next: ")] == [
+        "Next: rackcheck inventory trust -i inventory.yaml"
+    ]
+    assert "nothing could be read: rackcheck doctor -i inventory.yaml shows why" in done.err
+    assert "\\n" not in done.err
