@@ -13,6 +13,7 @@ from rackcheck.inventory import Inventory, Node
 from rackcheck.inventory.targets import unknown
 from rackcheck.inventory.trusted import LARGEST
 from rackcheck.model.fact import Plane, clean
+from rackcheck.model.regex import regex
 from rackcheck.transport import known_hosts
 from rackcheck.transport.presented import Presented, bmc_certificate, host_keys, is_verified
 from rackcheck.transport.redfish.target import Bmc
@@ -24,6 +25,13 @@ WIDE = 32
 
 SECONDS = 10.0
 """Maximum time for one connection in seconds."""
+
+
+NO_HANDSHAKE = ("Error reading SSH protocol banner", "Negotiation failed.")
+"""Texts of the SSH library for a port that is open and sends nothing, or ends the connection."""
+
+_NUMBER = regex(r"\A(?:\[Errno (?:None|[0-9]+)\] |_ssl\.c:[0-9]+: )+")
+"""Matches the number of an error, or the line of a library, before its text."""
 
 
 class Trust(StrEnum):
@@ -194,5 +202,12 @@ SSH = 22
 
 
 def _reason(error: Exception) -> str:
+    """Return why nothing was presented, without the names and the numbers of the libraries' own errors."""
     text = str(error.strerror if isinstance(error, OSError) and error.strerror else error)
-    return clean(text.removeprefix("[Errno None] "), 120)  # the text of an error without number, in another error
+    if any(each in text for each in NO_HANDSHAKE):
+        return "the SSH handshake did not complete"
+    if isinstance(error, TimeoutError):
+        return (
+            f"{'the TLS handshake did not complete' if 'handshake' in text else 'no connection'} within {SECONDS:g} s"
+        )
+    return clean(_NUMBER.sub("", text), 120)

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -172,6 +173,20 @@ def test_a_node_that_does_not_answer_is_named_with_the_reason(pod: Path) -> None
     assert done.status == 3
     assert done.out.count("not read") == 2
     assert "Connection refused" in done.out
+
+
+def test_a_port_that_sends_nothing_is_named_without_the_text_of_a_library(pod: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rackcheck.session.trust.SECONDS", 0.5)
+        port = silent.getsockname()[1]
+        pod.write_text(
+            f"rackcheck: 1\nnodes:\n  n1: {{ host: 127.0.0.1, ssh: {{ port: {port} }}, "
+            f"bmc: {{ url: 'https://127.0.0.1:{port}' }} }}\n"
+        )
+        done = rackcheck("inventory", "trust", "-i", pod)
+    assert done.status == 3
+    assert "the SSH handshake did not complete\n" in done.out
+    assert "the TLS handshake did not complete within 0.5 s\n" in done.out
 
 
 @pytest.mark.parametrize("line", ["dgx1", "dgx1 SHA256:short", "dgx1 md5:aa:bb", f"{'0' * 64}"])
