@@ -67,7 +67,11 @@ def read(bodies: Mapping[str, Body | Unknown], user: str, seconds: Sequence[floa
 
 
 def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTrouble]:
-    """Yield troubles for resources that could not be read although the login succeeded, with the affected probes."""
+    """Yield troubles for resources that could not be read although the login succeeded, with the affected probes.
+
+    A collection without a valid list of members could not be read either.
+    """
+    bodies = {**bodies, **dict(_without_members(bodies))}
     gone: dict[Trouble, dict[str, Unknown]] = {}
     for uri, body in bodies.items():
         if isinstance(body, Unknown) and uri.startswith(tuple(f"{ROOT}/{word}" for word in _OURS)):
@@ -78,6 +82,19 @@ def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTr
         lost = tuple(name for name, ask in asks if any(str(link).partition("/")[0] in words for link in ask.every))
         message = "; ".join(f"{uri}: {why}" for uri, why in list(found.items())[:3])
         yield PlaneTrouble(trouble, clean(message, 300), (), lost)
+
+
+def _without_members(bodies: Mapping[str, Body | Unknown]) -> Iterator[tuple[str, Unknown]]:
+    """Yield the collections that were read and have no valid list of members, with the reason."""
+    docs = Documents(bodies)
+    for word in _OURS:
+        for collection in _at(docs, word):
+            if collection.trouble is not None:
+                continue  # it was not read at all, for a reason of its own
+            try:
+                docs.page(collection)
+            except Unreadable as error:
+                yield collection.uri, Unknown(error.reason, str(error).removeprefix(f"{collection.uri} "))
 
 
 def _at(docs: Documents, link: str) -> Iterator[Resource]:

@@ -1025,6 +1025,15 @@ def test_no_bmc_response_stops_doctor(text: dict[str, Any]) -> None:
     list(bmc_plane.unread(held, PLAN))
 
 
+@pytest.mark.parametrize("members", [{}, {"Members": None}, {"Members": "x"}, {"Members": [{"@odata.id": 7}]}])
+def test_a_collection_without_a_list_of_members_is_not_read(members: dict[str, Any]) -> None:
+    held = {uri: body for uri, body in TREE.items() if uri.count("/") < 4} | {"/redfish/v1/Systems": members}
+    (trouble,) = bmc_plane.unread(held, PLAN)
+    assert trouble.trouble is Trouble.BMC_GAP
+    assert trouble.seen.startswith("/redfish/v1/Systems: ")
+    assert not list(bmc_plane.unread(TREE, PLAN))
+
+
 # --- pure: advice and folding ---
 
 PLACES = (
