@@ -39,7 +39,7 @@ def job_of(shard: Shard, nodes: Sequence[Node] = (), memory: int = DEFAULT) -> J
     return Job(
         plan, asked, planes=shard.planes, targets=f"shard {shard.number} of {shard.count}", id=shard.run,
         secrets=secrets_of(asked, plan.planes & shard.planes), again=again, seconds=shard.seconds,
-        deadline=shard.deadline, memory=memory,
+        deadline=shard.deadline, memory=memory, limits=shard.limits,
     )  # fmt: skip
 
 

@@ -1,10 +1,13 @@
 """Makes a plan of an audit in parts: a folder with the beginning of its run, and a file for each shard."""
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rackcheck import __version__
 from rackcheck.base.user_error import UserError
+from rackcheck.inventory import AskLimit, Node
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.run.run_writer import RunWriter
@@ -37,6 +40,7 @@ def planned(ready: Prepared, by: str, folder: Path) -> list[Shard]:
             digest_of(folder), job.id, number, len(parts), __version__,
             document.questions_of(job.plan, job.again.plan if job.again is not None else None),
             tuple(map(str, job.plan.wanted)), spare, job.planes, nodes, reach, again, job.seconds, job.deadline,
+            _limits(job.limits, nodes),
         )
         for number, (reach, nodes) in enumerate(parts, start=1)
     ]  # fmt: skip
@@ -45,6 +49,13 @@ def planned(ready: Prepared, by: str, folder: Path) -> list[Shard]:
     for shard in shards:
         (folder / SHARDS / f"{shard.name}.json").write_text(document.text(shard), encoding="utf-8")
     return shards
+
+
+def _limits(limits: Sequence[AskLimit], nodes: Sequence[Node]) -> tuple[AskLimit, ...]:
+    """Return the limits of some nodes, with these nodes only."""
+    names = {node.name for node in nodes}
+    inside = (replace(limit, nodes=limit.nodes & names) for limit in limits)
+    return tuple(limit for limit in inside if limit.nodes)
 
 
 def digest_of(folder: Path) -> str:

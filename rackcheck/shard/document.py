@@ -13,7 +13,7 @@ from typing import Any
 
 from rackcheck.base import safe_read
 from rackcheck.base.user_error import UserError
-from rackcheck.inventory import NODES, BmcAccess, Node, Ssh
+from rackcheck.inventory import NODES, AskLimit, BmcAccess, Node, Ssh
 from rackcheck.model.fact import Plane
 from rackcheck.probe import script
 from rackcheck.probe.plan import Plan
@@ -33,6 +33,7 @@ class Shard:
     `plan` is the digest of the plan, `questions` the digest of what is asked, `facts` and `spare` the paths from which
     the questions follow. `reach` names what the shard's nodes share: a rack, a jump host, or nothing. `again` is the
     time between two readings, and the facts of the second one. `seconds` limits one plane, `deadline` the whole shard.
+    `limits` are the inventory's limits of how many of the nodes are asked at the same time.
     """
 
     plan: str
@@ -49,6 +50,7 @@ class Shard:
     again: tuple[float, tuple[str, ...]] | None = None
     seconds: float | None = None
     deadline: float | None = None
+    limits: tuple[AskLimit, ...] = ()
 
     @property
     def name(self) -> str:
@@ -60,6 +62,10 @@ def text(shard: Shard) -> str:
     """Return the file of a shard; equal shards give equal texts."""
     doc = asdict(shard)
     doc |= {"planes": sorted(shard.planes), "nodes": [_node_json(node) for node in shard.nodes]}
+    doc["limits"] = [
+        {"name": limit.name, "nodes": sorted(limit.nodes), "most": {p.value: n for p, n in sorted(limit.most.items())}}
+        for limit in shard.limits
+    ]
     return json.dumps({"rackcheck-shard": FORMAT, **doc}, indent=1, ensure_ascii=True) + "\n"
 
 
@@ -93,6 +99,13 @@ def _shard(doc: Mapping[str, Any]) -> Shard:
         (_seconds(again[0]), tuple(map(str, again[1]))) if again is not None else None,
         _seconds(doc["seconds"]) if doc.get("seconds") is not None else None,
         _seconds(doc["deadline"]) if doc.get("deadline") is not None else None,
+        tuple(
+            AskLimit(
+                _word(each, "name"), frozenset(_words(each, "nodes")),
+                {Plane(plane): _count(each["most"], plane) for plane in each["most"]},
+            )
+            for each in doc["limits"]
+        ),
     )  # fmt: skip
 
 

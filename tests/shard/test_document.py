@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.base.user_error import UserError
-from rackcheck.inventory import BmcAccess, Node, Ssh
+from rackcheck.inventory import AskLimit, BmcAccess, Node, Ssh
 from rackcheck.model.fact import Plane
 from rackcheck.shard.document import Shard, load, text
 
@@ -27,6 +27,11 @@ shards = st.builds(
     st.lists(nodes, min_size=1, max_size=4).map(tuple), st.text(max_size=5),
     st.none() | st.tuples(st.floats(1, 100), st.lists(words).map(tuple)), st.none() | st.floats(1, 100),
     st.none() | st.floats(1, 100),
+    st.lists(
+        st.builds(
+            AskLimit, words, st.frozensets(words), st.dictionaries(st.sampled_from([Plane.OS, Plane.BMC]), st.integers(1, 99))
+        )
+    ).map(tuple),
 )  # fmt: skip
 
 
@@ -62,7 +67,8 @@ def changed(path: tuple[str | int, ...], value: Any) -> str:
         (("nodes", 0, "ssh", "port"), "22"), (("nodes", 0, "ssh", "sudo"), 1), (("nodes", 0, "colour"), "red"),
         (("nodes", 0, "bmc", "url"), None), (("nodes", 0, "name"), ...), (("planes",), ["disk"]), (("planes",), 3),
         (("facts",), "kernel.release"), (("seconds",), -1), (("seconds",), "3"), (("deadline",), 1e9),
-        (("again",), [1]), (("again",), ["1", []]), (("questions",), ""),
+        (("again",), [1]), (("again",), ["1", []]), (("questions",), ""), (("limits",), 3),
+        (("limits",), [{"name": "x", "nodes": ["n1"], "most": {"os": 0}}]),
     ],
 )  # fmt: skip
 def test_a_damaged_shard_is_one_error_with_its_file(path: tuple[str | int, ...], value: Any, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Every engine, the real one: shards of a simulated rack, one process killed, and the verdicts of an undivided audit."""
 
+import json
 import os
 import signal
 import subprocess
@@ -152,6 +153,24 @@ def test_workers_of_dask(hall: Hall, tmp_path: Path) -> None:
         place = address.removeprefix("tcp://")
         err = checked(hall, tmp_path / "h", ("--on", f"dask://{place}"), "rackcheck-", worker_of)
         assert f"{RACKS} of {RACKS} shards done" in err
+
+
+def test_the_command_of_a_kubernetes_job_in_a_shell_loop(hall: Hall, tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "many-bastions.md").read_text()
+    (words,) = (
+        json.loads(line.partition("args:")[2]) for line in guide.splitlines() if line.strip().startswith("args:")
+    )
+    env = {
+        **os.environ, "RACKCHECK_HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }  # fmt: skip
+    given = ["-i", str(hall.up.inventory), "-p", str(hall.profile), "-o", str(tmp_path / "plan"), "-q"]
+    subprocess.run(["rackcheck", "plan", *given], env=env, check=True, stdout=subprocess.DEVNULL)
+    command = words[0].replace("/plan", str(tmp_path / "plan"))
+    for index in range(RACKS):
+        subprocess.run(["sh", "-c", command], env={**env, "JOB_COMPLETION_INDEX": str(index)}, check=True)
+    merged = ["rackcheck", "merge", str(tmp_path / "plan"), "-o", str(tmp_path / "run"), "-q"]
+    assert subprocess.run(merged, env=env, check=False, stdout=subprocess.DEVNULL).returncode == 1
+    assert verdicts(tmp_path / "run") == hall.whole
 
 
 def test_a_cluster_that_would_move_tasks_or_reaches_other_racks_is_refused(hall: Hall, tmp_path: Path) -> None:
