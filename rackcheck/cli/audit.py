@@ -12,6 +12,7 @@ import click
 from rackcheck import __version__
 from rackcheck.cli import options
 from rackcheck.cli.interrupt import stopped_by_ctrl_c
+from rackcheck.cli.show_run import show
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import LAW
@@ -22,13 +23,11 @@ from rackcheck.run.engine import replay
 from rackcheck.run.event import Event
 from rackcheck.session import captures, cli_choices, last_run
 from rackcheck.session.audit_setup import Prepared, Request, left_of, noting, prepare
-from rackcheck.session.earlier_parts import with_earlier
 from rackcheck.session.joined_acceptance import JoinedAcceptance, add, chosen, joining, not_added
-from rackcheck.session.output import Watch, is_plain, note, print_lines, progress, width
+from rackcheck.session.output import Watch, note, progress
 from rackcheck.session.stored import stored_job
 from rackcheck.signoff import waivers
 from rackcheck.signoff.waivers import File
-from rackcheck.views import machine, terminal
 from rackcheck.views.locations import names_text
 from rackcheck.views.summary import Summary, exit_code, several, summarize, unless_lost
 
@@ -114,8 +113,8 @@ def audit(given: AuditOptions) -> int:
     rackcheck audit -p linux-server --set full_share="80 %"
     rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack
     rackcheck audit --from last -p my-profile.yaml       judge again, offline
-    rackcheck audit --resume last -i pod7.yaml           continue a run that broke off
-    rackcheck audit -p h100-dgx -i hall.yaml --on slurm  in shards, one for each rack
+    rackcheck audit --resume last -i pod7.yaml           a run that broke off
+    rackcheck audit -p h100-dgx -i hall.yaml --on slurm  a shard for each rack
 
     A new audit uses ./waivers.yaml, if it exists and --waivers is not given.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
@@ -321,11 +320,3 @@ def _captured(kept: Captured, given: AuditOptions, files: tuple[File, ...], plan
     assert profile is not None
     job = replace(job, waivers=(*waivers.own(profile.files), *job.waivers))
     return summarize(replay(job, kept.answers(), captures.done(kept)), profile, job.waivers)
-
-
-def show(summary: Summary, *, every: bool, as_json: bool) -> None:
-    """Print the result of a run: as text, or as one JSON document; `every` includes rules that pass or are n/a."""
-    if as_json:
-        click.echo(machine.text(machine.document(summary)))
-    else:
-        print_lines(terminal.lines(with_earlier(summary), width=width(), plain=is_plain(), every=every))

@@ -13,10 +13,10 @@ from rackcheck.burnin import bmc_watch, fleet
 from rackcheck.burnin.fleet import Burnin
 from rackcheck.burnin.watts import estimate
 from rackcheck.cli import options, power
-from rackcheck.cli.audit import show
 from rackcheck.cli.burning import watching
 from rackcheck.cli.choice import NearestChoice
 from rackcheck.cli.interrupt import stopped_by_ctrl_c
+from rackcheck.cli.show_run import show
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import Phase
 from rackcheck.parse.burnin.plan import TOOLS, Tier

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from rackcheck.cli import options
-from rackcheck.cli.audit import show
+from rackcheck.cli.show_run import show
 from rackcheck.model.fold import fold
 from rackcheck.run import store
 from rackcheck.session import shard_merge

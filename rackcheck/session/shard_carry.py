@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rackcheck.session.shard_plan import RESULTS, SHARDS, shards_of
-from rackcheck.shard.engines import Engine, Load
+from rackcheck.shard.engines.contract import Engine, Load
 from rackcheck.views.summary import several
 
 

@@ -15,7 +15,7 @@ from rackcheck import __version__
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
-from rackcheck.shard.engines import ATTEMPTS, Carried, Load
+from rackcheck.shard.engines.contract import ATTEMPTS, Carried, Load
 
 PATIENCE = 20.0
 """Seconds to connect to the scheduler."""
@@ -119,7 +119,7 @@ def run(shard: str, version: str) -> tuple[str, bytes]:
     from pathlib import Path  # noqa: PLC0415
 
     from rackcheck import __version__ as own  # noqa: PLC0415
-    from rackcheck.shard.engines import Load  # noqa: PLC0415
+    from rackcheck.shard.engines.contract import Load  # noqa: PLC0415
     from rackcheck.shard.engines.local import words  # noqa: PLC0415
 
     if own != version:

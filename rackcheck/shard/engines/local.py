@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from rackcheck.model.fact import clean
-from rackcheck.shard.engines import ATTEMPTS, Carried, Load
+from rackcheck.shard.engines.contract import ATTEMPTS, Carried, Load
 
 POLL = 0.1
 """Seconds between two looks at the processes."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
-from rackcheck.shard.engines import ATTEMPTS, Carried, Load
+from rackcheck.shard.engines.contract import ATTEMPTS, Carried, Load
 from rackcheck.shard.engines.local import words
 
 POLL = 2.0
