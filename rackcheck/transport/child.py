@@ -15,7 +15,7 @@ from typing import Self
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
-from rackcheck.transport.wire import LARGE, CommandStream, ShellLimits, ShellReply, drain, stamped
+from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLimits, ShellReply, drain, stamped
 
 KEPT = 4096
 """Number of bytes that are kept of the end of standard error."""
@@ -113,11 +113,13 @@ class Child:
 
 
 def run(
-    words: Sequence[str], script: str, limits: ShellLimits, allowance: Allowance, why: Callable[[Child], ShellReply]
-) -> ShellReply:
+    words: Sequence[str], script: str, limits: ShellLimits, allowance: Allowance, why: Callable[[Child], ShellReply],
+    silent: ConnectStage = ConnectStage.SCRIPT,
+) -> ShellReply:  # fmt: skip
     """Send a script to a command, and read the output of the command to the end.
 
-    `why` returns the reply for an output that ended before its limits. Raises OSError if the command cannot be started.
+    `silent` is the stage of a command that prints nothing until its deadline. `why` returns the reply for an output that
+    ended before its limits. Raises OSError if the command cannot be started.
     """
     with Child(words, limits) as child:
         with contextlib.suppress(OSError):  # a command that reads no input has a reason, which `why` finds
@@ -131,6 +133,8 @@ def run(
             allowance.until = time.monotonic() + limits.deadline
             with contextlib.suppress(OSError):
                 child.send(stamped(script).encode(), limits.deadline)
+        elif child.late:
+            return ShellReply(b"", _cut(child, limits, Unknown(Reason.TIMEOUT)), silent)
         child.finish()
         raw, stopped = drain(child.read, limits.cap, allowance)
         raw = first.removesuffix(b"\n") + raw

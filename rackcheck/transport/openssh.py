@@ -29,6 +29,7 @@ MESSAGES: tuple[tuple[str, Reason, ConnectStage], ...] = (
     (r"HOST IDENTIFICATION HAS CHANGED|Host key verification failed|host key is known|REVOKED|revoked",
      Reason.HOST_KEY_CHANGED, ConnectStage.KEY),
     (r"Permission denied|Too many authentication failures|no mutual signature", Reason.DENIED, ConnectStage.LOGIN),
+    (r"timed out during banner exchange", Reason.TIMEOUT, ConnectStage.HANDSHAKE),
     (r"during banner exchange|kex_exchange_identification|no matching |Connection (closed|reset)",
      Reason.UNREACHABLE, ConnectStage.HANDSHAKE),
     (r"[Tt]imed out", Reason.TIMEOUT, ConnectStage.PORT),
@@ -45,7 +46,7 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance |
     try:
         return child.run(
             [*words(target, limits), "sh", "-s"], script, limits, allowance or Allowance(),
-            lambda ended: _why(*ended.complaints()),
+            lambda ended: _why(*ended.complaints()), ConnectStage.HANDSHAKE,
         )  # fmt: skip
     except OSError as error:
         return ShellReply(b"", Unknown(Reason.TOOL_MISSING, f"ssh: {error.strerror}"), ConnectStage.NAME)
@@ -116,4 +117,4 @@ def _why(status: int | None, complaints: str) -> ShellReply:
                 return ShellReply(b"", Unknown(reason, clean(line, 200)), stage)
     said = f"; it printed: {clean(lines[-1][-200:])}" if lines else ""
     reply = ShellReply(b"", Unknown(Reason.UNREACHABLE, f"the connection was cut{said}"))
-    return replace(reply, stage=ConnectStage.HANDSHAKE) if status == FAILED and lines else reply
+    return replace(reply, stage=ConnectStage.HANDSHAKE) if status == FAILED else reply

@@ -100,7 +100,8 @@ def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _T
         log_in(transport, target, hiding)
         return act(transport, limits, deadline, hiding)
     except Refused as refused:
-        return ShellReply(b"", refused.why, refused.stage)
+        late = Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
+        return ShellReply(b"", late if deadline.passed else refused.why, refused.stage)
     except (OSError, EOFError, paramiko.SSHException) as error:
         transport.close()
         complaint = sock.complaint if isinstance(sock, ProxySocket) else ""

@@ -38,7 +38,8 @@ def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> N
             if target.password:
                 break
             raise _refused(user, error, hiding) from None
-        except paramiko.AuthenticationException:
+        except paramiko.AuthenticationException as error:
+            _in_time(error)
             tried.append(name)
             continue
         if transport.is_authenticated():
@@ -50,7 +51,8 @@ def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> N
             transport.auth_password(user, target.password)
         except paramiko.BadAuthenticationType as error:
             raise _refused(user, error, hiding) from None
-        except paramiko.AuthenticationException:
+        except paramiko.AuthenticationException as error:
+            _in_time(error)
             tried.append("the password")
         else:
             if transport.is_authenticated():
@@ -58,6 +60,12 @@ def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> N
             tried.append("the password (not sufficient alone)")
     what = ", ".join(tried) if tried else "no key found"
     raise Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
+
+
+def _in_time(error: Exception) -> None:
+    """Raise TimeoutError if a login was not answered, which is no refusal."""
+    if "timeout" in str(error).casefold():
+        raise TimeoutError("no answer to the login")
 
 
 def _refused(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> Refused:

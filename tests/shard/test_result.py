@@ -118,7 +118,11 @@ def test_a_file_that_unpacks_to_more_than_its_answers_may_take_is_bounded(tmp_pa
     assert (len(found), damage) == (11, "it has more than 10 answers")
 
 
-@pytest.mark.parametrize("data", [b"", b"text", gzip.compress(b""), gzip.compress(b"{}\n"), gzip.compress(b"[1]\n")])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"text", gzip.compress(b""), gzip.compress(b"{}\n"), gzip.compress(b"[1]\n")],
+    ids=["empty", "text", "nothing", "object", "list"],
+)
 def test_another_file_is_no_result(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "1").write_bytes(data)
     with pytest.raises(UserError, match="is not the result of a shard"):

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from command import rackcheck
+from cutting_proxy import cutting_proxy
 from sshd import Server, free_port, keygen, serving
 
 STEADY = {"config", "identity", "version"}
@@ -152,42 +152,6 @@ def test_a_refused_login_is_denied(server: Server, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inv.yaml", beside_a_good_node(server, bad))
     status, document = verdicts(inventory)
     check_isolated(document, status, "denied")
-
-
-@contextmanager
-def cutting_proxy(port: int, after: int) -> Iterator[int]:
-    """Forward to a server and cut the connection once it has sent this many bytes."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    listener.listen(4)
-
-    def pump(source: socket.socket, target: socket.socket, budget: float) -> None:
-        try:
-            while budget > 0 and (chunk := source.recv(min(4096, int(min(budget, 4096))))):
-                target.sendall(chunk)
-                budget -= len(chunk)
-        except OSError:
-            pass
-        for sock in (source, target):
-            try:
-                sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def serve() -> None:
-        try:
-            client, _ = listener.accept()
-        except OSError:
-            return
-        upstream = socket.create_connection(("127.0.0.1", port))
-        threading.Thread(target=pump, args=(client, upstream, float("inf")), daemon=True).start()
-        pump(upstream, client, after)
-
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield int(listener.getsockname()[1])
-    finally:
-        listener.close()
 
 
 @pytest.mark.parametrize("after", [100, 6_000, 12_000])

@@ -1,0 +1,140 @@
+"""Connections that end, stall or flood: each way over SSH gives the reason, in time, and never a whole answer."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from cutting_proxy import cutting_proxy
+from sshd import Server, keygen, serving
+
+from rackcheck.inventory import Node
+from rackcheck.inventory.node import Ssh
+from rackcheck.model.fact import Reason
+from rackcheck.transport import openssh, ssh, ssh_config
+from rackcheck.transport.ssh_config import Target
+from rackcheck.transport.wire import ConnectStage, ShellLimits, ShellReply
+
+LIMITS = ShellLimits(connect=2, deadline=4)
+SCRIPT = "head -c 60000 /dev/zero | tr '\\0' x; echo END\n"
+
+Way = Callable[[Target, str, ShellLimits], ShellReply]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("node")) as found:
+        yield found
+
+
+@pytest.fixture(params=["paramiko", "OpenSSH"])
+def way(request: pytest.FixtureRequest) -> Way:
+    return {"paramiko": ssh.run, "OpenSSH": openssh.run}[request.param]
+
+
+def target(server: Server, folder: Path, port: int, key: Path | None = None) -> Target:
+    """The server behind another port, with its own host key or another one."""
+    kind, public = (
+        key.with_suffix(".pub").read_text() if key else server.known_hosts.read_text().partition(" ")[2]
+    ).split()[:2]
+    (folder / "known").write_text(f"[127.0.0.1]:{port} {kind} {public}\n")
+    given = Ssh(port=port, key=str(server.key), known_hosts=str(folder / "known"))
+    return ssh_config.resolve(Node("n1", host="127.0.0.1", ssh=given), {})
+
+
+@contextmanager
+def talking(speak: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A port that accepts connections, and does something with each."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(8)
+
+    def one(sock: socket.socket) -> None:
+        with sock, suppress(OSError):
+            speak(sock)
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield int(listener.getsockname()[1])
+    finally:
+        listener.close()
+
+
+def silent(sock: socket.socket) -> None:
+    time.sleep(30)
+
+
+def banner_without_end(sock: socket.socket) -> None:
+    for _ in range(300):
+        sock.sendall(b"x" * 20 + b"\r\n")
+        time.sleep(0.1)
+
+
+def noise(sock: socket.socket) -> None:
+    sock.sendall(b"SSH-2.0-noise\r\n" + bytes(range(256)) * 400)
+
+
+def gone(sock: socket.socket) -> None:
+    sock.close()
+
+
+@pytest.mark.parametrize(
+    ("speak", "reasons"),
+    [
+        (silent, {Reason.TIMEOUT}), (banner_without_end, {Reason.TIMEOUT, Reason.UNREACHABLE}),
+        (noise, {Reason.UNREACHABLE, Reason.TIMEOUT}), (gone, {Reason.UNREACHABLE, Reason.TIMEOUT}),
+    ],
+)  # fmt: skip
+def test_a_port_that_is_no_ssh_server_costs_no_more_than_the_deadline(
+    way: Way, server: Server, tmp_path: Path, speak: Callable[[socket.socket], None], reasons: set[Reason]
+) -> None:
+    with talking(speak) as port:
+        began = time.monotonic()
+        reply = way(target(server, tmp_path, port), SCRIPT, LIMITS)
+        took = time.monotonic() - began
+    assert (reply.raw, reply.stage) == (b"", ConnectStage.HANDSHAKE)
+    assert reply.cut.reason in reasons, reply.cut
+    assert took < LIMITS.deadline + 4
+
+
+@pytest.mark.parametrize("after", [1_500, 20_000, 45_000])
+def test_a_connection_that_is_cut_gives_what_came_and_is_never_whole(
+    way: Way, server: Server, tmp_path: Path, after: int
+) -> None:
+    with cutting_proxy(server.port, after) as port:
+        reply = way(target(server, tmp_path, port), SCRIPT, LIMITS)
+    assert b"END" not in reply.raw
+    assert reply.cut.reason in {Reason.UNREACHABLE, Reason.NOT_COLLECTED}, reply.cut
+    assert set(reply.raw) <= {ord("x")}
+
+
+@pytest.mark.parametrize("after", [1_500, 45_000])
+def test_a_connection_that_stalls_ends_at_its_deadline(way: Way, server: Server, tmp_path: Path, after: int) -> None:
+    with cutting_proxy(server.port, after, stall=True) as port:
+        began = time.monotonic()
+        reply = way(target(server, tmp_path, port), SCRIPT, LIMITS)
+        took = time.monotonic() - began
+    assert b"END" not in reply.raw
+    assert reply.cut.reason is Reason.TIMEOUT, reply.cut
+    assert took < LIMITS.deadline + 4
+
+
+def test_a_flood_is_cut_at_the_cap_and_its_process_ends(way: Way, server: Server, tmp_path: Path) -> None:
+    limits = ShellLimits(connect=3, deadline=30, cap=1 << 20)
+    reply = way(target(server, tmp_path, server.port), "exec cat /dev/zero\n", limits)
+    assert (len(reply.raw), reply.cut.reason) == (1 << 20, Reason.TOO_LARGE)
+
+
+def test_a_changed_host_key_is_refused_before_a_login(way: Way, server: Server, tmp_path: Path) -> None:
+    before = server.connections
+    reply = way(target(server, tmp_path, server.port, keygen(tmp_path / "other")), SCRIPT, LIMITS)
+    assert (reply.raw, reply.cut.reason, reply.stage) == (b"", Reason.HOST_KEY_CHANGED, ConnectStage.KEY)
+    assert server.connections == before
