@@ -118,8 +118,8 @@ def run(
 ) -> ShellReply:  # fmt: skip
     """Send a script to a command, and read the output of the command to the end.
 
-    `silent` is the stage of a command that prints nothing until its deadline. `why` returns the reply for an output that
-    ended before its limits. Raises OSError if the command cannot be started.
+    `silent` is the stage of a command that prints nothing until its deadline. `why` returns the reply for an output
+    that ended before its limits. Raises OSError if the command cannot be started.
     """
     with Child(words, limits) as child:
         with contextlib.suppress(OSError):  # a command that reads no input has a reason, which `why` finds
