@@ -85,7 +85,7 @@ def _steps(place: Path, read: Inventory) -> Iterator[PathStep]:
     found, others = _newest_acceptance(nodes)
     beside = f"; also {', '.join(others)}" if others else ""
     if (done is None or done.interrupted) and found is None:
-        yield PathStep("Audit", detail, ("tui", *where))
+        yield PathStep("Audit", detail, ("audit", "--resume", audit.folder.name, *where))
         yield from _waiting("Acceptance")
         return
     if unread and found is None:  # the steps of an acceptance list the nodes without an audit themselves

@@ -60,6 +60,9 @@ def host_keys(target: Target, limits: ShellLimits) -> Iterator[Presented]:
         finally:
             timer.cancel()
             transport.close()
+        if not transport.remote_version:  # it is no SSH server, or silent: another kind would take as long
+            failed = failed or TimeoutError("the SSH handshake did not complete")
+            break
     if not found:
         raise OSError(None, clean(str(failed)) or "no SSH host key was presented")
 

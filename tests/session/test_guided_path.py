@@ -147,12 +147,15 @@ def test_an_audit_that_was_interrupted_or_cut_off_stays_the_next_step(
     folder: Path, audited: Path, ending: dict[str, bool] | None
 ) -> None:
     (folder / "inventory.yaml").write_text(LOCAL)
-    events = store.runs_folder() / kept(audited) / "events.jsonl"
+    run = kept(audited)
+    events = store.runs_folder() / run / "events.jsonl"
     *lines, done = events.read_text().splitlines()
     assert json.loads(done)["event"] == "run done"
     lines += [json.dumps(json.loads(done) | ending)] if ending is not None else []
     events.write_text("".join(f"{line}\n" for line in lines))
-    assert (titled("Audit").done, titled("Audit").command) == (False, ("tui", "-i", "inventory.yaml"))
+    assert (titled("Audit").done, titled("Audit").command) == (
+        False, ("audit", "--resume", run, "-i", "inventory.yaml"),
+    )  # fmt: skip
     assert ("interrupted" if ending else "not finished") in titled("Audit").detail
     assert not titled("Acceptance").command
 

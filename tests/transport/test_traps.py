@@ -15,6 +15,7 @@ from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.fact import Reason
 from rackcheck.transport import openssh, ssh, ssh_config
+from rackcheck.transport.presented import host_keys
 from rackcheck.transport.ssh_config import Target
 from rackcheck.transport.wire import ConnectStage, ShellLimits, ShellReply
 
@@ -103,6 +104,18 @@ def test_a_port_that_is_no_ssh_server_costs_no_more_than_the_deadline(
     assert (reply.raw, reply.stage) == (b"", ConnectStage.HANDSHAKE)
     assert reply.cut.reason in reasons, reply.cut
     assert took < LIMITS.deadline + 4
+
+
+def test_the_keys_of_a_silent_port_are_read_once_and_not_for_each_kind(server: Server, tmp_path: Path) -> None:
+    seen: list[socket.socket] = []
+
+    def counted(sock: socket.socket) -> None:
+        seen.append(sock)
+        silent(sock)
+
+    with talking(counted) as port, pytest.raises(OSError, match=r".+"):
+        list(host_keys(target(server, tmp_path, port), LIMITS))
+    assert len(seen) == 1
 
 
 @pytest.mark.parametrize("after", [1_500, 20_000, 45_000])

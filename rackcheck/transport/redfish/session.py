@@ -233,7 +233,8 @@ class Session:
                 client.set_session_key(key)
                 status = client.delete(place).status
             except Exception as error:  # noqa: BLE001  after any error, the session may still exist
-                why, status = type(error).__name__, 0
+                why = error.unknown.detail if isinstance(error, RequestFault) else type(error).__name__
+                status = 0
                 continue
             if status < 300 or status in GONE:
                 return None

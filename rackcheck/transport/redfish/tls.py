@@ -234,9 +234,7 @@ class PinnedTls(HTTPAdapter):
             case wrong.ConnectTimeoutError():
                 return RequestFault(Reason.TIMEOUT, f"no connection within {connect:g} s", again=True)
             case wrong.TimeoutError():
-                return RequestFault(
-                    Reason.TIMEOUT, f"silent for {connect if flight.line is None else read:g} s", again=True
-                )
+                return RequestFault(Reason.TIMEOUT, _silent(connect if flight.line is None else read), again=True)
             case wrong.ProtocolError() if isinstance(error.__cause__, IncompleteRead):
                 return RequestFault(Reason.UNPARSABLE, "the answer was cut short", again=True)
             case wrong.ProtocolError() | wrong.SSLError():
@@ -270,6 +268,11 @@ class PinnedTls(HTTPAdapter):
 
 OLD = regex(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|KEY_TOO_SMALL|NO_CIPHERS")
 """OpenSSL's errors for a failed handshake with a server that supports only unsafe TLS versions, ciphers or keys."""
+
+
+def _silent(seconds: float) -> str:
+    """Return how long a BMC was silent; a limit that the deadline has shortened may have any number of digits."""
+    return f"silent for {round(seconds, 1):g} s" if seconds >= 0.1 else "silent until the deadline"
 
 
 def _no_tls(why: BaseException) -> str:
