@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.secret_filter import Hiding
-from rackcheck.transport import known_hosts, openssh
+from rackcheck.transport import known_hosts, libssh2, openssh
 from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.ssh_connection import ProxySocket, Refused, connect
+from rackcheck.transport.ssh_connection import ProxySocket, Refused, check_host_key, connect, known_keys
 from rackcheck.transport.ssh_login import log_in
 from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLimits, ShellReply, drain, stamped
 
@@ -33,6 +33,9 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance |
     allowance = allowance or Allowance()
     if target.needs:
         return _repeated(target, limits, lambda: openssh.run(target, script, limits, allowance))
+    if libssh2.is_usable(target):
+        with suppress(libssh2.Unsupported):
+            return _repeated(target, limits, lambda: libssh2.run(target, script, limits, allowance))
     act = _Script(script, allowance)
     return _repeated(target, limits, lambda: _hidden(target, lambda hiding: _run(target, limits, hiding, act)))
 
@@ -121,8 +124,7 @@ def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _T
 
 def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLimits) -> None:
     """Perform the SSH handshake, and check the host key before credentials or scripts are sent."""
-    trusted = known_hosts.load(target.known_hosts)
-    keys = trusted.keys(target.alias or target.host, target.port)
+    keys = known_keys(target)
     options = transport.get_security_options()
     # Request the known key type first: a host with several keys then presents that type.
     wanted = [k for k in options.key_types if plain_kind(k) in keys]
@@ -131,17 +133,7 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLim
     if not transport.initial_kex_done:  # paramiko raises nothing when its wait ends
         message = f"the SSH handshake did not complete within {limits.connect:g} s"
         raise Refused(ConnectStage.HANDSHAKE, Unknown(Reason.TIMEOUT, message))
-    shown = transport.get_remote_server_key()
-    key, mark = shown.get_base64(), known_hosts.fingerprint(shown.get_base64())
-    if key in trusted.revoked:
-        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
-    if not keys:
-        how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
-        message = f"no key of this host is known; it presents {mark}. Check it, then: {how}"
-        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, message))
-    if key not in set().union(*keys.values()):
-        known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
-        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
+    check_host_key(target, transport.get_remote_server_key().get_base64())
 
 
 def fingerprint(key: "paramiko.PKey") -> str:

@@ -7,9 +7,11 @@ import socket
 import subprocess
 import tempfile
 import threading
+from collections.abc import Mapping
 from typing import IO, Self
 
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.transport import known_hosts
 from rackcheck.transport.ssh_config import Target
 from rackcheck.transport.wire import ConnectStage, ShellLimits
 
@@ -48,6 +50,25 @@ def connected(target: Target, limits: ShellLimits) -> socket.socket:
         return connect(target, limits)
     except Refused as refused:
         raise OSError(None, str(refused.why)) from None
+
+
+def known_keys(target: Target) -> Mapping[str, set[str]]:
+    """Return the trusted keys of a server as base64 text by key type."""
+    return known_hosts.load(target.known_hosts).keys(target.alias or target.host, target.port)
+
+
+def check_host_key(target: Target, key: str) -> None:
+    """Raise Refused unless the key that a server presents, as base64 text, is trusted."""
+    keys, mark = known_keys(target), known_hosts.fingerprint(key)
+    if key in known_hosts.load(target.known_hosts).revoked:
+        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
+    if not keys:
+        how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
+        message = f"no key of this host is known; it presents {mark}. Check it, then: {how}"
+        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, message))
+    if key not in set().union(*keys.values()):
+        known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
+        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
 
 
 END = 0.3

@@ -16,7 +16,7 @@ from trees import client
 from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.fact import Unknown
-from rackcheck.transport import local, openssh, redfish, ssh, ssh_config
+from rackcheck.transport import libssh2, local, openssh, redfish, ssh, ssh_config
 from rackcheck.transport.memory import INTERRUPTED, MIB, Allowance, MemoryBudget
 from rackcheck.transport.wire import ShellLimits, ShellReply
 
@@ -39,8 +39,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield found
 
 
-@pytest.fixture(params=["local", "paramiko", "OpenSSH", "BMC"])
-def way(request: pytest.FixtureRequest, tmp_path: Path, server: Server) -> Iterator[Way]:
+@pytest.fixture(params=["local", "paramiko", "libssh2", "OpenSSH", "BMC"])
+def way(
+    request: pytest.FixtureRequest, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Way]:
+    monkeypatch.setenv(libssh2.CHOICE, request.param)
     mark = tmp_path / "mark"
     script = SCRIPT.format(shlex.quote(str(mark)))
 
@@ -61,6 +64,7 @@ def way(request: pytest.FixtureRequest, tmp_path: Path, server: Server) -> Itera
     ways: dict[str, Callable[[Allowance], ShellReply]] = {
         "local": lambda allowance: local.run(script, LIMITS, allowance),
         "paramiko": lambda allowance: ssh.run(target, script, LIMITS, allowance),
+        "libssh2": lambda allowance: libssh2.run(target, script, LIMITS, allowance),
         "OpenSSH": lambda allowance: openssh.run(target, script, LIMITS, allowance),
     }
     given = Ssh(port=server.port, key=str(server.key), known_hosts=str(server.known_hosts))

@@ -12,6 +12,8 @@ from command import rackcheck
 from cutting_proxy import cutting_proxy
 from sshd import Server, free_port, keygen, serving
 
+from rackcheck.transport.libssh2 import CHOICE
+
 STEADY = {"config", "identity", "version"}
 
 
@@ -19,6 +21,13 @@ STEADY = {"config", "identity", "version"}
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
+
+
+@pytest.fixture(params=["paramiko", "libssh2"], autouse=True)
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The library that connects; without the variable, it is libssh2 if it is installed."""
+    monkeypatch.setenv(CHOICE, request.param)
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from sshd import Server, keygen, serving
 from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.fact import Reason
-from rackcheck.transport import openssh, ssh, ssh_config
+from rackcheck.transport import libssh2, openssh, ssh, ssh_config
 from rackcheck.transport.presented import host_keys
 from rackcheck.transport.ssh_config import Target
 from rackcheck.transport.wire import ConnectStage, ShellLimits, ShellReply
@@ -31,9 +31,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield found
 
 
-@pytest.fixture(params=["paramiko", "OpenSSH"])
-def way(request: pytest.FixtureRequest) -> Way:
-    return {"paramiko": ssh.run, "OpenSSH": openssh.run}[request.param]
+@pytest.fixture(params=["paramiko", "libssh2", "OpenSSH"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Way:
+    if request.param == "OpenSSH":
+        return openssh.run
+    monkeypatch.setenv(libssh2.CHOICE, request.param)
+
+    def run(target: Target, script: str, limits: ShellLimits) -> ShellReply:
+        assert libssh2.is_usable(target) is (request.param == "libssh2")
+        return ssh.run(target, script, limits)
+
+    return run
 
 
 def target(server: Server, folder: Path, port: int, key: Path | None = None) -> Target:

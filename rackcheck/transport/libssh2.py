@@ -1,0 +1,266 @@
+"""Transport to a node over SSH by libssh2 (`pip install rackcheck[libssh2]`): as `ssh`, with less CPU time.
+
+It is used for nodes that are reached directly, or through one command, with an unencrypted key file. Everything else is
+left to paramiko and to the OpenSSH client.
+"""
+
+import base64
+import os
+import select
+import socket
+import struct
+import time
+from functools import cache
+from getpass import getuser
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.transport.deadline import Deadline
+from rackcheck.transport.memory import Allowance
+from rackcheck.transport.ssh_config import Target
+from rackcheck.transport.ssh_connection import Refused, check_host_key, connect, known_keys
+from rackcheck.transport.wire import LARGE, ConnectStage, ShellLimits, ShellReply, drain, stamped
+
+CHOICE = "RACKCHECK_SSH"
+"""The environment variable that chooses the library: `paramiko` does without libssh2."""
+
+CHUNK = 1 << 16
+
+KEPT = 4096
+"""Number of bytes that are kept of the end of standard error."""
+
+
+class Unsupported(Exception):
+    """Raised if a server has no algorithms in common with libssh2; nothing was sent to it."""
+
+
+def is_usable(target: Target) -> bool:
+    """Whether this library can log in to a server: it has a key file that needs neither a passphrase nor an agent."""
+    if target.needs or target.password or target.passphrase or os.environ.get(CHOICE) == "paramiko":
+        return False
+    return _library() is not None and any(_is_plain(key) for key in target.keys)
+
+
+def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance) -> ShellReply:
+    """Run a script on a node; a failure is returned as the reply's reason. Raises Unsupported."""
+    try:
+        sock = connect(target, limits)
+    except Refused as refused:
+        return ShellReply(b"", refused.why, refused.stage)
+    deadline = Deadline(limits.deadline, lambda: _shut(sock))
+    library = _library()
+    visit = _Visit(library.session.Session(), sock, target, limits)
+    try:
+        return _run(visit, script, allowance, deadline)
+    except Refused as refused:
+        return ShellReply(b"", _late(limits) if deadline.passed else refused.why, refused.stage)
+    except (library.exceptions.SSH2Error, OSError) as error:
+        if deadline.passed:
+            why = _late(limits)
+        elif isinstance(error, library.exceptions.Timeout | TimeoutError):
+            why = Unknown(Reason.TIMEOUT, f"the SSH {visit.stage.value} did not complete within {limits.connect:g} s")
+        elif visit.stage is ConnectStage.HANDSHAKE and isinstance(error, library.unsupported):
+            raise Unsupported from None
+        else:
+            why = Unknown(Reason.UNREACHABLE, f"the SSH {visit.stage.value} failed: {visit.error(error)}")
+        return ShellReply(b"", why, visit.stage)
+    finally:
+        deadline.cancel()
+        # libssh2 uses the number of the socket when it frees a session: another thread may have it after `close`.
+        _shut(sock)
+        visit.free()
+        sock.close()
+
+
+def _late(limits: ShellLimits) -> Unknown:
+    return Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
+
+
+def _run(visit: "_Visit", script: str, allowance: Allowance, deadline: Deadline) -> ShellReply:
+    limits = visit.limits
+    visit.handshake()
+    visit.log_in()
+    visit.stage = ConnectStage.SCRIPT
+    with deadline.paused():
+        refused = allowance.admit()
+    if refused is not None:
+        return ShellReply(b"", refused)
+    allowance.until = time.monotonic() + limits.deadline
+    visit.start("sh -s", stamped(script).encode())
+    raw, stopped = drain(visit.receive, limits.cap, allowance)
+    if isinstance(stopped, Unknown):
+        return ShellReply(raw, stopped)
+    if stopped == LARGE:
+        return ShellReply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
+    if deadline.passed:
+        return ShellReply(raw, Unknown(Reason.TIMEOUT, f"not finished within {limits.deadline:g} s"))
+    message = "" if raw else visit.complaint
+    return ShellReply(
+        raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it printed: {message}" if message else stopped))
+    )
+
+
+class _Visit:
+    """A session with one server, and the stage that it has reached."""
+
+    def __init__(self, session: Any, sock: socket.socket, target: Target, limits: ShellLimits) -> None:
+        self.session, self.sock, self.target, self.limits = session, sock, target, limits
+        self.stage = ConnectStage.HANDSHAKE
+        self.channel: Any = None
+        self._errors = b""
+
+    def handshake(self) -> None:
+        """Perform the SSH handshake, and check the host key before credentials or scripts are sent."""
+        session, target = self.session, self.target
+        session.set_timeout(int(self.limits.connect * 1000))
+        library = _library().session
+        every = session.supported_algs(library.LIBSSH2_METHOD_HOSTKEY)
+        # Request the known key type first: a host with several keys then presents that type.
+        known = [kind for kind in every if _plain_kind(kind) in known_keys(target)]
+        session.method_pref(library.LIBSSH2_METHOD_HOSTKEY, ",".join([*known, *(k for k in every if k not in known)]))
+        session.handshake(self.sock)
+        check_host_key(target, base64.b64encode(session.hostkey()[0]).decode())
+
+    def log_in(self) -> None:
+        """Log in with the key files; raises Refused if the host accepts none of them."""
+        self.stage = ConnectStage.LOGIN
+        session, user = self.session, self.target.user or getuser()
+        wrong = _library().exceptions
+        tried: list[str] = []
+        for path in self.target.keys:
+            if not _is_plain(path):
+                tried += [f"{path} (encrypted: load it into an agent, or set ssh.passphrase)"] if _is_file(path) else []
+                continue
+            try:
+                session.userauth_publickey_fromfile(user, str(Path(path).expanduser()))
+            except (wrong.AuthenticationError, wrong.PublickeyUnverifiedError, wrong.FileError, wrong.PublicKeyError):
+                tried.append(str(path))
+                continue
+            if session.userauth_authenticated():
+                return
+            tried.append(f"{path} (not sufficient alone)")
+        what = ", ".join(tried) if tried else "no key found"
+        raise Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
+
+    def start(self, command: str, data: bytes) -> None:
+        """Start a command, and write its input."""
+        self.channel = self.session.open_session()
+        self.channel.execute(command)
+        self.session.set_blocking(False)
+        at = 0
+        while at < len(data):
+            status, count = self.channel.write(data[at : at + CHUNK])
+            at += count
+            if status < 0 or not count:
+                self._drop_errors()
+                self._wait()
+        while self.channel.send_eof() < 0:
+            self._wait()
+
+    def receive(self, size: int) -> bytes:
+        """Read the output of the command; wait for it, and return nothing at its end. Raises OSError."""
+        try:
+            while True:
+                status, data = self.channel.read(size)
+                if status > 0:
+                    return bytes(data)
+                self._drop_errors()
+                if status == 0 and self.channel.eof():
+                    return b""
+                self._wait()
+        except _library().exceptions.SSH2Error as error:
+            raise OSError(None, self.error(error)) from None
+
+    @property
+    def complaint(self) -> str:
+        """The end of the last line of standard error."""
+        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+        return clean(lines[-1][-200:]) if lines else ""
+
+    def error(self, error: Exception) -> str:
+        """Return what libssh2 reports about an error."""
+        text = self.session.last_error() if not isinstance(error, OSError) else str(error)
+        return clean(text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text or type(error).__name__))
+
+    def free(self) -> None:
+        """Free the session; the socket must be shut down, so that libssh2 cannot wait for an answer."""
+        self.session.set_blocking(False)
+        self.channel = None
+        self.session = None
+
+    def _drop_errors(self) -> None:
+        """Read standard error, whose data would fill the SSH window; only the end is kept."""
+        while True:
+            status, data = self.channel.read_stderr(CHUNK)
+            if status <= 0:
+                return
+            self._errors = (self._errors + data)[-KEPT:]
+
+    def _wait(self) -> None:
+        """Wait until the socket can be used as libssh2 needs it; the deadline shuts it down."""
+        library = _library().session
+        directions = self.session.block_directions()
+        events = select.POLLIN | (select.POLLOUT if directions & library.LIBSSH2_SESSION_BLOCK_OUTBOUND else 0)
+        poll = select.poll()
+        poll.register(self.sock, events)
+        poll.poll(1000)
+
+
+def _shut(sock: socket.socket) -> None:
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return  # it is not connected any more
+
+
+class _Library:
+    """The modules of ssh2-python, and its errors for which paramiko is tried."""
+
+    def __init__(self) -> None:
+        self.session: Any = import_module("ssh2.session")
+        self.exceptions: Any = import_module("ssh2.exceptions")
+        wrong = self.exceptions
+        self.unsupported = (
+            wrong.KexFailureError, wrong.KeyExchangeError, wrong.MethodNoneError, wrong.MethodNotSupported,
+            wrong.HostkeyInitError, wrong.AlgoUnsupportedError,
+        )  # fmt: skip
+
+
+@cache
+def _library() -> Any:
+    """Return the library; None if it is not installed."""
+    try:
+        return _Library()
+    except ImportError:
+        return None
+
+
+def _plain_kind(kind: str) -> str:
+    return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
+
+
+def _is_file(path: str) -> bool:
+    return Path(path).expanduser().is_file()
+
+
+@cache
+def _is_plain(path: str) -> bool:
+    """Whether a key file exists, and can be read without a passphrase."""
+    try:
+        text = Path(path).expanduser().read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return False
+    lines = text.strip().splitlines()
+    if "ENCRYPTED" in text or len(lines) < 3 or not lines[0].startswith("-----BEGIN "):
+        return False
+    if "OPENSSH" not in lines[0]:
+        return True
+    try:
+        data = base64.b64decode("".join(lines[1:-1]))
+        magic = b"openssh-key-v1\0"
+        (length,) = struct.unpack(">I", data[len(magic) : len(magic) + 4])
+        return data.startswith(magic) and data[len(magic) + 4 : len(magic) + 4 + length] == b"none"
+    except (ValueError, struct.error):
+        return False
