@@ -41,8 +41,9 @@ def judged(folder: Path) -> tuple[list[str], Counter[str]]:
     for evidence in (
         e for doc in lines if doc["event"] == "judged" for v in doc["verdicts"] for e in v.get("evidence", ())
     ):
-        if evidence.get("item", "").endswith(".offset"):
+        if evidence.get("item", "").endswith((".offset", ".ahead")):
             evidence.pop("observed", None)
+            evidence.pop("exact", None)
     verdicts = sorted(json.dumps(doc, sort_keys=True) for doc in lines if doc["event"] == "judged")
     return verdicts, Counter(f"{doc['node']} {doc['plane']}" for doc in lines if doc["event"] == "answered")
 
