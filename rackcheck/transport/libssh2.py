@@ -60,11 +60,11 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance) 
         if deadline.passed:
             why = _late(limits)
         elif isinstance(error, library.exceptions.Timeout | TimeoutError):
-            why = Unknown(Reason.TIMEOUT, f"the SSH {visit.stage.value} did not complete within {limits.connect:g} s")
+            why = Unknown(Reason.TIMEOUT, f"the SSH {visit.phase} did not complete within {limits.connect:g} s")
         elif visit.stage is ConnectStage.HANDSHAKE and isinstance(error, library.unsupported):
             raise Unsupported from None
         else:
-            why = Unknown(Reason.UNREACHABLE, f"the SSH {visit.stage.value} failed: {visit.error(error)}")
+            why = Unknown(Reason.UNREACHABLE, f"the SSH {visit.phase} failed: {visit.error(error)}")
         return ShellReply(b"", why, visit.stage)
     finally:
         deadline.cancel()
@@ -110,6 +110,11 @@ class _Visit:
         self.stage = ConnectStage.HANDSHAKE
         self.channel: Any = None
         self._errors = b""
+
+    @property
+    def phase(self) -> str:
+        """The part of the connection that the stage stands for, as a word for messages."""
+        return "session" if self.stage is ConnectStage.SCRIPT else self.stage.value
 
     def handshake(self) -> None:
         """Perform the SSH handshake, and check the host key before credentials or scripts are sent."""

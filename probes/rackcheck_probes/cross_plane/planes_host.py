@@ -186,4 +186,5 @@ def planes_clock(inputs: Inputs) -> Facts:
     for name, theirs in inputs.table("bmc.manager", "offset").items():
         known = isinstance(ours, float) and isinstance(theirs, float)
         lost = settled((theirs, ours)) or Unknown(Reason.NOT_COLLECTED, "the host or the BMC reports no clock")
-        yield f"bmc.manager/{spell_key(name)}.ahead", theirs - ours if known else lost  # type: ignore[operator]
+        # The difference of two values in hundredths of a second must not show how floating-point numbers are stored.
+        yield f"bmc.manager/{spell_key(name)}.ahead", round(theirs - ours, 6) if known else lost  # type: ignore[operator]
