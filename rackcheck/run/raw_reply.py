@@ -44,6 +44,10 @@ class RawFolder:
 
     folder: Path
 
+    def has(self, digest: str) -> bool:
+        """Return whether the reply with a digest is there."""
+        return bool(digest) and self._file(digest).exists()
+
     def keep(self, capture: Capture) -> str:
         """Write a reply, unless it is there; return the digest of its stored form. Raises OSError if this fails."""
         rest = pieces(capture)

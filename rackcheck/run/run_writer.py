@@ -69,7 +69,7 @@ class EventsWriter:
             raise
 
     def _write(self, event: Event) -> Event:
-        if isinstance(event, Answered) and event.capture is not None and not event.digest:
+        if isinstance(event, Answered) and event.capture is not None and not self._raw.has(event.digest):
             event = replace(event, digest=self._raw.keep(event.capture))
         doc = self._facts.doc(event.node, event.tree) if isinstance(event, FactsRead) else to_json(event)
         if doc is not None:

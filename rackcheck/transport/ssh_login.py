@@ -39,7 +39,7 @@ def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> N
                 break
             raise _refused(user, error, hiding) from None
         except paramiko.AuthenticationException as error:
-            _in_time(error)
+            _answered(error, tried)
             tried.append(name)
             continue
         if transport.is_authenticated():
@@ -52,7 +52,7 @@ def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> N
         except paramiko.BadAuthenticationType as error:
             raise _refused(user, error, hiding) from None
         except paramiko.AuthenticationException as error:
-            _in_time(error)
+            _answered(error, tried)
             tried.append("the password")
         else:
             if transport.is_authenticated():
@@ -62,10 +62,15 @@ def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> N
     raise Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
 
 
-def _in_time(error: Exception) -> None:
-    """Raise TimeoutError if a login was not answered, which is no refusal."""
+def _answered(error: Exception, tried: list[str]) -> None:
+    """Raise TimeoutError or EOFError if a login was not answered, which is no refusal.
+
+    A server that has refused some keys may close the connection without an answer to the next one.
+    """
     if "timeout" in str(error).casefold():
         raise TimeoutError("no answer to the login")
+    if "saw EOF" in str(error) and not tried:
+        raise EOFError("the connection ended during the login")
 
 
 def _refused(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> Refused:

@@ -476,7 +476,7 @@ def test_a_history_has_only_the_filtered_runs_and_verdicts() -> None:
     assert runs("n1", "--where", "rule:b") == ["r4", "r2"]
     assert runs("n1", "--where", "fact:sysctl") == ["r4", "r3"]
     assert runs("n1", "--where", "run:r[1-2]") == ["r2", "r1"]
-    assert values("n1", "--where", "rule:b run:r[1-2]")[1:] == ["b pass -> fail"]
+    assert values("n1", "--where", "rule:b run:r[1-2]")[1:] == ["b pass -> fail: 7 of 8"]
     assert runs("b", "--where", "state:fail") == ["r3", "r2"]
     assert [line for line in values("b", "--where", "state:fail node:n2") if ":" in line] == ["fail: n2"]
     assert runs("b", "--where", "run:r[1-2]") == ["r2", "r1"]
