@@ -71,8 +71,8 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/reference/facts.md docs/guide/tui.md
 
-# Processes that are done take tests from the others, so that none runs alone at the end.
-DIST := --dist worksteal
+# Each process takes the next test when it is done; tests that share a fixture which takes long stay together.
+DIST := --dist loadgroup
 
 full: TESTS := --tier full
 full: export RACKCHECK_DEEP := 1
