@@ -92,7 +92,7 @@ def main() -> int:
                 words = ["audit", "--resume", str(folder)]
             print(f"continued: exit {started(home, *words, *given).wait()}", flush=True)
         finally:
-            up.send_signal(signal.SIGINT)
+            up.terminate()
             up.wait()
         (before, first), (after, second) = judged(place / "whole"), judged(folder)
         differ = len(set(before) ^ set(after))

@@ -131,9 +131,12 @@ def test_processes_of_this_machine(hall: Hall, tmp_path: Path) -> None:
 
 def test_job_arrays_of_slurm(hall: Hall, tmp_path: Path) -> None:
     with lab(tmp_path / "lab", [f"r{rack}" for rack in range(1, RACKS + 1)]) as env:
+        env["BMC_PASSWORD"] = "not-for-the-cluster"
         err = checked(hall, tmp_path / "h", ("--on", "slurm:all"), str(tmp_path / "h"), lambda pid: pid, env)
         assert "ended without a result" in err
         assert "it is run again" in err
+        seen = {path: path.read_bytes() for path in (tmp_path / "lab").rglob("*") if path.is_file()}
+        assert not [path for path, data in seen.items() if b"not-for-the-cluster" in data]
         unknown = hall.audit(tmp_path / "h2", "--on", "slurm:all", "--by", "bastion", "-q", env=env)
         assert unknown.communicate() is not None
         assert unknown.returncode == 1, "without jump hosts, a shard runs anywhere"

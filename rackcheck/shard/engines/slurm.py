@@ -27,6 +27,12 @@ PATIENCE = 60.0
 GONE = 3
 """Number of answers without a job after which it has ended: a job that was just submitted may not be listed yet."""
 
+EXPORTED = ("HOME", "PATH", "LANG", "LC_ALL", "RACKCHECK_HOME", "RACKCHECK_SSH")
+"""Variables of the environment that jobs get: Slurm stores them on disk, so that no secret may be among them."""
+
+LOG = "slurm-%A_%a.log.part"
+"""The file for the output of a task, by the numbers of its job and of the task, as sbatch writes it."""
+
 SCRIPT = """\
 #!/bin/sh
 # Runs one shard of a plan; the number of the task is its place in the list.
@@ -55,16 +61,17 @@ class SlurmEngine:
     def carry(self, loads: Sequence[Load], stop: threading.Event) -> Iterator[Carried]:
         """Run all shards; see `Engine`."""
         self._check(loads)
-        arrays = [self._submitted(mine, 1) for mine in _by_reach(loads)]
+        arrays: list[_Array] = []
         left = {load.number: load for load in loads}
         try:
+            arrays.extend(self._submitted(mine, 1) for mine in _by_reach(loads))
             while arrays and not stop.is_set():
                 for load in [load for load in left.values() if load.result.exists()]:
                     del left[load.number]
                     yield Carried(load)
                 listed = _listed([array.job for array in arrays])
                 for array in list(arrays):
-                    open_tasks = [load for load in array.tasks.values() if load.number in left]
+                    open_tasks = {task: load for task, load in array.tasks.items() if load.number in left}
                     array.gone = 0 if array.job in listed else array.gone + 1
                     if not open_tasks or array.gone >= GONE:
                         arrays.remove(array)
@@ -74,13 +81,14 @@ class SlurmEngine:
             if arrays:
                 _call("scancel", *(array.job for array in arrays))
 
-    def _again(self, array: _Array, lost: Sequence[Load], arrays: list[_Array]) -> Iterator[Carried]:
+    def _again(self, array: _Array, lost: Mapping[int, Load], arrays: list[_Array]) -> Iterator[Carried]:
         """Yield the shards that a job has left without a result, and submit them again."""
         last = array.attempt >= ATTEMPTS
-        for load in lost:
-            yield Carried(load, f"job {array.job} ended without a result{_end_of(load)}", last)
+        for task, load in lost.items():
+            log = load.result.parent / LOG.replace("%A", array.job).replace("%a", str(task))
+            yield Carried(load, f"job {array.job} ended without a result{_end_of(log)}", last)
         if lost and not last:
-            arrays.append(self._submitted(lost, array.attempt + 1))
+            arrays.append(self._submitted(list(lost.values()), array.attempt + 1))
 
     def _check(self, loads: Sequence[Load]) -> None:
         if shutil.which("sbatch") is None:
@@ -101,7 +109,8 @@ class SlurmEngine:
         place = loads[0].result.parent
         command = [
             "sbatch", "--parsable", "--no-requeue", f"--array=1-{len(tasks)}", "--job-name=rackcheck",
-            "--ntasks=1", f"--chdir={place}", f"--output={place}/slurm-%A_%a.log.part", *self._where(),
+            "--ntasks=1", f"--export={','.join(EXPORTED)}", f"--chdir={place}",
+            f"--output={place}/{LOG}", *self._where(),
         ]  # fmt: skip
         if loads[0].reach:
             command.append(f"--constraint={loads[0].reach}")
@@ -142,11 +151,10 @@ def _call(*command: str) -> str:
     return done.stdout
 
 
-def _end_of(load: Load) -> str:
-    """Return the last line that the newest task of a shard has printed."""
-    logs = sorted(load.result.parent.glob("slurm-*.log.part"), key=lambda path: path.stat().st_mtime)
-    for log in reversed(logs):
-        lines = Path(log).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        if lines and f"shard {load.number} " in lines[-1]:
-            return f": {clean(lines[-1], 200)}"
-    return ""
+def _end_of(log: Path) -> str:
+    """Return the last line that a task has printed, as the end of a message; empty if there is none."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return f": {clean(lines[-1], 200)}" if lines else ""
