@@ -71,8 +71,8 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/reference/facts.md docs/guide/tui.md
 
-# Each process takes the next test when it is done; tests that share a fixture which takes long stay together.
-DIST := --dist loadgroup
+# Each process takes the next module when it is done, the most expensive first, so that no fixture is made twice.
+DIST := --dist loadfile --no-loadscope-reorder
 
 full: TESTS := --tier full
 full: export RACKCHECK_DEEP := 1

@@ -36,11 +36,9 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(os.environ.pop(STATE, ""), ignore_errors=True)
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     tiers.select(config, items)
     tiers.longest_first(items)
-    tiers.together(items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

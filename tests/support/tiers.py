@@ -76,25 +76,6 @@ def longest_first(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: -total[item.nodeid.partition("::")[0]])
 
 
-TOGETHER = frozenset(
-    f"tests/{module}.py"
-    for module in (
-        "sim/test_journey", "sim/test_newcomer", "sim/test_missing_part", "report/test_redact_bundle", "packaging/test_bundle",
-        "signoff/test_steps", "shard/test_engines", "session/test_shard_merge", "probes/bmc/test_secrets",
-        "profile/test_newcomer_profile", "run/test_read_aside", "run/test_resumed",
-    )
-)  # fmt: skip
-"""Modules whose tests share something that takes long to make: each process that ran some of them would make it again."""
-
-
-def together(items: list[pytest.Item]) -> None:
-    """Run the tests of each module in `TOGETHER` in one process."""
-    for item in items:
-        module = item.nodeid.partition("::")[0]
-        if module in TOGETHER:
-            item.add_marker(pytest.mark.xdist_group(module))
-
-
 def _function(item: pytest.Item) -> object:
     function: Any = getattr(item, "obj", item)
     return getattr(function, "__func__", function)
@@ -159,7 +140,7 @@ class Measuring:
         if report.when == "teardown":
             cost = dict(report.user_properties)[COST]
             assert isinstance(cost, float)
-            self._found[report.nodeid.partition("@tests/")[0]] = cost  # pytest-xdist adds the name of a group
+            self._found[report.nodeid] = cost
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if hasattr(session.config, "workerinput"):
