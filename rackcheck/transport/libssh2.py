@@ -20,7 +20,7 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.ssh_connection import Refused, check_host_key, connect, known_keys
+from rackcheck.transport.ssh_connection import ProxySocket, Refused, check_host_key, connect, known_keys
 from rackcheck.transport.wire import LARGE, ConnectStage, ShellLimits, ShellReply, drain, stamped
 
 CHOICE = "RACKCHECK_SSH"
@@ -57,8 +57,11 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance) 
     except Refused as refused:
         return ShellReply(b"", _late(limits) if deadline.passed else refused.why, refused.stage)
     except (library.exceptions.SSH2Error, OSError) as error:
+        complaint = _complaint_of(sock, visit)
         if deadline.passed:
             why = _late(limits)
+        elif complaint:
+            why = Unknown(Reason.UNREACHABLE, f"the way to this host ended: {complaint}")
         elif isinstance(error, library.exceptions.Timeout | TimeoutError):
             why = Unknown(Reason.TIMEOUT, f"the SSH {visit.phase} did not complete within {limits.connect:g} s")
         elif visit.stage is ConnectStage.HANDSHAKE and isinstance(error, library.unsupported):
@@ -72,6 +75,16 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance) 
         _shut(sock)
         visit.free()
         sock.close()
+
+
+def _complaint_of(sock: socket.socket, visit: "_Visit") -> str:
+    """Close the connection of a proxy, and return what its command printed if it has ended by itself."""
+    if not isinstance(sock, ProxySocket):
+        return ""
+    _shut(sock)
+    visit.free()
+    sock.close()
+    return sock.complaint
 
 
 def _late(limits: ShellLimits) -> Unknown:
@@ -186,12 +199,13 @@ class _Visit:
 
     def error(self, error: Exception) -> str:
         """Return what libssh2 reports about an error."""
-        text = self.session.last_error() if not isinstance(error, OSError) else str(error)
+        text = str(error) if self.session is None or isinstance(error, OSError) else self.session.last_error()
         return clean(text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text or type(error).__name__))
 
     def free(self) -> None:
         """Free the session; the socket must be shut down, so that libssh2 cannot wait for an answer."""
-        self.session.set_blocking(False)
+        if self.session is not None:
+            self.session.set_blocking(False)
         self.channel = None
         self.session = None
 

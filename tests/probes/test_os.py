@@ -835,7 +835,7 @@ def test_a_slurmd_of_parallelcluster_is_found_below_opt(tmp_path: Path) -> None:
     tool.chmod(0o755)
     conf.write_text("ProctrackType=proctrack/cgroup\n")
     script = command("slurm").replace("/etc/slurm /etc/slurm-llnl /run/slurm/conf ", "")
-    script = script.replace("command -v slurmd", "false")  # this machine may have one in its PATH
+    script = script.replace("PATH=$PATH:", "PATH=/usr/bin:/bin:")  # this machine may have one in /usr/sbin
     given = readings_of("slurm", ran(script.replace("/opt/slurm", str(tmp_path))))
     assert given["scheduler.slurm.version"] == "23.11.7"
     assert given["scheduler.slurm.file.slurm"] is True
