@@ -20,7 +20,7 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.ssh_connection import ProxySocket, Refused, check_host_key, connect, known_keys
+from rackcheck.transport.ssh_connection import ProxySocket, Refused, check_host_key, connect, known_keys, plain_kind
 from rackcheck.transport.wire import LARGE, ConnectStage, ShellLimits, ShellReply, drain, stamped
 
 CHOICE = "RACKCHECK_SSH"
@@ -136,7 +136,7 @@ class _Visit:
         library = _library().session
         every = session.supported_algs(library.LIBSSH2_METHOD_HOSTKEY)
         # Request the known key type first: a host with several keys then presents that type.
-        known = [kind for kind in every if _plain_kind(kind) in known_keys(target)]
+        known = [kind for kind in every if plain_kind(kind) in known_keys(target)]
         session.method_pref(library.LIBSSH2_METHOD_HOSTKEY, ",".join([*known, *(k for k in every if k not in known)]))
         session.handshake(self.sock)
         check_host_key(target, base64.b64encode(session.hostkey()[0]).decode())
@@ -254,10 +254,6 @@ def _library() -> Any:
         return _Library()
     except ImportError:
         return None
-
-
-def _plain_kind(kind: str) -> str:
-    return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
 
 
 def _is_file(path: str) -> bool:

@@ -10,7 +10,7 @@ from rackcheck.model.fact import clean
 from rackcheck.transport import ssh
 from rackcheck.transport.redfish.tls import certificate, trust
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.ssh_connection import connected
+from rackcheck.transport.ssh_connection import connected, plain_kind
 from rackcheck.transport.wire import ShellLimits
 
 KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa")
@@ -49,7 +49,7 @@ def host_keys(target: Target, limits: ShellLimits) -> Iterator[Presented]:
         timer.start()
         try:
             options = transport.get_security_options()
-            options.key_types = [each for each in options.key_types if ssh.plain_kind(each) == kind]
+            options.key_types = [each for each in options.key_types if plain_kind(each) == kind]
             transport.start_client(timeout=limits.connect)
             if transport.initial_kex_done:
                 key = transport.get_remote_server_key()

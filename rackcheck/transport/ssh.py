@@ -15,7 +15,7 @@ from rackcheck.transport import known_hosts, libssh2, openssh
 from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.ssh_connection import ProxySocket, Refused, check_host_key, connect, known_keys
+from rackcheck.transport.ssh_connection import ProxySocket, Refused, check_host_key, connect, known_keys, plain_kind
 from rackcheck.transport.ssh_login import log_in
 from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLimits, ShellReply, drain, stamped
 
@@ -139,11 +139,6 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLim
 def fingerprint(key: "paramiko.PKey") -> str:
     """Return the fingerprint of a host key as ssh-keygen -l prints it."""
     return known_hosts.fingerprint(key.get_base64())
-
-
-def plain_kind(kind: str) -> str:
-    """Return the kind of a host key without the digest of its signature: `ssh-rsa` for `rsa-sha2-512`."""
-    return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,11 @@ def connected(target: Target, limits: ShellLimits) -> socket.socket:
         raise OSError(None, str(refused.why)) from None
 
 
+def plain_kind(kind: str) -> str:
+    """Return the kind of a host key without the digest of its signature: `ssh-rsa` for `rsa-sha2-512`."""
+    return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
+
+
 def known_keys(target: Target) -> Mapping[str, set[str]]:
     """Return the trusted keys of a server as base64 text by key type."""
     return known_hosts.load(target.known_hosts).keys(target.alias or target.host, target.port)
