@@ -100,7 +100,7 @@ class Stored:
 
     def _answer(self, doc: Mapping[str, Any]) -> Answered:
         plane = Plane(doc["plane"])
-        return stored_forms.answered(doc, self._held(stored_forms.word(doc, "raw"), plane) if "raw" in doc else None)
+        return stored_forms.answered(doc, self.held(stored_forms.word(doc, "raw"), plane) if "raw" in doc else None)
 
     def judged(self) -> tuple[Judged, ...]:
         """Return the stored verdicts of all nodes."""
@@ -144,11 +144,11 @@ class Stored:
 
     def capture(self, digest: str, plane: Plane) -> Capture:
         """Read a raw reply; raises ValueError if the digest is invalid, and UserError if the file was changed."""
-        found = self._held(digest, plane)
+        found = self.held(digest, plane)
         found.load()
         return found
 
-    def _held(self, digest: str, plane: Plane) -> Capture:
+    def held(self, digest: str, plane: Plane) -> Capture:
         """Return a raw reply that is compared with its digest and parsed when it is used.
 
         A node whose facts are kept is only compared (`check`), and before its facts are used.

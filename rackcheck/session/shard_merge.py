@@ -146,14 +146,17 @@ def events(folder: Path, job: Job, found: Merged, target: Path, raw: Path) -> It
         for path in raw.iterdir():
             shutil.move(path, target / "raw" / path.name)
         raw_reply.synced(target / "raw")
-        answers = list(_sorted(job, found, target))
-        last = max((answer.time for answer in answers), default=job.time)
+        last = max((answer.time for answer in found.answers.values()), default=job.time)
+        answers = _sorted(job, found, store.find(str(target)))
         for event in replay(job, answers, RunDone(max(last, job.time), Outcome.PASS)):
             yield writer.write(event)
 
 
-def _sorted(job: Job, found: Merged, target: Path) -> Iterator[Answered]:
-    """Yield the answer of each plane in the order of the inventory; a plane without one has the reason."""
+def _sorted(job: Job, found: Merged, run: store.Stored) -> Iterator[Answered]:
+    """Yield the answer of each plane in the order of the inventory; a plane without one has the reason.
+
+    Replies are read from the run when they are judged: those of a hall do not fit into memory.
+    """
     for node in job.nodes:
         expected = sorted(wanted(node, job))
         for plane, reading in expected:
@@ -163,8 +166,7 @@ def _sorted(job: Job, found: Merged, target: Path) -> Iterator[Answered]:
                 if reading == 1 or (first is not None and first.digest):
                     yield Answered(node.name, plane, job.time, NOT_ASKED, reading=reading)
             elif answer.digest:
-                capture, _ = raw_reply.stored_reply(target, answer.digest, plane)
-                yield replace(answer, capture=capture)
+                yield replace(answer, capture=run.held(answer.digest, plane))
             else:
                 yield answer
 
