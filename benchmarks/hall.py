@@ -77,7 +77,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = given.keep or Path(name)
         place.mkdir(exist_ok=True)
-        os.environ["BMC_PASSWORD"] = "none"  # noqa: S105  no BMC is asked
+        os.environ["BMC_PASSWORD"] = "none"
         env = {**os.environ, "RACKCHECK_HOME": str(place / "home")}
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         plan = place / "plan"
@@ -112,8 +112,8 @@ def main() -> None:
         print(f"results made in {time.monotonic() - began:.0f} s: {len(files)} files, {size >> 20} MiB", flush=True)
         wall, cpu, peak, status = measured(env, "merge", str(plan), "-o", str(place / "run"), "-q")
         print(
-            f"merge: {wall:.0f} s, {cpu:.0f} CPU s, {1000 * cpu / given.nodes:.0f} ms of CPU for a node, {peak:.0f} MiB, "
-            f"exit {status}"
+            f"merge: {wall:.0f} s, {cpu:.0f} CPU s, {1000 * cpu / given.nodes:.0f} ms of CPU for a node, "
+            f"{peak:.0f} MiB, exit {status}"
         )
 
 

@@ -26,6 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # A test without a state folder of its own, and each command that it starts, stores runs here, not in the user's.
     os.environ[STATE] = tempfile.mkdtemp(prefix="rackcheck-tests-")
+    # Burn-ins of several test processes run on this machine at the same time.
+    os.environ["RACKCHECK_LEASE"] = f"rackcheck-tests-{os.getpid()}"
     if config.getoption("--measure"):
         if config.getoption("--tier"):
             raise pytest.UsageError("--measure runs without --tier: a tier runs some properties on few cases")

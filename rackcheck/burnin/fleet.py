@@ -5,14 +5,14 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from rackcheck.burnin import pack
 from rackcheck.burnin.gate import StartGate
 from rackcheck.burnin.node_stream import Talk
-from rackcheck.burnin.ramp import PowerLimits
+from rackcheck.burnin.ramp import NodeLoad, PowerLimits
 from rackcheck.burnin.watts import estimate
 from rackcheck.evaluate.verdict import Outcome, worst
 from rackcheck.inventory import Node
@@ -41,6 +41,8 @@ LEFT = 5.0
 
 EVERY = 5.0
 """Seconds between two readings of a BMC while its node is under load."""
+
+Events = queue.Queue[NodeRequested | Burning | Answered]
 
 Beside = Callable[[Node, threading.Event], Mapping[str, Any] | None]
 """A function that reads the measurements of a node's BMC once; returns None if the BMC returned nothing."""
@@ -72,18 +74,44 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
 
     Nodes start one after the other, and within the limits of power. Raises ValueError if a node can never start.
     """
-    here = [node for node in job.nodes if node.host]
-    gate = StartGate(estimate(here, job.profile).loads, what.limits, stop)
+    nodes = {node.name: node for node in job.nodes}
+    asked = burned(job, estimate(job.nodes, job.profile).loads, what, stop)
     yield job.started()
-    events: queue.Queue[Event] = queue.Queue()
+    trees: dict[str, Tree] = {}
+    for event in asked:
+        yield event
+        if isinstance(event, Answered):  # parse while other nodes still work: nodes begin, and end, one after the other
+            trees[event.node] = tree_of(job, nodes[event.node], [event])
+    judging = Judging(job)
+    for node in job.nodes:
+        yield from judging.take(node, trees.pop(node.name) if node.name in trees else tree_of(job, node, []))
+    yield from judging.close()
+    outcome = Outcome.INCOMPLETE if stop.is_set() else worst(judged.outcome for judged in judging.judged)
+    yield RunDone(now(), outcome, stop.is_set())
+
+
+def burned(
+    job: Job, loads: Iterable[NodeLoad], what: Burnin, stop: threading.Event
+) -> Iterator[NodeRequested | Burning | Answered]:
+    """Run a burn-in on all nodes, and yield their records and their answers; judges nothing.
+
+    `loads` has the power of each node. Raises ValueError if a node can never start.
+    """
+    return _burned(job, StartGate(loads, what.limits, stop), what, stop)
+
+
+def _burned(
+    job: Job, gate: StartGate, what: Burnin, stop: threading.Event
+) -> Iterator[NodeRequested | Burning | Answered]:
+    here = [node for node in job.nodes if node.host]
+    events: Events = queue.Queue()
     gate.open()
     for node in here:
         task = _Task(node, job, what, gate, events, stop)
         threading.Thread(target=task.run, daemon=True, name=f"burn-{node.name}").start()
-    nodes = {node.name: node for node in here}
-    trees: dict[str, Tree] = {}
+    left = {node.name for node in here}
     until = math.inf
-    while len(trees) < len(here) and time.monotonic() < until:
+    while left and time.monotonic() < until:
         if stop.is_set():  # do not wait for nodes that are still connecting
             until = min(until, time.monotonic() + LEFT)
         try:
@@ -91,20 +119,12 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
         except queue.Empty:
             continue
         yield event
-        if isinstance(event, Answered):  # parse while other nodes still work: nodes begin, and end, one after the other
-            trees[event.node] = tree_of(job, nodes[event.node], [event])
+        if isinstance(event, Answered):
+            left.discard(event.node)
     for node in here:
-        if node.name not in trees:
+        if node.name in left:
             why = Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
-            gone = Answered(node.name, Plane.BURNIN, now(), why)
-            trees[node.name] = tree_of(job, node, [gone])
-            yield gone
-    judging = Judging(job)
-    for node in job.nodes:
-        yield from judging.take(node, trees.pop(node.name) if node.name in trees else tree_of(job, node, []))
-    yield from judging.close()
-    outcome = Outcome.INCOMPLETE if stop.is_set() else worst(judged.outcome for judged in judging.judged)
-    yield RunDone(now(), outcome, stop.is_set())
+            yield Answered(node.name, Plane.BURNIN, now(), why)
 
 
 @dataclass(frozen=True)
@@ -115,7 +135,7 @@ class _Task:
     job: Job
     what: Burnin
     gate: StartGate
-    events: "queue.Queue[Event]"
+    events: Events
     stop: threading.Event
 
     def run(self) -> None:
@@ -153,6 +173,9 @@ class _Task:
         looker.join(EVERY)
         records = tuple(_scrubbed(record) for record in talk.records)
         trouble = None if talk.ended else reply.cut
+        if any(record.get("k") == "busy" for record in records):
+            why = Unknown(Reason.NOT_COLLECTED, "another burn-in is running on this node")
+            return Answered(name, Plane.BURNIN, now(), why)
         if records and not _is_ours(records[0], plan):  # records of another burn-in prove nothing about this run
             message = f"the records are from another burn-in, not from tier {plan['tier']}, seed {plan['seed']}"
             return Answered(name, Plane.BURNIN, now(), Unknown(Reason.UNPARSABLE, message))

@@ -40,13 +40,18 @@ class NodeLoad:
 
 @dataclass(frozen=True)
 class PowerLimits:
-    """Limits in watts: added per second, in all, per rack and per PDU. With `in_step`, all nodes start together."""
+    """Limits in watts: added per second, in all, per rack and per PDU. With `in_step`, all nodes start together.
+
+    `apart` is the minimum time between two starts in seconds if other controllers start nodes at the same time; it is
+    0 if there are none.
+    """
 
     rate: int = STEP_WATTS
     total: int | None = None
     racks: Mapping[str, int] = field(default_factory=dict)
     pdus: Mapping[str, int] = field(default_factory=dict)
     in_step: bool = False
+    apart: float = 0.0
 
     def bounds(self, load: NodeLoad) -> Iterator[tuple[str, str, int]]:
         """Yield the kind and the name of each supply of a node that has a budget, and the budget (W)."""
@@ -118,7 +123,7 @@ class Ramp:
     @property
     def _apart(self) -> int:
         """The minimum time between two starts (ms)."""
-        return round(1000 * apart(len(self.loads)))
+        return round(1000 * (self.limits.apart or apart(len(self.loads))))
 
     def turn(self, now: int) -> "NodeTurn":
         """Return which nodes connect now and which start now, in order, and when to call `turn` again."""

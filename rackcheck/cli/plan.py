@@ -7,10 +7,17 @@ from pathlib import Path
 import click
 
 from rackcheck import __version__
-from rackcheck.cli import options
+from rackcheck.burnin import fleet
+from rackcheck.burnin.fleet import Burnin
+from rackcheck.burnin.watts import estimate
+from rackcheck.cli import options, power
+from rackcheck.cli.choice import NearestChoice
+from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
+from rackcheck.model.profile import Phase
+from rackcheck.parse.burnin.plan import Tier
 from rackcheck.session import cli_choices
-from rackcheck.session.audit_setup import Request, prepare
+from rackcheck.session.audit_setup import CONFIG, Prepared, Request, prepare
 from rackcheck.session.output import note
 from rackcheck.session.shard_plan import RESULTS, SHARDS, planned
 from rackcheck.views import machine
@@ -34,6 +41,12 @@ class PlanOptions:
     seconds: float | None
     deadline: float | None
     again: float | None
+    tier: str | None
+    seed: int | None
+    no_gpu: bool
+    power_budget: float | None
+    power_ramp: float
+    yes: bool
     quiet: bool
     as_json: bool
 
@@ -54,6 +67,15 @@ class PlanOptions:
 @options.timeout_option
 @options.deadline_option
 @options.again_option
+@click.option(
+    "--burnin",
+    "tier",
+    type=NearestChoice([tier.value for tier in Tier]),
+    help="Divide a burn-in of this duration; each shard runs at most once.",
+)
+@click.option("--seed", type=click.IntRange(1, 2**31 - 1), help="Seed of another burn-in, to repeat its work.")
+@click.option("--no-gpu", is_flag=True, help="Do not use GPUs in the burn-in.")
+@power.limit_options
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 @options.json_option
 @options.collected(PlanOptions)
@@ -67,14 +89,16 @@ def plan(given: PlanOptions) -> int:
     rackcheck plan -p h100-dgx -i hall.yaml --by rack -o hall
     rackcheck run-shard hall/shards/1.json -o hall/results/1
     rackcheck merge hall
+    rackcheck plan -p h100-dgx -i hall.yaml --by 4 --burnin smoke -o burn
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     files = cli_choices.waiver_files(given.waiver_files, found=True)
+    planes = frozenset({Plane.BURNIN}) if given.tier is not None else cli_choices.planes(given.planes)
     request = Request(
-        given.profile, cli_choices.planes(given.planes), given.values, given.folders, files, None, given.seconds,
-        given.deadline, given.again,
+        given.profile, planes, given.values, given.folders, files, None, given.seconds, given.deadline, given.again,
+        frozenset({Phase.BURN_IN}) if given.tier is not None else CONFIG, asks=False,
     )  # fmt: skip
     ready = prepare(lambda: cli_choices.chosen(given.targets, given.file, given.rack), request)
-    shards = planned(ready, given.by, given.output)
+    shards = planned(ready, given.by, given.output, _burn(given, ready) if given.tier is not None else None)
     if given.as_json:
         rows = [
             {"shard": s.name, "reach": s.reach, "nodes": [n.name for n in s.nodes],
@@ -94,3 +118,14 @@ def plan(given: PlanOptions) -> int:
         )
         note(f"      rackcheck merge {folder}")
     return 0
+
+
+def _burn(given: PlanOptions, ready: Prepared) -> Burnin:
+    """Return what the burn-in of a plan does, once the user has agreed to its load."""
+    if given.planes is not None or given.again is not None:
+        raise click.UsageError("--burnin cannot be combined with --planes or --again: only the load is read, and once")
+    bound = power.limits(given.power_budget, given.power_ramp, ready.racks, ready.pdus, in_step=False)
+    load = power.agreed(estimate(ready.job.nodes, ready.profile), bound, real=given.rack is None, yes=given.yes)
+    if not given.quiet:
+        note(f"Power when the shards run: {load}")
+    return Burnin(Tier(given.tier or Tier.SMOKE), given.seed or fleet.new_seed(), gpus=not given.no_gpu, limits=bound)

@@ -34,16 +34,20 @@ KILOWATTS = Kilowatts(0.001, 1_000_000)
 
 def power_options(command: F) -> F:
     """Add the options for the power of a burn-in to a command."""
+    step = "Start each stage on all nodes at the same time, as a test of the power supply; --power-ramp does not apply."
+    return limit_options(click.option("--in-step", is_flag=True, help=step)(command))
+
+
+def limit_options(command: F) -> F:
+    """Add the options for the power limits of a burn-in, and for its confirmation, to a command."""
     budget = (
         "Maximum power of all nodes together; other nodes wait (default: none). Racks and PDUs can have budgets too."
     )
     ramp = "Maximum power that is added per second. At most 10 nodes start per second, whatever this value is."
-    step = "Start each stage on all nodes at the same time, as a test of the power supply; --power-ramp does not apply."
     sure = "Skip the confirmation before more than 10 nodes or 100 kW are under load at the same time."
     given: dict[str, Any] = {"metavar": "KW", "type": KILOWATTS}
     for option in (
         click.option("--yes", is_flag=True, help=sure),
-        click.option("--in-step", is_flag=True, help=step),
         click.option("--power-ramp", default=STEP_WATTS / 1000, show_default=True, help=ramp, **given),
         click.option("--power-budget", help=budget, **given),
     ):

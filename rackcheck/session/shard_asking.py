@@ -14,6 +14,7 @@ from rackcheck.run.asking import ask_plane, wanted
 from rackcheck.run.collecting import collect
 from rackcheck.run.event import Answered, NodeRequested
 from rackcheck.run.job import Again, Job
+from rackcheck.session import shard_burnin
 from rackcheck.session.registry_loading import known
 from rackcheck.session.secrets import secrets_of
 from rackcheck.shard import document, result
@@ -30,7 +31,8 @@ def job_of(shard: Shard, nodes: Sequence[Node] = (), memory: int = DEFAULT) -> J
     registry = known()
     plan = registry.plan(map(parse, shard.facts), map(parse, shard.spare))
     again = Again(shard.again[0], registry.plan(map(parse, shard.again[1]))) if shard.again is not None else None
-    if document.questions_of(plan, again.plan if again is not None else None) != shard.questions:
+    asked_here = document.questions_of(plan, again.plan if again is not None else None)
+    if (shard_burnin.questions() if shard.burn is not None else asked_here) != shard.questions:
         raise UserError(
             f"shard {shard.number} was planned by rackcheck {shard.version}, and this is {__version__}, which asks "
             "nodes something else: use the same release and the same probes"
@@ -60,19 +62,26 @@ def is_done(shard: Shard, path: Path) -> bool:
 def asked(shard: Shard, job: Job, path: Path, stop: threading.Event) -> Iterator[NodeRequested | Answered]:
     """Ask the nodes of a shard, write their answers to a file, and yield them without their replies.
 
-    An earlier attempt that broke off is continued. After an interrupt, the answers are kept for the next attempt.
-    Raises UserError if the file cannot be written.
+    An earlier attempt that broke off is continued; after an interrupt, the answers are kept for the next attempt. A
+    burn-in is not continued: its nodes may have been under load, and are unknown. Raises UserError for such an attempt,
+    or if the file cannot be written.
     """
+    if shard.burn is not None and result.part_of(path).exists():
+        raise UserError(
+            f"the burn-in of shard {shard.number} was begun and did not end, and is not run again: its nodes are "
+            f"unknown in the merge; plan them anew"
+        )
     try:
         with ResultWriter(shard, path) as writer:
             there = _whole(writer.begin(result.of_earlier_attempt(shard, path)), job)
             yield from there
-            for event in collect(job, ask_plane, stop, there):
+            once = shard.burn is not None
+            for event in shard_burnin.burned(shard, job, stop) if once else collect(job, ask_plane, stop, there):
                 if isinstance(event, NodeRequested):
                     yield event
-                elif not resumed.was_interrupted(event):
+                elif once or not resumed.was_interrupted(event):
                     yield replace(writer.write(event), capture=None)
-            if not stop.is_set():
+            if once or not stop.is_set():
                 writer.finish()
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from None

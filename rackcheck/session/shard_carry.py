@@ -12,7 +12,13 @@ from rackcheck.views.summary import several
 def loads(folder: Path) -> list[Load]:
     """Return the shards of a plan that have no result yet."""
     found = [
-        Load(shard.number, folder / SHARDS / f"{shard.name}.json", folder / RESULTS / shard.name, shard.reach)
+        Load(
+            shard.number,
+            folder / SHARDS / f"{shard.name}.json",
+            folder / RESULTS / shard.name,
+            shard.reach,
+            shard.burn is not None,
+        )
         for shard in shards_of(folder)
     ]
     return [load for load in found if not load.result.exists()]

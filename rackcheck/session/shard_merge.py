@@ -9,9 +9,10 @@ from pathlib import Path
 
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
-from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.inventory import Node
+from rackcheck.model.fact import Plane, Reason, Unknown, clean
 from rackcheck.run import raw_reply, resumed, store
-from rackcheck.run.asking import wanted
+from rackcheck.run.asking import PlaneQueue, wanted
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Answered, Event, RunDone
 from rackcheck.run.job import Job
@@ -158,8 +159,7 @@ def _sorted(job: Job, found: Merged, run: store.Stored) -> Iterator[Answered]:
     Replies are read from the run when they are judged: those of a hall do not fit into memory.
     """
     for node in job.nodes:
-        expected = sorted(wanted(node, job))
-        for plane, reading in expected:
+        for plane, reading in sorted(_expected(node, job)):
             answer = found.answers.get((node.name, plane, reading))
             if answer is None:
                 first = found.answers.get((node.name, plane, 1))
@@ -171,12 +171,18 @@ def _sorted(job: Job, found: Merged, run: store.Stored) -> Iterator[Answered]:
                 yield answer
 
 
+def _expected(node: Node, job: Job) -> frozenset[PlaneQueue]:
+    """Return the planes of a node that a shard reads, each with the number of its reading."""
+    burn = {(Plane.BURNIN, 1)} if Plane.BURNIN in job.planes and node.host else set()
+    return wanted(node, job) | burn
+
+
 def missing(job: Job, found: Merged) -> list[str]:
     """Return the nodes of which no result has the first reading of a plane."""
     return [
         node.name
         for node in job.nodes
-        if any(reading == 1 and (node.name, plane, 1) not in found.answers for plane, reading in wanted(node, job))
+        if any(reading == 1 and (node.name, plane, 1) not in found.answers for plane, reading in _expected(node, job))
     ]
 
 

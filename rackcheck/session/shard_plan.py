@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rackcheck import __version__
 from rackcheck.base.user_error import UserError
+from rackcheck.burnin.fleet import Burnin
 from rackcheck.inventory import AskLimit, Node
-from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.run.run_writer import RunWriter
+from rackcheck.session import shard_burnin
 from rackcheck.session.audit_setup import Prepared, head
 from rackcheck.shard import document
 from rackcheck.shard.dividing import divided
@@ -20,11 +21,13 @@ RUN, SHARDS, RESULTS = "run", "shards", "results"
 """The folders of a plan: the beginning of its run, its shards, and the place for their results."""
 
 
-def planned(ready: Prepared, by: str, folder: Path) -> list[Shard]:
-    """Write a plan into a new folder: the beginning of its run, and a file for each shard. Contacts no node."""
-    if Plane.BURNIN in ready.job.planes:
-        raise UserError("a burn-in is not divided: it loads nodes, and must not run twice")
+def planned(ready: Prepared, by: str, folder: Path, burn: Burnin | None = None) -> list[Shard]:
+    """Write a plan into a new folder: the beginning of its run, and a file for each shard. Contacts no node.
+
+    With `burn`, the shards put their nodes under load. Raises UserError if its limits cannot be divided.
+    """
     parts = divided(ready.job.nodes, by)
+    loads = shard_burnin.parts(ready, [nodes for _, nodes in parts], burn) if burn is not None else [None] * len(parts)
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} already exists; a plan is never overwritten")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -35,14 +38,16 @@ def planned(ready: Prepared, by: str, folder: Path) -> list[Shard]:
     job = ready.job
     spare = tuple(sorted(map(str, ready.profile.spare_facts())))
     again = (job.again.seconds, tuple(map(str, job.again.plan.wanted))) if job.again is not None else None
+    questions = document.questions_of(job.plan, job.again.plan if job.again is not None else None)
+    questions = shard_burnin.questions() if burn is not None else questions
     shards = [
         Shard(
             digest_of(folder), job.id, number, len(parts), __version__,
-            document.questions_of(job.plan, job.again.plan if job.again is not None else None),
+            questions,
             tuple(map(str, job.plan.wanted)), spare, job.planes, nodes, reach, again, job.seconds, job.deadline,
-            _limits(job.limits, nodes),
+            _limits(job.limits, nodes), load,
         )
-        for number, (reach, nodes) in enumerate(parts, start=1)
+        for number, ((reach, nodes), load) in enumerate(zip(parts, loads, strict=True), start=1)
     ]  # fmt: skip
     (folder / SHARDS).mkdir()
     (folder / RESULTS).mkdir()

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,30 @@ FORMAT = 1
 LARGEST = 64 << 20
 """Maximum size of a shard's file, in bytes."""
 
+WATTS, SEEDS = 1_000_000_000, 2**31 - 1
+"""The greatest power in watts, and the greatest seed."""
+
 WRONG = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class BurnPart:
+    """What a shard of a burn-in does: tier, seed, tools, and whether GPUs take part.
+
+    `watts` is the power of each node. The limits are the shard's part of those of the burn-in, in watts: `rate` added
+    per second, `total` for all nodes, `racks` and `pdus`; `apart` is the minimum time between two starts in seconds.
+    """
+
+    tier: str
+    seed: int
+    tools: tuple[str, ...]
+    gpus: bool
+    watts: Mapping[str, int]
+    rate: int
+    apart: float
+    total: int | None = None
+    racks: Mapping[str, int] = field(default_factory=dict)
+    pdus: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +56,8 @@ class Shard:
     `plan` is the digest of the plan, `questions` the digest of what is asked, `facts` and `spare` the paths from which
     the questions follow. `reach` names what the shard's nodes share: a rack, a jump host, or nothing. `again` is the
     time between two readings, and the facts of the second one. `seconds` limits one plane, `deadline` the whole shard.
-    `limits` are the inventory's limits of how many of the nodes are asked at the same time.
+    `limits` are the inventory's limits of how many of the nodes are asked at the same time. With `burn`, the shard puts
+    its nodes under load, at most once.
     """
 
     plan: str
@@ -51,6 +75,7 @@ class Shard:
     seconds: float | None = None
     deadline: float | None = None
     limits: tuple[AskLimit, ...] = ()
+    burn: BurnPart | None = None
 
     @property
     def name(self) -> str:
@@ -92,10 +117,14 @@ def _shard(doc: Mapping[str, Any]) -> Shard:
     if not isinstance(nodes, list) or not 0 < len(nodes) <= NODES:
         raise TypeError(f"`nodes` is not a list of 1 to {NODES} nodes")
     again = doc.get("again")
+    built = tuple(map(_node, nodes))
+    burn = _burn(doc["burn"]) if doc.get("burn") is not None else None
+    if burn is not None and not {node.name for node in built if node.host} <= burn.watts.keys():
+        raise ValueError("a node without its power")
     return Shard(
         digest(doc, "plan"), _word(doc, "run"), _count(doc, "number"), _count(doc, "count"), _word(doc, "version"),
         digest(doc, "questions"), _words(doc, "facts"), _words(doc, "spare"), frozenset(map(Plane, doc["planes"])),
-        tuple(map(_node, nodes)), _word(doc, "reach"),
+        built, _word(doc, "reach"),
         (_seconds(again[0]), tuple(map(str, again[1]))) if again is not None else None,
         _seconds(doc["seconds"]) if doc.get("seconds") is not None else None,
         _seconds(doc["deadline"]) if doc.get("deadline") is not None else None,
@@ -106,7 +135,28 @@ def _shard(doc: Mapping[str, Any]) -> Shard:
             )
             for each in doc["limits"]
         ),
+        burn,
     )  # fmt: skip
+
+
+def _burn(doc: Mapping[str, Any]) -> BurnPart:
+    if not isinstance(doc["gpus"], bool):
+        raise TypeError(f"gpus is not true or false: {doc['gpus']!r:.80}")
+    return BurnPart(
+        _word(doc, "tier"), _whole(doc["seed"], SEEDS), _words(doc, "tools"), doc["gpus"], _watts(doc["watts"]),
+        _whole(doc["rate"]), _seconds(doc["apart"]), _whole(doc["total"]) if doc.get("total") is not None else None,
+        _watts(doc["racks"]), _watts(doc["pdus"]),
+    )  # fmt: skip
+
+
+def _watts(doc: Mapping[str, Any]) -> dict[str, int]:
+    return {name: _whole(watts) for name, watts in doc.items()}
+
+
+def _whole(value: Any, most: int = WATTS) -> int:
+    if type(value) is not int or not 1 <= value <= most:
+        raise TypeError(f"not a number from 1 to {most}: {value!r:.80}")
+    return value
 
 
 def digest(doc: Mapping[str, Any], name: str) -> str:
@@ -156,7 +206,7 @@ def _node(doc: Mapping[str, Any]) -> Node:
 
 def _typed(kind: type[Any], values: Mapping[str, Any]) -> Any:
     """Build a dataclass whose fields are texts, numbers, truths or already built."""
-    known = {field.name: field for field in fields(kind)}
+    known = {each.name: each for each in fields(kind)}
     for name, value in values.items():
         wanted = type(known[name].default) if isinstance(known[name].default, str | int | bool) else None
         if name in {"name", "url"}:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rackcheck.base.user_error import UserError
 from rackcheck.inventory import AskLimit, BmcAccess, Node, Ssh
 from rackcheck.model.fact import Plane
-from rackcheck.shard.document import Shard, load, text
+from rackcheck.shard.document import BurnPart, Shard, load, text
 
 words = st.text(min_size=1, max_size=12)
 nodes = st.builds(
@@ -35,6 +35,23 @@ shards = st.builds(
 )  # fmt: skip
 
 
+watts = st.integers(1, 10**6)
+burns = st.builds(
+    BurnPart, st.sampled_from(["smoke", "soak"]), st.integers(1, 2**31 - 1), st.lists(words).map(tuple), st.booleans(),
+    st.just({}), watts, st.floats(0.1, 5), st.none() | watts, st.dictionaries(words, watts), st.dictionaries(words, watts),
+)  # fmt: skip
+
+
+@given(shards, burns, watts)
+def test_what_was_written_of_a_burn_in_is_read(
+    tmp_path_factory: pytest.TempPathFactory, shard: Shard, burn: BurnPart, each: int
+) -> None:
+    path = tmp_path_factory.mktemp("shard") / "1.json"
+    whole = replace(shard, burn=replace(burn, watts={node.name: each for node in shard.nodes}))
+    path.write_text(text(whole))
+    assert load(path) == whole
+
+
 @given(shards)
 def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, shard: Shard) -> None:
     path = tmp_path_factory.mktemp("shard") / "1.json"
@@ -45,10 +62,12 @@ def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, shar
 SHARD = Shard(
     "a" * 64, "r", 1, 1, "1", "b" * 64, ("kernel.release",), (), frozenset({Plane.OS}), (Node("n1", host="h"),)
 )
+BURN = BurnPart("smoke", 1, (), True, {"n1": 9}, 9, 0.5)
 
 
 def changed(path: tuple[str | int, ...], value: Any) -> str:
-    doc = json.loads(text(replace(SHARD, nodes=(Node("n1", host="h", bmc=BmcAccess("https://b")),))))
+    node = Node("n1", host="h", bmc=BmcAccess("https://b"))
+    doc = json.loads(text(replace(SHARD, nodes=(node,), burn=BURN if path[0] == "burn" else None)))
     place = doc
     for step in path[:-1]:
         place = place[step]
@@ -68,7 +87,9 @@ def changed(path: tuple[str | int, ...], value: Any) -> str:
         (("nodes", 0, "bmc", "url"), None), (("nodes", 0, "name"), ...), (("planes",), ["disk"]), (("planes",), 3),
         (("facts",), "kernel.release"), (("seconds",), -1), (("seconds",), "3"), (("deadline",), 1e9),
         (("again",), [1]), (("again",), ["1", []]), (("questions",), ""), (("limits",), 3),
-        (("limits",), [{"name": "x", "nodes": ["n1"], "most": {"os": 0}}]),
+        (("limits",), [{"name": "x", "nodes": ["n1"], "most": {"os": 0}}]), (("burn",), 3), (("burn", "rate"), 0),
+        (("burn", "watts"), {}), (("burn", "watts", "n1"), 0.5), (("burn", "gpus"), 1), (("burn", "seed"), 2**31),
+        (("burn", "apart"), 0), (("burn", "racks"), {"r": -1}), (("burn", "tier"), None),
     ],
 )  # fmt: skip
 def test_a_damaged_shard_is_one_error_with_its_file(path: tuple[str | int, ...], value: Any, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from dask_cluster import cluster
 from mockup_server import WatchedRack
+from shard_kills import killed_once
 from slurm_lab import lab
 
 from rackcheck.base.user_error import UserError
@@ -74,28 +74,6 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         found.whole = verdicts(folder / "run")
         assert len(found.whole) >= RACKS * EACH
         yield found
-
-
-def children_of(word: str) -> list[int]:
-    """The processes whose command line has a word."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            line = (place / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if b"run-shard" in line and any(word.encode() in each for each in line):
-            found.append(int(place.name))
-    return found
-
-
-def killed_once(word: str, victims: Callable[[int], int], ended: threading.Event) -> list[int]:
-    """Kill a process that runs a shard, or one that belongs to it, as soon as there is one."""
-    while not ended.wait(0.02):
-        for pid in children_of(word):
-            os.kill(victims(pid), signal.SIGKILL)
-            return [pid]
-    return []
 
 
 def checked(

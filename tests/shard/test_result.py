@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node
-from rackcheck.model.capture import BmcCapture, NodeCapture, Output
+from rackcheck.model.capture import PLANES, BmcCapture, BurnCapture, Capture, NodeCapture, Output
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.run.event import Answered
 from rackcheck.run.raw_reply import raw_bytes
@@ -32,11 +32,12 @@ replies = st.one_of(
         st.text(alphabet=st.characters(exclude_categories=["Cs"])), st.integers(0, 255),
     ),
     st.builds(lambda word: BmcCapture({"/redfish/v1": {"Id": word}}), st.text()),
+    st.builds(lambda lines: BurnCapture(tuple({"k": "noise", "said": line} for line in lines)), st.lists(st.text())),
 )  # fmt: skip
 
 
-def answer(number: int, reply: NodeCapture | BmcCapture | None) -> Answered:
-    plane = Plane.BMC if isinstance(reply, BmcCapture) else Plane.OS
+def answer(number: int, reply: Capture | None) -> Answered:
+    plane = PLANES[type(reply)] if reply is not None else Plane.OS
     trouble = Unknown(Reason.TIMEOUT, "silent\n\t") if reply is None else None
     return Answered(f"n{number}", plane, "2026-11-20T10:00:00Z", trouble, reply)
 

@@ -1,9 +1,12 @@
 """Runs on the node: runs a plan, with the sampler as one of its processes."""
 
+import json
 import os
 import signal
+import socket
 import sys
 import threading
+import time
 import types
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.nvml_refusal import nvml_refused
     from rackcheck.burnin.node.supervisor import PlanDict, Supervisor
     from rackcheck.burnin.node.telemetry import Sampler
+
+LEASE = "rackcheck-burnin"
+"""Name of the lease of a node; RACKCHECK_LEASE replaces it for containers that share a kernel, but not their GPUs."""
+
+LEASE_PATIENCE = 3.0
+"""Seconds to wait for the lease: the processes of a burn-in whose controller was killed end within two seconds."""
 
 LAST = 0.5
 """Seconds that the sampler has after a stop to take its last samples: less than the grace period of a child."""
@@ -40,8 +49,32 @@ def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: 
     sampler.join(LAST)  # the last row has the final counters
 
 
+def lease() -> Optional[socket.socket]:
+    """Return the lease of this node, or None if another burn-in has it.
+
+    It is a socket with a name and without a file. The kernel frees the name when the last process of the burn-in ends,
+    however it ends.
+    """
+    held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    until = time.monotonic() + LEASE_PATIENCE
+    while True:
+        try:
+            held.bind("\0" + os.environ.get("RACKCHECK_LEASE", LEASE))
+        except OSError:
+            if time.monotonic() > until:
+                held.close()
+                return None
+            time.sleep(0.1)
+        else:
+            return held
+
+
 def main(plan: "PlanDict", carried: Dict[str, Any], began: float) -> None:
-    """Run a plan on this node; the exit status is 0 if the plan was completed."""
+    """Run a plan on this node; the exit status is 0 if the plan was completed, and 3 if another burn-in runs here."""
+    held = lease()
+    if held is None:
+        print(json.dumps({"k": "busy", "t": 0}))
+        sys.exit(3)
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     os.environ.pop("CUDA_VISIBLE_DEVICES", None)

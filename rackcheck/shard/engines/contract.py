@@ -12,12 +12,21 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A shard to run: its file, the place of its result, and what its nodes share."""
+    """A shard to run: its file, the place of its result, and what its nodes share.
+
+    A shard that puts nodes under load is run `once`, whatever happens to it.
+    """
 
     number: int
     file: Path
     result: Path
     reach: str
+    once: bool = False
+
+    @property
+    def attempts(self) -> int:
+        """Maximum number of times that an engine runs this shard."""
+        return 1 if self.once else ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)

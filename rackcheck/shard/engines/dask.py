@@ -15,7 +15,7 @@ from rackcheck import __version__
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
-from rackcheck.shard.engines.contract import ATTEMPTS, Carried, Load
+from rackcheck.shard.engines.contract import Carried, Load
 
 PATIENCE = 20.0
 """Seconds to connect to the scheduler."""
@@ -51,7 +51,7 @@ class DaskEngine:
                     load = tasks.pop(future)
                     why, last = _taken(future, load)
                     future.release()  # else, its result is made again if the worker dies later
-                    last = last or attempts[load.number] >= ATTEMPTS
+                    last = last or attempts[load.number] >= load.attempts
                     if why and not last:
                         attempts[load.number] += 1
                         again = _submitted(client, load, attempts[load.number])
@@ -107,13 +107,16 @@ def _steals(dask_scheduler: Any) -> bool:
 def _submitted(client: Any, load: Load, attempt: int) -> Any:
     key = f"rackcheck-{load.file.parent.parent}-{load.number}-{attempt}"
     return client.submit(
-        run, load.file.read_text(encoding="utf-8"), __version__, key=key,
+        run, load.file.read_text(encoding="utf-8"), __version__, key if load.once else "", key=key,
         resources={load.reach: 1} if load.reach else None, pure=False, retries=0,
     )  # fmt: skip
 
 
-def run(shard: str, version: str) -> tuple[str, bytes]:
-    """Run a shard on a worker; return why it failed, and its result."""
+def run(shard: str, version: str, once: str = "") -> tuple[str, bytes]:
+    """Run a shard on a worker; return why it failed, and its result.
+
+    The scheduler runs the task of a worker that has died again. With `once`, a key, this does nothing.
+    """
     import subprocess  # noqa: PLC0415  this function runs on another machine
     import tempfile  # noqa: PLC0415
     from pathlib import Path  # noqa: PLC0415
@@ -124,6 +127,8 @@ def run(shard: str, version: str) -> tuple[str, bytes]:
 
     if own != version:
         return f"the worker has rackcheck {own}, and the plan was made by {version}", b""
+    if once and _was_begun(once):
+        return "the worker was lost; a burn-in that was begun is not run again", b""
     with tempfile.TemporaryDirectory(prefix="rackcheck-") as name:
         load = Load(0, Path(name) / "shard.json", Path(name) / "result", "")
         load.file.write_text(shard, encoding="utf-8")
@@ -132,6 +137,19 @@ def run(shard: str, version: str) -> tuple[str, bytes]:
             lines = done.stderr.strip().splitlines()
             return f"exit status {done.returncode}: {lines[-1] if lines else ''}", b""
         return "", load.result.read_bytes()
+
+
+def _was_begun(key: str) -> bool:
+    """Whether a task with this key was begun before; it is begun now. The scheduler keeps the keys."""
+    distributed: Any = import_module("distributed")
+
+    def begin(dask_scheduler: Any) -> bool:
+        begun: set[str] = dask_scheduler.extensions.setdefault("rackcheck-begun", set())
+        before = key in begun
+        begun.add(key)
+        return before
+
+    return bool(distributed.get_client().run_on_scheduler(begin))
 
 
 def _taken(future: Any, load: Load) -> tuple[str, bool]:

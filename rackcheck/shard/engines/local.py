@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from rackcheck.model.fact import clean
-from rackcheck.shard.engines.contract import ATTEMPTS, Carried, Load
+from rackcheck.shard.engines.contract import Carried, Load
 
 POLL = 0.1
 """Seconds between two looks at the processes."""
@@ -70,7 +70,7 @@ class _Process:
         status = self.process.returncode
         what = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         # A usage error, for example a damaged shard or an unknown secret, is the same in every attempt.
-        last = self.attempt >= ATTEMPTS or status == 2
+        last = self.attempt >= self.load.attempts or status == 2
         return Carried(self.load, f"{what}{f': {clean(lines[-1], 200)}' if lines else ''}", last)
 
     def end(self, until: float) -> None:

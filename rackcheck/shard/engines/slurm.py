@@ -15,7 +15,7 @@ from pathlib import Path
 from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
-from rackcheck.shard.engines.contract import ATTEMPTS, Carried, Load
+from rackcheck.shard.engines.contract import Carried, Load
 from rackcheck.shard.engines.local import words
 
 POLL = 2.0
@@ -83,12 +83,14 @@ class SlurmEngine:
 
     def _again(self, array: _Array, lost: Mapping[int, Load], arrays: list[_Array]) -> Iterator[Carried]:
         """Yield the shards that a job has left without a result, and submit them again."""
-        last = array.attempt >= ATTEMPTS
+        again: list[Load] = []
         for task, load in lost.items():
+            last = array.attempt >= load.attempts
+            again += [] if last else [load]
             log = load.result.parent / LOG.replace("%A", array.job).replace("%a", str(task))
             yield Carried(load, f"job {array.job} ended without a result{_end_of(log)}", last)
-        if lost and not last:
-            arrays.append(self._submitted(list(lost.values()), array.attempt + 1))
+        if again:
+            arrays.append(self._submitted(again, array.attempt + 1))
 
     def _check(self, loads: Sequence[Load]) -> None:
         if shutil.which("sbatch") is None:
