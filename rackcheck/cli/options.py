@@ -242,12 +242,12 @@ def engine_option(*, required: bool = False) -> Callable[[F], F]:
 
 def by_option(command: F) -> F:
     """Add the option `--by` to a command that divides an audit into shards."""
-    from rackcheck.shard.dividing import BASTION, RACK  # noqa: PLC0415  few commands divide an audit
+    from rackcheck.shard.dividing import WORDS  # noqa: PLC0415  few commands divide an audit
 
     return click.option(
-        "--by", metavar="rack|bastion|COUNT", default=RACK, show_default=True,
-        shell_complete=lambda _context, _option, typed: [word for word in (RACK, BASTION) if word.startswith(typed)],
-        help="A shard for each rack, for each jump host (ssh.jump), or so many shards.",
+        "--by", metavar="rack|bastion|node|COUNT", default=WORDS[0], show_default=True,
+        shell_complete=lambda _context, _option, typed: [word for word in WORDS if word.startswith(typed)],
+        help="A shard for each rack, for each jump host (ssh.jump), for each node (asked on itself), or so many.",
     )(command)  # fmt: skip
 
 

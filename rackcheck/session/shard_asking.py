@@ -1,5 +1,7 @@
 """Asks the nodes of one shard, and writes their answers to the file of its result."""
 
+import os
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,7 +9,7 @@ from pathlib import Path
 
 from rackcheck import __version__
 from rackcheck.base.user_error import UserError
-from rackcheck.inventory import Node
+from rackcheck.inventory import LOCAL, Node, Ssh
 from rackcheck.model.path import parse
 from rackcheck.run import resumed
 from rackcheck.run.asking import ask_plane, wanted
@@ -38,11 +40,24 @@ def job_of(shard: Shard, nodes: Sequence[Node] = (), memory: int = DEFAULT) -> J
             "nodes something else: use the same release and the same probes"
         )
     asked = tuple(nodes) or shard.nodes
+    if shard.inband:
+        asked = tuple(_here(node, shard.number) for node in asked)
     return Job(
         plan, asked, planes=shard.planes, targets=f"shard {shard.number} of {shard.count}", id=shard.run,
         secrets=secrets_of(asked, plan.planes & shard.planes), again=again, seconds=shard.seconds,
         deadline=shard.deadline, memory=memory, limits=shard.limits,
     )  # fmt: skip
+
+
+def _here(node: Node, number: int) -> Node:
+    """Return the node as this machine, read without SSH; raises UserError if this is another machine."""
+    host = socket.gethostname()
+    names = {os.environ.get("SLURMD_NODENAME", ""), host, host.partition(".")[0]} - {""}
+    if not names & {node.name, node.host, node.host.partition(".")[0]}:
+        raise UserError(
+            f"shard {number} is asked on {node.name} itself, and this machine is {' or '.join(sorted(names))}"
+        )
+    return replace(node, host=LOCAL, ssh=Ssh(sudo=node.ssh.sudo))
 
 
 def is_done(shard: Shard, path: Path) -> bool:

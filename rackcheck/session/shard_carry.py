@@ -18,6 +18,7 @@ def loads(folder: Path) -> list[Load]:
             folder / RESULTS / shard.name,
             shard.reach,
             shard.burn is not None,
+            shard.inband,
         )
         for shard in shards_of(folder)
     ]

@@ -9,12 +9,14 @@ from rackcheck import __version__
 from rackcheck.base.user_error import UserError
 from rackcheck.burnin.fleet import Burnin
 from rackcheck.inventory import AskLimit, Node
+from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
+from rackcheck.run.job import Job
 from rackcheck.run.run_writer import RunWriter
 from rackcheck.session import shard_burnin
 from rackcheck.session.audit_setup import Prepared, head
 from rackcheck.shard import document
-from rackcheck.shard.dividing import divided
+from rackcheck.shard.dividing import NODE, divided
 from rackcheck.shard.document import Shard
 
 RUN, SHARDS, RESULTS = "run", "shards", "results"
@@ -26,16 +28,22 @@ def planned(ready: Prepared, by: str, folder: Path, burn: Burnin | None = None) 
 
     With `burn`, the shards put their nodes under load. Raises UserError if its limits cannot be divided.
     """
-    parts = divided(ready.job.nodes, by)
-    loads = shard_burnin.parts(ready, [nodes for _, nodes in parts], burn) if burn is not None else [None] * len(parts)
+    job = ready.job
+    parts = [(reach, nodes, job.planes, False) for reach, nodes in divided(job.nodes, by)]
+    if by == NODE:
+        parts = _by_node(parts, job)
+    loads = (
+        shard_burnin.parts(ready, [nodes for _, nodes, _, _ in parts], burn)
+        if burn is not None
+        else [None] * len(parts)
+    )
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} already exists; a plan is never overwritten")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with RunWriter(
         folder / RUN, head(ready), ready.profile.files, {file.name: file.text for file in ready.files}
     ) as writer:
-        writer.write(ready.job.started())
-    job = ready.job
+        writer.write(job.started())
     spare = tuple(sorted(map(str, ready.profile.spare_facts())))
     again = (job.again.seconds, tuple(map(str, job.again.plan.wanted))) if job.again is not None else None
     questions = document.questions_of(job.plan, job.again.plan if job.again is not None else None)
@@ -44,16 +52,34 @@ def planned(ready: Prepared, by: str, folder: Path, burn: Burnin | None = None) 
         Shard(
             digest_of(folder), job.id, number, len(parts), __version__,
             questions,
-            tuple(map(str, job.plan.wanted)), spare, job.planes, nodes, reach, again, job.seconds, job.deadline,
-            _limits(job.limits, nodes), load,
+            tuple(map(str, job.plan.wanted)), spare, planes, nodes, reach, again, job.seconds, job.deadline,
+            _limits(job.limits, nodes), load, inband,
         )
-        for number, ((reach, nodes), load) in enumerate(zip(parts, loads, strict=True), start=1)
+        for number, ((reach, nodes, planes, inband), load) in enumerate(zip(parts, loads, strict=True), start=1)
     ]  # fmt: skip
     (folder / SHARDS).mkdir()
     (folder / RESULTS).mkdir()
     for shard in shards:
         (folder / SHARDS / f"{shard.name}.json").write_text(document.text(shard), encoding="utf-8")
     return shards
+
+
+_Part = tuple[str, tuple[Node, ...], frozenset[Plane], bool]
+"""What the nodes of a shard share, the nodes, their planes that are read, and whether they are read in-band."""
+
+
+def _by_node(parts: Sequence[_Part], job: Job) -> list[_Part]:
+    """Return a shard for each node, which is asked on the node, and one for all BMCs, which nodes need not reach.
+
+    Raises UserError if no plane would be read on a node.
+    """
+    planes = job.planes & job.plan.planes - {Plane.BMC}
+    found = [(nodes[0].name, nodes, planes, True) for _, nodes, _, _ in parts if nodes[0].host] if planes else []
+    if not found:
+        raise UserError("--by node asks each node on itself, and no plane of a node with a host would be read")
+    managed = tuple(node for node in job.nodes if node.bmc is not None)
+    bmc = job.planes & job.plan.planes & {Plane.BMC}
+    return [*found, ("", managed, bmc, False)] if managed and bmc else found
 
 
 def _limits(limits: Sequence[AskLimit], nodes: Sequence[Node]) -> tuple[AskLimit, ...]:

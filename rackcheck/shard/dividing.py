@@ -1,4 +1,4 @@
-"""Divides the nodes of a plan into shards: by rack, by jump host, or into a number of parts."""
+"""Divides the nodes of a plan into shards: by rack, by jump host, by node, or into a number of parts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,7 +6,8 @@ from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node
 from rackcheck.profile.layers import did_you_mean
 
-RACK, BASTION = "rack", "bastion"
+WORDS = RACK, BASTION, NODE = "rack", "bastion", "node"
+"""The ways to divide, besides a number of parts."""
 
 Part = tuple[str, tuple[Node, ...]]
 """What the nodes of a shard share, and the nodes."""
@@ -15,17 +16,19 @@ Part = tuple[str, tuple[Node, ...]]
 def divided(nodes: Sequence[Node], by: str) -> list[Part]:
     """Return the parts of a plan, in the order of the inventory; each node is in one part.
 
-    `by` is `rack`, `bastion` (the jump hosts of `ssh.jump`), or a number of parts of nearly equal size. The nodes of
-    one BMC are in one part. Raises UserError for other words.
+    `by` is `rack`, `bastion` (the jump hosts of `ssh.jump`), `node`, or a number of parts of nearly equal size. The
+    nodes of one BMC are in one part, except by node. Raises UserError for other words.
     """
     match by:
         case "rack":
             return _grouped(nodes, {node.name: node.rack for node in nodes})
         case "bastion":
             return _grouped(nodes, {node.name: node.ssh.jump for node in nodes})
+        case "node":
+            return [(node.name, (node,)) for node in nodes]
     if not by.isdecimal() or not 0 < int(by) <= len(nodes):
-        hint = did_you_mean(by, (RACK, BASTION))
-        raise UserError(f"--by must be rack, bastion or a number from 1 to {len(nodes)}, not {by!r:.60}{hint}")
+        hint = did_you_mean(by, WORDS)
+        raise UserError(f"--by must be rack, bastion, node or a number from 1 to {len(nodes)}, not {by!r:.60}{hint}")
     together = list(_together(nodes))
     count = min(int(by), len(together))
     parts: list[list[Node]] = [[] for _ in range(count)]

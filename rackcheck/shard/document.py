@@ -6,7 +6,7 @@ The file has references to secrets (`env:NAME`, `file:PATH`), as an inventory ha
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ class Shard:
     the questions follow. `reach` names what the shard's nodes share: a rack, a jump host, or nothing. `again` is the
     time between two readings, and the facts of the second one. `seconds` limits one plane, `deadline` the whole shard.
     `limits` are the inventory's limits of how many of the nodes are asked at the same time. With `burn`, the shard puts
-    its nodes under load, at most once.
+    its nodes under load, at most once. With `inband`, it is asked on its only node, without SSH.
     """
 
     plan: str
@@ -76,6 +76,7 @@ class Shard:
     deadline: float | None = None
     limits: tuple[AskLimit, ...] = ()
     burn: BurnPart | None = None
+    inband: bool = False
 
     @property
     def name(self) -> str:
@@ -135,8 +136,15 @@ def _shard(doc: Mapping[str, Any]) -> Shard:
             )
             for each in doc["limits"]
         ),
-        burn,
+        burn, _inband(doc, built),
     )  # fmt: skip
+
+
+def _inband(doc: Mapping[str, Any], nodes: Sequence[Node]) -> bool:
+    value = doc["inband"]
+    if not isinstance(value, bool) or (value and len(nodes) != 1):
+        raise ValueError(f"inband is not true or false, or there are several nodes: {value!r:.80}")
+    return value
 
 
 def _burn(doc: Mapping[str, Any]) -> BurnPart:

@@ -46,5 +46,5 @@ def test_nodes_of_one_rack_or_behind_one_jump_host_are_one_shard() -> None:
 def test_another_word_is_an_error_with_the_nearest_one(by: str) -> None:
     with pytest.raises(UserError) as caught:
         divided([Node("n1", host="h")] * 4, by)
-    assert "--by must be rack, bastion or a number from 1 to 4" in str(caught.value)
+    assert "--by must be rack, bastion, node or a number from 1 to 4" in str(caught.value)
     assert ("did you mean rack?" in str(caught.value)) is (by == "racks")

@@ -14,7 +14,8 @@ ATTEMPTS = 3
 class Load:
     """A shard to run: its file, the place of its result, and what its nodes share.
 
-    A shard that puts nodes under load is run `once`, whatever happens to it.
+    A shard that puts nodes under load is run `once`, whatever happens to it. An `inband` shard runs on the node that is
+    its reach.
     """
 
     number: int
@@ -22,6 +23,7 @@ class Load:
     result: Path
     reach: str
     once: bool = False
+    inband: bool = False
 
     @property
     def attempts(self) -> int:

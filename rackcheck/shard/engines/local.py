@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO
 
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 from rackcheck.shard.engines.contract import Carried, Load
 
@@ -28,6 +29,8 @@ class LocalEngine:
 
     def carry(self, loads: Sequence[Load], stop: threading.Event) -> Iterator[Carried]:
         """Run all shards; see `Engine`."""
+        if any(load.inband for load in loads):
+            raise UserError("local: shards by node run on the nodes themselves: use slurm or dask, or --by COUNT")
         todo = deque((load, 1) for load in loads)
         running: list[_Process] = []
         try:

@@ -1,6 +1,7 @@
 """Runs shards as job arrays of Slurm; the folder of the plan must be on a file system that all its nodes share.
 
-A shard with a reach runs on nodes with this feature (`sbatch -C`). Seen with Slurm 22.05.
+A shard with a reach runs on nodes with this feature (`sbatch -C`), and a shard by node on the node with this name
+(`sbatch -w`). Seen with Slurm 22.05.
 """
 
 import re
@@ -30,6 +31,12 @@ GONE = 3
 EXPORTED = ("HOME", "PATH", "LANG", "LC_ALL", "RACKCHECK_HOME", "RACKCHECK_SSH")
 """Variables of the environment that jobs get: Slurm stores them on disk, so that no secret may be among them."""
 
+STUCK = 15
+"""Number of answers in a row after which a job that waits for nodes that are down has ended."""
+
+UNAVAILABLE = ("ReqNodeNotAvail", "Nodes required for job are DOWN", "PartitionDown", "PartitionInactive")
+"""The begin of the reasons for which a job waits that no other job's end removes."""
+
 LOG = "slurm-%A_%a.log.part"
 """The file for the output of a task, by the numbers of its job and of the task, as sbatch writes it."""
 
@@ -44,12 +51,17 @@ exec sh -c "$1"
 
 @dataclass
 class _Array:
-    """A submitted array: its job, its shards by task, and the number of answers of the controller without it."""
+    """A submitted array: its job, its shards by task, and the number of answers of the controller without it.
+
+    `stuck` is the number of answers in which all tasks that are left wait for nodes that are down, `why` the reason.
+    """
 
     job: str
     tasks: Mapping[int, Load]
     attempt: int
     gone: int = 0
+    stuck: int = 0
+    why: str = ""
 
 
 class SlurmEngine:
@@ -72,10 +84,17 @@ class SlurmEngine:
                 listed = _listed([array.job for array in arrays])
                 for array in list(arrays):
                     open_tasks = {task: load for task, load in array.tasks.items() if load.number in left}
-                    array.gone = 0 if array.job in listed else array.gone + 1
+                    reasons = listed.get(array.job)
+                    array.gone = array.gone + 1 if reasons is None else 0
+                    array.why = _unavailable(reasons or ())
+                    array.stuck = array.stuck + 1 if array.why else 0
                     if not open_tasks or array.gone >= GONE:
                         arrays.remove(array)
                         yield from self._again(array, open_tasks, arrays)
+                    elif array.stuck >= STUCK:
+                        arrays.remove(array)
+                        _call("scancel", array.job)
+                        yield from (Carried(load, f"no node can run it: {array.why}") for load in open_tasks.values())
                 stop.wait(POLL if arrays else 0)
         finally:
             if arrays:
@@ -95,8 +114,12 @@ class SlurmEngine:
     def _check(self, loads: Sequence[Load]) -> None:
         if shutil.which("sbatch") is None:
             raise UserError("slurm: there is no sbatch on this machine; run rackcheck on a login node of the cluster")
+        named = {load.reach for load in loads if load.inband}
+        strangers = named - set(_call("sinfo", "-h", "-N", "-o", "%N", *self._where()).split()) if named else set()
+        if strangers:
+            raise UserError(f"slurm: no node has the name {fold(sorted(strangers))}, as the inventory has it")
         features = set(re.split(r"[,\s]+", _call("sinfo", "-h", "-o", "%f", *self._where())))
-        unknown = {load.reach for load in loads if load.reach} - features
+        unknown = {load.reach for load in loads if load.reach and not load.inband} - features
         if unknown:
             has = fold(sorted(features - {"(null)", ""})) or "none"
             raise UserError(
@@ -115,7 +138,7 @@ class SlurmEngine:
             f"--output={place}/{LOG}", *self._where(),
         ]  # fmt: skip
         if loads[0].reach:
-            command.append(f"--constraint={loads[0].reach}")
+            command.append(f"--{'nodelist' if loads[0].inband else 'constraint'}={loads[0].reach}")
         script = place / "slurm.sh.part"
         script.write_text(SCRIPT, encoding="utf-8")
         found = _call(*command, str(script), "shards", *(shlex.join(words(load)) for load in loads))
@@ -129,15 +152,25 @@ def _by_reach(loads: Sequence[Load]) -> list[list[Load]]:
     return list(found.values())
 
 
-def _listed(jobs: Sequence[str]) -> set[str]:
-    """Return which of these jobs have a task that waits or runs."""
+def _listed(jobs: Sequence[str]) -> dict[str, list[str]]:
+    """Return which of these jobs have a task that waits or runs, with the reason of each task."""
     done = subprocess.run(  # noqa: S603
-        ["squeue", "-h", "-o", "%F", "-j", ",".join(jobs)],  # noqa: S607  the cluster's own program
+        ["squeue", "-h", "-o", "%F %r", "-j", ",".join(jobs)],  # noqa: S607  the cluster's own program
         capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     if done.returncode and "Invalid job id" not in done.stderr:
-        return set(jobs)  # the controller does not answer now: the jobs go on
-    return set(done.stdout.split())
+        return {job: [""] for job in jobs}  # the controller does not answer now: the jobs go on
+    found: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        job, _, reason = line.strip().partition(" ")
+        found.setdefault(job, []).append(reason.strip())
+    return found
+
+
+def _unavailable(reasons: Sequence[str]) -> str:
+    """Return why no task of a job can run, if all of them wait for nodes that are down; else an empty text."""
+    stuck = bool(reasons) and all(reason.startswith(UNAVAILABLE) for reason in reasons)
+    return clean(reasons[0], 120) if stuck else ""
 
 
 def _call(*command: str) -> str:
