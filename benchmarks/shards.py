@@ -10,6 +10,7 @@ another plan. The verdicts with all their evidence, except for measured clock of
 
 import argparse
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -29,6 +30,9 @@ from slurm_lab import lab
 
 RACKS = 12
 POINTS = (0.2, 0.5, 0.8)
+SHOWN = 5
+"""Maximum number of different verdicts that are printed."""
+
 Victim = Callable[[int], int]
 
 
@@ -130,6 +134,8 @@ def merged(name: str, plan: Path, target: Path, env: Mapping[str, str], whole: l
         return False
     found, answers = judged(target)
     differ = len(set(found) - set(whole))
+    for line in differences(found, whole)[:SHOWN]:
+        print(f"    differs: {line}")
     twice = sum(count > 1 for count in answers.values())
     print(
         f"{name}: exit {child.returncode}, {len(found)} verdict lines, {differ} differ, {len(answers)} planes, "
@@ -137,6 +143,21 @@ def merged(name: str, plan: Path, target: Path, env: Mapping[str, str], whole: l
         flush=True,
     )
     return not differ and len(found) == len(whole)
+
+
+def differences(found: list[str], whole: list[str]) -> list[str]:
+    """Return the verdicts that differ: the node, the rule, and both verdicts."""
+    others = {doc["node"]: doc for doc in map(json.loads, whole)}
+    lines: list[str] = []
+    for line in sorted(set(found) - set(whole)):
+        doc = json.loads(line)
+        before = {verdict["rule"]: verdict for verdict in others[doc["node"]]["verdicts"]}
+        lines += [
+            f"{doc['node']} {verdict['rule']}: {json.dumps(verdict)[:300]} and {json.dumps(before[verdict['rule']])[:300]}"
+            for verdict in doc["verdicts"]
+            if verdict != before.get(verdict["rule"])
+        ]
+    return lines
 
 
 def deliveries(plan: Path, other: Path, place: Path, env: Mapping[str, str], whole: list[str]) -> bool:

@@ -141,7 +141,7 @@ def _shard(doc: Mapping[str, Any]) -> Shard:
 
 
 def _inband(doc: Mapping[str, Any], nodes: Sequence[Node]) -> bool:
-    value = doc["inband"]
+    value = doc.get("inband", False)
     if not isinstance(value, bool) or (value and len(nodes) != 1):
         raise ValueError(f"inband is not true or false, or there are several nodes: {value!r:.80}")
     return value
