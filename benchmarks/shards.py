@@ -153,7 +153,7 @@ def differences(found: list[str], whole: list[str]) -> list[str]:
         doc = json.loads(line)
         before = {verdict["rule"]: verdict for verdict in others[doc["node"]]["verdicts"]}
         lines += [
-            f"{doc['node']} {verdict['rule']}: {json.dumps(verdict)[:300]} and {json.dumps(before[verdict['rule']])[:300]}"
+            f"{doc['node']} {verdict['rule']}: {str(verdict)[:300]} and {str(before.get(verdict['rule']))[:300]}"
             for verdict in doc["verdicts"]
             if verdict != before.get(verdict["rule"])
         ]
