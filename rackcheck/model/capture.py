@@ -9,7 +9,7 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.question import Read, Shell
 from rackcheck.model.resource import Body
-from rackcheck.model.secret import scrub_text
+from rackcheck.model.secret import scrub_text, scrub_texts
 from rackcheck.model.text import Files
 from rackcheck.model.text.files import named_or_matching, shared
 
@@ -130,8 +130,7 @@ class NodeCapture(_Later):
             else Output(answer.status, scrub_text(answer.out), scrub_text(answer.err))
             for command, answer in self.commands.items()
         }
-        files = {path: scrub_text(content) for path, content in self.files.items()}
-        return NodeCapture(commands, self.globs, files, self.refused)
+        return NodeCapture(commands, self.globs, scrub_texts(self.files), self.refused)
 
     def to_json(self) -> dict[str, Any]:
         """Return the capture as a dictionary that can be stored as JSON."""

@@ -73,6 +73,29 @@ Other texts are always searched, because a few letters outside ASCII match ASCII
 _OPTION = regex(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
 
 
+_WORDS = (
+    *(b"pass", b"pwd", b"secret", b"token", b"credential", b"authorization", b"cookie", b"communit", b"psk", b"chap"),
+    *(b"key", b"salt", b"bearer", b"basic"),
+)
+"""A text without these words, of which none but a URL with a user drops anything, needs no search by patterns."""
+
+_FOLDED = bytes(range(256)).lower()
+_SIGN_BYTES = bytes(sign for sign in range(128) if not chr(sign).isalnum())
+_BATCH = 64
+"""Number of files that are searched for the words together: most have a few characters."""
+
+
+def is_clean(data: bytes, joints: bytes = _SIGN_BYTES) -> bool:
+    """Whether a text surely has no secret; `joints` are the characters that a name may have between its letters.
+
+    By default, they are those of a name in JSON. A text with escapes or characters outside ASCII is never clean.
+    """
+    if not data.isascii() or b"\\" in data or (b"@" in data and (b"://" in data or b"iscsi:" in data)):
+        return False
+    folded = data.translate(_FOLDED, joints)
+    return not any(word in folded for word in _WORDS)
+
+
 def scrub(body: object, depth: int = 0, *, held: bool = False, owner: str = "") -> object:
     """Return the same JSON with its secrets replaced; links, booleans and nulls are unchanged.
 
@@ -148,9 +171,25 @@ def _meaning(name: str) -> _Meaning:
     return found if any(found) else _NOTHING
 
 
+def scrub_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return texts without their secrets, as `scrub_text` does for each of them."""
+    found = dict(texts)
+    names = list(texts)
+    for start in range(0, len(names), _BATCH):
+        batch = names[start : start + _BATCH]
+        if not _is_clean_text("\n".join([texts[name] for name in batch])):
+            found |= {name: scrub_text(texts[name]) for name in batch}
+    return found
+
+
+def _is_clean_text(text: str) -> bool:
+    """Whether a text surely has no secret after a name; a backslash has no meaning here."""
+    return text.isascii() and is_clean(text.replace("\\", " ").encode(), b"_.-")
+
+
 def scrub_text(text: str) -> str:
     """Return the text without the secrets after `password=`, `--token` and similar, and before the @ of a host."""
-    if not _MARKED.search(text):
+    if not _MARKED.search(text) or _is_clean_text(text):
         return text
     text = _PEM.sub(DROPPED, text)
     if "@" in text:

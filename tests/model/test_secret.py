@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trees import DELL, tree
 
-from rackcheck.model.secret import DEPTH, DROPPED, VALUES, scrub, scrub_text
+from rackcheck.model.secret import DEPTH, DROPPED, VALUES, is_clean, scrub, scrub_text, scrub_texts
 from rackcheck.parse.bmc.bios_value import CURRENT, PENDING
 
 IDRAC = "/redfish/v1/Managers/iDRAC.Embedded.1/Oem/Dell/DellAttributes/iDRAC.Embedded.1"
@@ -189,3 +189,44 @@ def test_each_name_of_a_value_that_the_bios_reader_knows_is_one_of_the_filter(na
 def test_a_value_in_an_object_is_judged_by_the_name_of_its_property(name: str) -> None:
     assert "Xk7abcdefgh" not in json.dumps(scrub({name: {"CurrentValue": "Xk7abcdefgh"}}))
     assert "Enabled" in json.dumps(scrub({"PasswordHintShown": {"CurrentValue": "Enabled"}}))
+
+
+PIECES = (
+    *("pass", "Pass-word", "p.w_d", "TOKEN", "cook", "ie", "chap", "psk", "api_key", "PRIVATE KEY-----", "-----BEGIN "),
+    *("salt", "Communit", "ies", "Bearer", "basic", "aXV0aDpzM2NyZXQ=", "user", "http://", "iscsi:", "@", "host"),
+    *("=", ": ", ":", " ", "\n", "--", "-", ".", "_", "?", "&", ",", ";", '"', "'", "\\", "x1", "s3cr3t99", "_01A7"),
+)
+texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
+
+
+@given(texts)
+def test_a_text_that_is_not_searched_by_patterns_has_no_secret(text: str) -> None:
+    """A text with a character outside ASCII is always searched."""
+    assert scrub_text("é\n" + text) == "é\n" + scrub_text(text)
+
+
+@given(st.dictionaries(st.text("abc", max_size=3), texts, max_size=6))
+def test_many_texts_are_scrubbed_as_each_of_them(given_texts: dict[str, str]) -> None:
+    found = scrub_texts(given_texts)
+    assert found == {name: scrub_text(text) for name, text in given_texts.items()}
+    assert list(found) == list(given_texts)
+
+
+bodies = st.recursive(
+    texts | st.integers() | st.booleans() | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=4), max_leaves=8,
+)  # fmt: skip
+
+
+@given(st.dictionaries(texts, bodies, max_size=4))
+def test_a_body_that_is_clean_has_nothing_to_drop(body: dict[str, object]) -> None:
+    if is_clean(json.dumps(body).encode()):
+        assert scrub(body) == body
+
+
+def test_ordinary_bodies_are_clean() -> None:
+    """Else, all bodies would be searched value by value."""
+    sensor = {"@odata.id": "/redfish/v1/Chassis/1/Sensors/1", "Name": "Inlet", "Reading": 23.5, "ReadingUnits": "Cel"}
+    assert is_clean(json.dumps(sensor).encode())
+    assert not is_clean(json.dumps({**sensor, "P a s s": "x"}).encode())
+    assert not is_clean(json.dumps({**sensor, "Name": "pässword"}).encode())

@@ -12,7 +12,7 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.redfish_value import BROKEN
 from rackcheck.model.regex import regex
 from rackcheck.model.resource import Body
-from rackcheck.model.secret import DEPTH, scrub, scrub_text
+from rackcheck.model.secret import DEPTH, is_clean, scrub, scrub_text
 from rackcheck.model.secret_filter import Hiding
 
 BUSY = frozenset({429, 502, 503, 504})
@@ -107,6 +107,8 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
         return Unknown(Reason.UNPARSABLE, f"nested deeper than {DEPTH}")
     if b"\\" in data:  # without a backslash no text has escapes, and all texts were checked while parsing
         body = hiding.json(_whole(body))
+    if is_clean(data):
+        return body
     kept = scrub(body)
     assert isinstance(kept, dict)
     return kept
