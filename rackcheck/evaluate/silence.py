@@ -133,18 +133,23 @@ def _answers(
 
 @dataclass
 class Silences:
-    """Counts, by fact and sort of part, the nodes that return the fact; keeps the names of nodes that lack it."""
+    """Counts, by fact and sort of part, the nodes that return the fact; keeps the names of nodes that lack it.
+
+    The order in which nodes are taken makes no difference. `ranks` are the places of the facts among those of a role.
+    """
 
     given: Counter[_Key] = field(default_factory=Counter)
     unsure: Counter[_Key] = field(default_factory=Counter)
     unseen: Counter[tuple[str, ExcusedFact]] = field(default_factory=Counter)
     both: Counter[_Key] = field(default_factory=Counter)  # nodes of `unseen` that `given` or `unsure` already counts
     silent: dict[_Key, list[str]] = field(default_factory=dict)
+    ranks: dict[tuple[str, ExcusedFact], int] = field(default_factory=dict)
 
     def take(self, role: str, node: str, answers: Iterable["SortAnswers"]) -> None:
         """Add one node: count the facts that its parts return."""
-        for answer in answers:
+        for rank, answer in enumerate(answers):
             each, lost = answer.fact, answer.lost
+            self.ranks[role, each] = rank
             if lost:
                 self.unseen[role, each] += 1
             for sort, given in answer.sorts.items():
@@ -165,7 +170,7 @@ class Silences:
         """
         found: dict[tuple[str, SiblingSort, tuple[str, ...], str], list[str]] = {}
         doubt: Unknown | None = None
-        for key in dict.fromkeys((*self.given, *self.unsure, *self.silent)):
+        for key in sorted({*self.given, *self.unsure, *self.silent}, key=lambda k: (k[0], self.ranks[k[:2]], k[2])):
             role, each, sort = key
             of, given = expected.get(role, 0), self.given[key]
             if of < FEWEST:  # also if more nodes were read than the inventory has
@@ -173,11 +178,12 @@ class Silences:
             enough = needed(of, QUORUM)
             lost = self.unsure[key] + self.unseen[role, each] - self.both[key]
             if given >= enough and key in self.silent:
-                silent = tuple(self.silent[key])
+                silent = tuple(sorted(self.silent[key]))
                 found.setdefault((role, sort, silent, f"{given} of {of}"), []).append(str(each))
             elif each.needed and lost and given + lost >= enough:
                 doubt = doubt or _doubt(each, given, lost, of)
-        for (role, each), lost in self.unseen.items():
+        for role, each in sorted(self.unseen, key=lambda k: (k[0], self.ranks[k])):
+            lost = self.unseen[role, each]
             of = expected.get(role, 0)
             if each.needed and of >= FEWEST and lost >= needed(of, QUORUM):
                 doubt = doubt or _doubt(each, 0, lost, of)
