@@ -1,14 +1,13 @@
 """Transport to a node over SSH by libssh2 (`pip install rackcheck[libssh2]`): as `ssh`, with less CPU time.
 
 It is used for nodes that are reached directly, or through one command, with an unencrypted key file. Everything else is
-left to paramiko and to the OpenSSH client.
+left to paramiko and to the OpenSSH client, also a node that refuses the key file while an agent has other keys.
 """
 
 import base64
 import os
 import select
 import socket
-import struct
 import time
 from functools import cache
 from getpass import getuser
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.transport import key_files
 from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.ssh_config import Target
@@ -33,14 +33,17 @@ KEPT = 4096
 
 
 class Unsupported(Exception):
-    """Raised if a server has no algorithms in common with libssh2; nothing was sent to it."""
+    """Raised if a server needs what only paramiko does here, before a script is sent to it.
+
+    It has no algorithms in common with libssh2, or it refuses the key files and an agent has other keys.
+    """
 
 
 def is_usable(target: Target) -> bool:
     """Whether this library can log in to a server: it has a key file that needs neither a passphrase nor an agent."""
     if target.needs or target.password or target.passphrase or os.environ.get(CHOICE) == "paramiko":
         return False
-    return _library() is not None and any(_is_plain(key) for key in target.keys)
+    return _library() is not None and any(key_files.read(key).is_plain for key in target.keys)
 
 
 def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance) -> ShellReply:
@@ -142,14 +145,16 @@ class _Visit:
         check_host_key(target, base64.b64encode(session.hostkey()[0]).decode())
 
     def log_in(self) -> None:
-        """Log in with the key files; raises Refused if the host accepts none of them."""
+        """Log in with the key files; raises Refused if none is accepted, Unsupported if an agent has other keys."""
         self.stage = ConnectStage.LOGIN
         session, user = self.session, self.target.user or getuser()
         wrong = _library().exceptions
         tried: list[str] = []
         for path in self.target.keys:
-            if not _is_plain(path):
-                tried += [f"{path} (encrypted: load it into an agent, or set ssh.passphrase)"] if _is_file(path) else []
+            key = key_files.read(path)
+            if not key.is_plain:
+                if key.has_private:
+                    tried.append(f"{path} (encrypted: load it into an agent, or set ssh.passphrase)")
                 continue
             try:
                 session.userauth_publickey_fromfile(user, str(Path(path).expanduser()))
@@ -159,6 +164,13 @@ class _Visit:
             if session.userauth_authenticated():
                 return
             tried.append(f"{path} (not sufficient alone)")
+        try:
+            more = _agent_has_more(self.target, self.limits.connect)
+        except OSError as error:
+            tried.append(f"the agent ({clean(str(error)) or type(error).__name__})")
+        else:
+            if more:
+                raise Unsupported
         what = ", ".join(tried) if tried else "no key found"
         raise Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
 
@@ -234,6 +246,14 @@ def _shut(sock: socket.socket) -> None:
         return  # it is not connected any more
 
 
+def _agent_has_more(target: Target, seconds: float) -> bool:
+    """Whether the agent has a key for this server that is not one of the files that were tried; raises OSError."""
+    from rackcheck.transport import ssh_agent  # noqa: PLC0415  it imports paramiko, which then logs in
+
+    readable = {file.public for file in map(key_files.read, target.keys) if file.is_plain}
+    return any(key.blob not in readable for key in ssh_agent.keys(target, seconds))
+
+
 class _Library:
     """The modules of ssh2-python, and its errors for which paramiko is tried."""
 
@@ -254,28 +274,3 @@ def _library() -> Any:
         return _Library()
     except ImportError:
         return None
-
-
-def _is_file(path: str) -> bool:
-    return Path(path).expanduser().is_file()
-
-
-@cache
-def _is_plain(path: str) -> bool:
-    """Whether a key file exists, and can be read without a passphrase."""
-    try:
-        text = Path(path).expanduser().read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError):
-        return False
-    lines = text.strip().splitlines()
-    if "ENCRYPTED" in text or len(lines) < 3 or not lines[0].startswith("-----BEGIN "):
-        return False
-    if "OPENSSH" not in lines[0]:
-        return True
-    try:
-        data = base64.b64decode("".join(lines[1:-1]))
-        magic = b"openssh-key-v1\0"
-        (length,) = struct.unpack(">I", data[len(magic) : len(magic) + 4])
-        return data.startswith(magic) and data[len(magic) + 4 : len(magic) + 4 + length] == b"none"
-    except (ValueError, struct.error):
-        return False

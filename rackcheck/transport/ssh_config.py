@@ -13,7 +13,7 @@ from pathlib import Path
 from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.regex import regex
-from rackcheck.transport import known_hosts
+from rackcheck.transport import key_files, known_hosts
 
 CONFIGS = ("~/.ssh/config", "/etc/ssh/ssh_config")
 KNOWN = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts")
@@ -24,6 +24,8 @@ class Target:
     """A node's SSH server, and its credentials. `proxy` is a local command that connects to the SSH server.
 
     `password` is the password of the user, `passphrase` the passphrase of the key files; both secrets are never shown.
+    `only_named` is true if the agent may be asked for the keys of these files only, `asks_agent` is false if it may not
+    be asked at all (`IdentitiesOnly`, `IdentityAgent none`).
     `needs` is what only the OpenSSH client can do on the way to this server, empty if there is nothing; the client gets
     the `name` of the inventory, what is `given` there, and the `jump` hosts.
     """
@@ -41,6 +43,8 @@ class Target:
     given: Ssh = field(default_factory=Ssh)
     jump: str = ""
     needs: str = ""
+    only_named: bool = False
+    asks_agent: bool = True
 
     @property
     def is_behind_others(self) -> bool:
@@ -71,6 +75,7 @@ def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
         keys, trusted, alias, _proxy(values, node.ssh.jump, name, port),
         secrets.get(node.ssh.password, ""), secrets.get(node.ssh.passphrase, ""),
         node.host, node.ssh, node.ssh.jump, needs,
+        bool(node.ssh.key) or _value(values, "identitiesonly") == "yes", values.get("identityagent") != ["none"],
     )  # fmt: skip
 
 
@@ -124,9 +129,17 @@ def _needs(node: Node, values: Mapping[str, Sequence[str]], keys: Sequence[str])
     certified = next((file for file in there if Path(f"{file}-cert.pub").is_file()), None)
     if certified is not None:
         return f"the certificate of {certified}"
-    if there and all(_first(Path(f"{file}.pub")).startswith("sk-") for file in there):
-        return f"the security key of {there[0]}"
+    tokens = [file for file in there if _is_token(file)]
+    # With a password or a passphrase, which the client cannot be given, the other keys are tried without the client.
+    if tokens and (len(tokens) == len(there) or not (node.ssh.password or node.ssh.passphrase)):
+        return f"the security key of {tokens[0]}"
     return ""
+
+
+def _is_token(file: Path) -> bool:
+    """Whether a file stands for a key on a FIDO token. Its public key alone does not: an agent has the key then."""
+    key = key_files.read(str(file))
+    return key.has_private and key.is_security_key
 
 
 DEFAULT_KEYS = tuple(f"~/.ssh/id_{kind}" for kind in ("ed25519", "ecdsa", "rsa", "ed25519_sk", "ecdsa_sk"))
@@ -146,15 +159,6 @@ def _value(values: Mapping[str, Sequence[str]], word: str) -> str:
 def _has_ticket() -> bool:
     """Whether there may be a Kerberos ticket, without which GSSAPI does nothing."""
     return bool(os.environ.get("KRB5CCNAME")) or Path(f"/tmp/krb5cc_{os.getuid()}").is_file()  # noqa: S108  Kerberos' own place
-
-
-@cache
-def _first(file: Path) -> str:
-    try:
-        with file.open(encoding="utf-8", errors="replace") as opened:
-            return opened.readline(1000)
-    except OSError:
-        return ""
 
 
 @cache

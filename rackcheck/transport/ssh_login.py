@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from getpass import getuser
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.secret_filter import Hiding
+from rackcheck.transport import key_files
 from rackcheck.transport.ssh_config import Target
 from rackcheck.transport.ssh_connection import Refused
 from rackcheck.transport.wire import ConnectStage
 
 if TYPE_CHECKING:
     import paramiko
+
+    from rackcheck.transport import ssh_agent
 
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
 """Key files that are tried if neither the inventory nor the SSH configuration names a key file."""
@@ -29,7 +33,7 @@ def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> N
 
     user = target.user or getuser()
     tried: list[str] = []
-    for name, key in _keys(target, tried):
+    for name, key in _keys(target, transport.auth_timeout, tried):
         if not transport.is_active():
             break
         try:
@@ -80,28 +84,52 @@ def _refused(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding)
     )
 
 
-def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
-    """Return the keys for the login: the configured keys, or else the agent's keys and the default key files.
+def _keys(target: Target, seconds: float, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
+    """Return the keys for the login in the order of `ssh`: those of the agent, then those of the key files.
 
-    If a password is set but no key is configured, no keys are returned. Key files that cannot be used are added to
-    `tried`.
+    Keys of the agent that are on a FIDO token come last: paramiko signs before it knows whether the server accepts a
+    key, and a token is touched for each signature.
+
+    The key files are the configured ones, or else the default ones. If a password is set but no key is configured, no
+    keys are returned; if a key is, the agent offers only that one. Key files that cannot be used are added to `tried`.
     """
     import paramiko  # noqa: PLC0415
 
-    found: list[tuple[str, paramiko.PKey]] = []
-    if target.password and not target.keys:
-        return found  # a host counts refused keys: a full agent would leave no attempt for the password
-    if not target.keys:
-        found += [(f"agent {key.get_name()}", key) for key in paramiko.Agent().get_keys()]
+    if target.password:
+        if not target.keys:
+            return []  # a host counts refused keys: a full agent would leave no attempt for the password
+        target = replace(target, only_named=True)
+    offered = _of_agent(target, seconds, tried)
+    found: list[tuple[str, paramiko.PKey]] = [
+        (f"agent {key.get_name()}", key) for key in offered if not key.is_security_key
+    ]
+    have = {key.blob for key in offered}
     for path in target.keys or tuple(str(Path("~/.ssh") / name) for name in KEYS):
-        file = Path(path).expanduser()
+        file, key = Path(path).expanduser(), key_files.read(path)
+        if not file.is_file() or key.public in have:
+            continue
+        if not key.has_private and key.public:
+            tried.append(f"{path} (a public key, which the agent does not have)")
+            continue
         try:
-            if file.is_file():
-                found.append((str(path), _key(str(file), target.passphrase)))
+            found.append((str(path), _key(str(file), target.passphrase)))
         except (OSError, ValueError, TypeError, paramiko.SSHException) as error:
             # An encrypted key needs the agent or the inventory: no user can type a passphrase on 64 nodes.
             tried.append(f"{path} ({_unopened(error, target)})")
-    return found
+    return [*found, *((f"agent {key.get_name()}", key) for key in offered if key.is_security_key)]
+
+
+def _of_agent(target: Target, seconds: float, tried: list[str]) -> "list[ssh_agent.Key]":
+    """Return the keys of the agent. It is not asked if it could only offer keys that can be read from their files."""
+    from rackcheck.transport import ssh_agent  # noqa: PLC0415  it imports paramiko
+
+    if target.only_named and all(key_files.read(path).is_plain for path in target.keys):
+        return []
+    try:
+        return ssh_agent.keys(target, seconds)
+    except OSError as error:
+        tried.append(f"the agent ({clean(str(error)) or type(error).__name__})")
+        return []
 
 
 def _unopened(error: Exception, target: Target) -> str:

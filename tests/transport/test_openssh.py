@@ -1,5 +1,6 @@
 """A node on any SSH path gets the same answer as from `ssh` itself: it connects or refuses, and the output is the same."""
 
+import json
 import os
 import shutil
 import socket
@@ -12,14 +13,16 @@ from dataclasses import dataclass, replace
 from getpass import getuser
 from pathlib import Path
 
+import agents
 import pytest
+from command import rackcheck
 from sshd import Server, free_port, keygen, needed, serving
 from waiting import until
 
 from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.fact import Reason, Unknown
-from rackcheck.transport import known_hosts, local, openssh, ssh, ssh_config
+from rackcheck.transport import known_hosts, libssh2, local, openssh, ssh, ssh_config
 from rackcheck.transport.wire import CommandStream, ConnectStage, ShellLimits
 
 SCRIPT = "cat /proc/version; head -c 300000 /dev/zero | tr '\\0' x; echo END\n"
@@ -33,6 +36,31 @@ class Bed:
     folder: Path
     far: Server
     jumps: tuple[Server, ...]
+    started: ExitStack
+    set_variable: Callable[[str, str], None]
+
+    def keys(self, *lines: str) -> None:
+        """Replace the keys of the configuration by other lines."""
+        text = (self.folder / "config").read_text()
+        text = "".join(each for each in text.splitlines(keepends=True) if "Identit" not in each)
+        (self.folder / "config").write_text(f"{text}{''.join(f' {line}{chr(10)}' for line in lines)}")
+
+    def agent(self, *keys: Path, words: Sequence[str] = ()) -> Path:
+        """Start the real agent with these keys, as the user's own."""
+        place = self.started.enter_context(agents.agent(self.folder / "agent", *keys, words=words))
+        self.set_variable("SSH_AUTH_SOCK", str(place))
+        return place
+
+    def tokens(self, *tokens: agents.Token) -> None:
+        """Start an agent that holds the keys of FIDO tokens, as the user's own."""
+        place = self.started.enter_context(agents.answering(self.folder / "agent", agents.of_tokens(*tokens)))
+        self.set_variable("SSH_AUTH_SOCK", str(place))
+
+    def accept(self, line: str) -> None:
+        """Let the node accept one more public key, until the test ends."""
+        file = self.far.folder / "authorized_keys"
+        self.started.callback(file.write_text, file.read_text())
+        file.write_text(f"{file.read_text()}{line}\n")
 
     def client(self, *stanzas: str, known: Sequence[str] = ()) -> None:
         """Write the configuration that `ssh` and rackcheck read."""
@@ -76,7 +104,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory, authority: Path) -> Iterat
 
 
 @pytest.fixture
-def bed(servers: tuple[Server, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bed:
+def bed(servers: tuple[Server, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
     """The servers, and a client whose configuration is a file of the test: `ssh` takes no HOME from the environment."""
     own = shutil.which("ssh")
     assert own is not None
@@ -86,9 +114,10 @@ def bed(servers: tuple[Server, ...], tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.setattr(ssh_config, "CONFIGS", (str(tmp_path / "config"),))
-    for each in (ssh_config._stanzas, ssh_config._ask_ssh, ssh_config._first, known_hosts.load):
+    for each in (ssh_config._stanzas, ssh_config._ask_ssh, known_hosts.load):
         each.cache_clear()
-    return Bed(tmp_path, servers[0], servers[1:])
+    with ExitStack() as started:
+        yield Bed(tmp_path, servers[0], servers[1:], started, monkeypatch.setenv)
 
 
 def by_ssh(host: str = "far") -> bool:
@@ -224,6 +253,284 @@ def test_a_node_gets_the_same_answer_as_from_ssh(bed: Bed, prepare: Prepare, *, 
     reply = ssh.run(ssh_config.resolve(Node("n1", host="far"), {}), SCRIPT, LIMITS)
     assert reply.reached is connects, reply.cut
     assert reply.raw == (local.run(SCRIPT, LIMITS).raw if connects else b"")
+
+
+def a_key_only_in_an_agent(bed: Bed) -> None:
+    bed.client()
+    bed.keys()
+    bed.agent(bed.far.key)
+
+
+def a_key_only_in_an_agent_behind_jumps(bed: Bed) -> None:
+    bed.client("Host far\n ProxyJump jump0,jump1\n")
+    bed.keys()
+    bed.agent(bed.far.key, *(each.key for each in bed.jumps))
+
+
+def an_agent_with_other_keys_before(bed: Bed) -> None:
+    bed.client()
+    bed.keys()
+    bed.agent(keygen(bed.folder / "one"), keygen(bed.folder / "two", "rsa"), bed.far.key)
+
+
+def an_rsa_key_in_an_agent(bed: Bed) -> None:
+    bed.client()
+    bed.keys()
+    key = keygen(bed.folder / "rsa", "rsa")
+    bed.accept(Path(f"{key}.pub").read_text())
+    bed.agent(key)
+
+
+def a_certificate_in_an_agent(bed: Bed) -> None:
+    a_user_certificate(bed)
+    bed.agent(bed.folder / "certified")
+    bed.keys()
+
+
+def an_agent_without_the_key(bed: Bed) -> None:
+    bed.client()
+    bed.keys()
+    bed.agent(keygen(bed.folder / "other"))
+
+
+def a_key_file_that_is_refused_and_an_agent(bed: Bed) -> None:
+    bed.client()
+    bed.keys(f"IdentityFile {keygen(bed.folder / 'other')}")
+    bed.agent(bed.far.key)
+
+
+def a_key_file_and_an_agent_that_does_not_sign(bed: Bed) -> None:
+    bed.client()
+    bed.keys(f"IdentityFile {bed.far.key}")
+    other = keygen(bed.folder / "other")
+    bed.accept(Path(f"{other}.pub").read_text())
+    bed.agent(other, words=["-c"])  # each signature is confirmed in a window, and there is none
+
+
+def an_agent_whose_keys_are_not_named(bed: Bed) -> None:
+    bed.client()
+    bed.keys(f"IdentityFile {keygen(bed.folder / 'other')}", "IdentitiesOnly yes")
+    bed.agent(bed.far.key)
+
+
+def a_public_key_whose_private_key_is_in_the_agent(bed: Bed) -> None:
+    bed.client()
+    (bed.folder / "mine.pub").write_text(Path(f"{bed.far.key}.pub").read_text())
+    bed.keys(f"IdentityFile {bed.folder / 'mine.pub'}", "IdentitiesOnly yes")
+    bed.agent(bed.far.key)
+
+
+def a_key_file_of_which_only_the_public_key_is_there(bed: Bed) -> None:
+    a_public_key_whose_private_key_is_in_the_agent(bed)
+    bed.keys(f"IdentityFile {bed.folder / 'mine'}", "IdentitiesOnly yes")
+
+
+def an_encrypted_key_file_that_the_agent_has(bed: Bed) -> None:
+    bed.client()
+    key = keygen(bed.folder / "locked")
+    bed.accept(Path(f"{key}.pub").read_text())
+    bed.agent(key)
+    subprocess.run(["ssh-keygen", "-q", "-p", "-N", "a passphrase", "-f", str(key)], check=True, capture_output=True)
+    Path(f"{key}.pub").unlink()
+    bed.keys(f"IdentityFile {key}", "IdentitiesOnly yes")
+
+
+def an_encrypted_key_file_in_the_agent_beside_one_that_is_refused(bed: Bed) -> None:
+    an_encrypted_key_file_that_the_agent_has(bed)
+    other = keygen(bed.folder / "other")
+    bed.keys(f"IdentityFile {other}", f"IdentityFile {bed.folder / 'locked'}", "IdentitiesOnly yes")
+
+
+def an_agent_of_the_configuration(bed: Bed) -> None:
+    bed.client()
+    bed.keys(f"IdentityAgent {bed.agent(bed.far.key)}")
+    bed.set_variable("SSH_AUTH_SOCK", "/nonexistent")
+
+
+def no_agent_of_the_configuration(bed: Bed) -> None:
+    a_key_only_in_an_agent(bed)
+    bed.keys("IdentityAgent none")
+
+
+def an_agent_that_has_ended(bed: Bed) -> None:
+    bed.client()
+    bed.set_variable("SSH_AUTH_SOCK", str(bed.folder / "gone"))
+
+
+def a_token(bed: Bed, token: agents.Token, *options: str) -> None:
+    bed.client()
+    bed.keys()
+    bed.accept(" ".join([*([",".join(options)] if options else []), token.line]))
+    bed.tokens(token)
+
+
+def a_security_key_in_an_agent(bed: Bed) -> None:
+    a_token(bed, agents.ed25519_token())
+
+
+def a_security_key_of_the_other_kind(bed: Bed) -> None:
+    a_token(bed, agents.ecdsa_token())
+
+
+def a_security_key_behind_jumps(bed: Bed) -> None:
+    token = agents.ed25519_token()
+    a_token(bed, token)
+    bed.client("Host far\n ProxyJump jump0,jump1\n")
+    bed.keys("Host jump*", *(f"IdentityFile {each.key}" for each in bed.jumps))
+
+
+def a_security_key_that_was_not_touched(bed: Bed) -> None:
+    a_token(bed, agents.ed25519_token(flags=0))
+
+
+def a_security_key_that_need_not_be_touched(bed: Bed) -> None:
+    a_token(bed, agents.ed25519_token(flags=0), "no-touch-required")
+
+
+def a_security_key_with_a_signature_of_another(bed: Bed) -> None:
+    token = agents.ed25519_token()
+    a_token(bed, replace(token, sign=agents.ed25519_token().sign))
+
+
+def strict(bed: Bed, token: agents.Token) -> None:
+    """A server that wants the token to have verified its user."""
+    more = ("PubkeyAuthOptions verify-required",)
+    server = bed.started.enter_context(serving(bed.folder / "strict", more=lambda _: more))
+    (server.folder / "authorized_keys").write_text(f"{token.line}\n")
+    bed.client(f"Host far\n Port {server.port}\n", known=[server.known_hosts.read_text().strip()])
+    bed.keys()
+    bed.tokens(token)
+
+
+def a_security_key_without_the_verification_that_is_required(bed: Bed) -> None:
+    strict(bed, agents.ed25519_token(agents.TOUCHED))
+
+
+def a_security_key_with_the_verification_that_is_required(bed: Bed) -> None:
+    strict(bed, agents.ed25519_token(agents.TOUCHED | agents.VERIFIED))
+
+
+def handle(bed: Bed, *, public: bool = False) -> Path:
+    """The file of a security key that an agent has; the file beside it with the public key may be missing."""
+    token = agents.ed25519_token()
+    a_token(bed, token)
+    file = bed.folder / "id_sk"
+    file.write_text(token.handle())
+    file.chmod(0o600)
+    if public:
+        Path(f"{file}.pub").write_text(f"{token.line}\n")
+    return file
+
+
+def the_file_of_a_security_key(bed: Bed) -> None:
+    bed.keys(f"IdentityFile {handle(bed)}", "IdentitiesOnly yes")
+
+
+def the_file_of_a_security_key_that_no_agent_has(bed: Bed) -> None:
+    the_file_of_a_security_key(bed)
+    bed.set_variable("SSH_AUTH_SOCK", "/nonexistent")
+
+
+def the_file_of_a_security_key_beside_a_key_that_is_refused(bed: Bed) -> None:
+    file, other = handle(bed, public=True), keygen(bed.folder / "other")
+    bed.keys(f"IdentityFile {other}", f"IdentityFile {file}", "IdentitiesOnly yes")
+
+
+def the_public_key_of_a_security_key(bed: Bed) -> None:
+    bed.keys(f"IdentityFile {handle(bed, public=True)}.pub", "IdentitiesOnly yes")
+
+
+BY_AGENT: list[tuple[Prepare, bool]] = [
+    (a_key_only_in_an_agent, True), (a_key_only_in_an_agent_behind_jumps, True),
+    (an_agent_with_other_keys_before, True), (an_rsa_key_in_an_agent, True), (a_certificate_in_an_agent, True),
+    (an_agent_without_the_key, False), (a_key_file_that_is_refused_and_an_agent, True),
+    (a_key_file_and_an_agent_that_does_not_sign, True), (an_agent_whose_keys_are_not_named, False),
+    (a_public_key_whose_private_key_is_in_the_agent, True),
+    (a_key_file_of_which_only_the_public_key_is_there, True), (an_encrypted_key_file_that_the_agent_has, True),
+    (an_encrypted_key_file_in_the_agent_beside_one_that_is_refused, True), (an_agent_of_the_configuration, True),
+    (no_agent_of_the_configuration, False), (an_agent_that_has_ended, True), (a_security_key_in_an_agent, True),
+    (a_security_key_of_the_other_kind, True), (a_security_key_behind_jumps, True),
+    (a_security_key_that_was_not_touched, False), (a_security_key_that_need_not_be_touched, True),
+    (a_security_key_with_a_signature_of_another, False),
+    (a_security_key_without_the_verification_that_is_required, False),
+    (a_security_key_with_the_verification_that_is_required, True), (the_file_of_a_security_key, True),
+    (the_file_of_a_security_key_that_no_agent_has, False),
+    (the_file_of_a_security_key_beside_a_key_that_is_refused, True), (the_public_key_of_a_security_key, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("library", ["paramiko", "libssh2"])
+@pytest.mark.parametrize(("prepare", "connects"), BY_AGENT, ids=[prepare.__name__ for prepare, _ in BY_AGENT])
+def test_a_key_that_an_agent_has_gets_the_same_answer_as_from_ssh(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch, library: str, prepare: Prepare, *, connects: bool
+) -> None:
+    monkeypatch.setenv(libssh2.CHOICE, library)
+    prepare(bed)
+    assert by_ssh() is connects
+    reply = ssh.run(ssh_config.resolve(Node("n1", host="far"), {}), SCRIPT, LIMITS)
+    assert reply.reached is connects, reply.cut
+    assert reply.raw == (local.run(SCRIPT, LIMITS).raw if connects else b"")
+    if not connects:
+        assert (reply.cut.reason, reply.stage) == (Reason.DENIED, ConnectStage.LOGIN), reply.cut
+
+
+@pytest.mark.parametrize("library", ["paramiko", "libssh2"])
+def test_a_security_key_gives_the_facts_that_an_ordinary_key_gives(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setenv(libssh2.CHOICE, library)
+    (bed.folder / "inventory.yaml").write_text("rackcheck: 1\nnodes: { far: { host: far } }\n")
+
+    def facts() -> dict[str, object]:
+        done = rackcheck("facts", "far", "--json", "-i", bed.folder / "inventory.yaml")
+        assert done.status == 0, done.err
+        kept = {"identity", "version"}  # the others may change between two readings
+        found = json.loads(done.out)["facts"].items()
+        return {path: fact | {"time": ""} for path, fact in found if fact["class"] in kept and "value" in fact}
+
+    direct(bed)
+    before = facts()
+    ssh_config._ask_ssh.cache_clear()
+    a_security_key_in_an_agent(bed)
+    assert len(before) > 10
+    assert json.dumps(facts()) == json.dumps(before)
+    assert "ED25519-SK" in bed.far.log.rpartition("Accepted publickey")[2]
+
+
+@pytest.mark.parametrize("library", ["paramiko", "libssh2"])
+def test_an_agent_that_never_answers_is_named_and_costs_no_other_key(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setenv(libssh2.CHOICE, library)
+    ended, limits = threading.Event(), replace(LIMITS, connect=2)
+    bed.started.enter_context(agents.answering(bed.folder / "agent", lambda _: bytes(ended.wait(60))))
+    bed.started.callback(ended.set)
+    bed.client()
+    bed.set_variable("SSH_AUTH_SOCK", str(bed.folder / "agent"))
+    bed.keys(f"IdentityFile {bed.far.key}")
+    assert ssh.run(ssh_config.resolve(Node("n1", host="far"), {}), SCRIPT, limits).reached
+    bed.keys(f"IdentityFile {keygen(bed.folder / 'other')}")
+    ssh_config._ask_ssh.cache_clear()
+    reply = ssh.run(ssh_config.resolve(Node("n1", host="far"), {}), SCRIPT, limits)
+    assert (reply.cut.reason, reply.stage) == (Reason.DENIED, ConnectStage.LOGIN)
+    assert "the agent (timed out)" in reply.cut.detail
+
+
+def test_a_security_key_is_touched_only_if_no_other_key_is_accepted(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(libssh2.CHOICE, "paramiko")
+    a_security_key_in_an_agent(bed)
+    touched: list[bytes] = []
+
+    def counted(message: bytes) -> bytes:
+        touched.append(message)
+        return b""
+
+    bed.keys(f"IdentityFile {bed.far.key}")
+    token = replace(agents.ed25519_token(), sign=counted)
+    place = bed.started.enter_context(agents.answering(bed.folder / "second", agents.of_tokens(token)))
+    bed.set_variable("SSH_AUTH_SOCK", str(place))
+    assert ssh.run(ssh_config.resolve(Node("n1", host="far"), {}), SCRIPT, LIMITS).reached
+    assert not touched
 
 
 @pytest.mark.parametrize(
