@@ -64,7 +64,10 @@ class Doctor:
     def visits(self, stop: threading.Event) -> Generator[PlaneVisit]:
         """Visit all planes and yield each result when the visit ends; if `stop` is set, the visits end early."""
         targets = self._targets(stop)
-        hosts = {name: target.host for name, target in targets.items() if not target.proxy}
+        direct = {
+            name: each for name, each in targets.items() if not each.is_behind_others and not each.is_only_for_client
+        }
+        hosts = {name: target.host for name, target in direct.items()}
         bmcs = {node.name: urlsplit(node.bmc.url).hostname or "" for node in self.nodes if node.bmc is not None}
         lost = look_up([*hosts.values(), *bmcs.values()], stop)
 

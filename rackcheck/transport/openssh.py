@@ -5,8 +5,11 @@ key (`StrictHostKeyChecking`), and forwards nothing.
 """
 
 import math
-from collections.abc import Callable, Iterator
+import shlex
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.regex import regex
@@ -21,10 +24,14 @@ SAFE = (
 )  # fmt: skip
 """Options that the user's configuration cannot change."""
 
+KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "rsa-sha2-512,rsa-sha2-256")
+"""The kinds of host keys that are read, one connection each."""
+
 FAILED = 255
 """Exit status of the client if it could not connect or log in; a remote command may exit with it, too."""
 
 MESSAGES: tuple[tuple[str, Reason, ConnectStage], ...] = (
+    (r"unknown key %|Bad configuration option", Reason.UNREACHABLE, ConnectStage.PORT),
     (r"Could not resolve hostname", Reason.UNREACHABLE, ConnectStage.NAME),
     (r"HOST IDENTIFICATION HAS CHANGED|Host key verification failed|host key is known|REVOKED|revoked",
      Reason.HOST_KEY_CHANGED, ConnectStage.KEY),
@@ -68,9 +75,45 @@ def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[Com
         return ShellReply(b"", Unknown(Reason.TOOL_MISSING, f"ssh: {error.strerror}"), ConnectStage.NAME)
 
 
-def words(target: Target, limits: ShellLimits) -> list[str]:
-    """Return the call of the client for a node, without the remote command."""
-    given = ["ssh", "-T", *(word for option in SAFE for word in ("-o", option))]
+def host_keys(target: Target, limits: ShellLimits) -> Iterator[str]:
+    """Yield the host keys of a server, as lines of known_hosts; raises OSError with the client's message.
+
+    The client writes a new key to an empty file of its own before it would log in, and is not given a way to log in.
+    """
+    found, said = False, ""
+    for kind in KINDS:
+        with tempfile.TemporaryDirectory(prefix="rackcheck-") as folder:
+            file = Path(folder) / "known_hosts"
+            options = [
+                "StrictHostKeyChecking=accept-new", f"UserKnownHostsFile={_quoted(str(file))}",
+                "GlobalKnownHostsFile=/dev/null", "IgnoreUnknown=KnownHostsCommand", "KnownHostsCommand=none",
+                "HashKnownHosts=no", "CheckHostIP=no", "VerifyHostKeyDNS=no", "ControlPath=none",
+                "PreferredAuthentications=none", f"HostKeyAlgorithms={kind}",
+            ]  # fmt: skip
+            with child.Child([*words(target, limits, options), "true"], limits) as client:
+                client.finish()
+                while client.read(1 << 16):
+                    pass
+                late, (_, complaints) = client.late, client.complaints()
+            lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        yield from lines
+        found = found or bool(lines)
+        said = said or f"no answer within {limits.deadline:g} s" * late or _said(complaints)
+        if late:
+            break
+    if not found:
+        raise OSError(None, f"see `ssh -v {shlex.quote(target.name)}`: {said or 'no SSH host key was presented'}")
+
+
+def _said(complaints: str) -> str:
+    """Return the client's own message, or else its last line."""
+    why = _why(FAILED, complaints).cut
+    return why.detail.removeprefix("the connection was cut; it printed: ")
+
+
+def words(target: Target, limits: ShellLimits, first: Sequence[str] = ()) -> list[str]:
+    """Return the call of the client for a node, without the remote command; its first options count most."""
+    given = ["ssh", "-T", *(word for option in (*first, *SAFE) for word in ("-o", option))]
     given += ["-o", f"ConnectTimeout={math.ceil(limits.connect)}"]
     given += [word for option in _own(target) for word in ("-o", option)]
     if target.jump:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from rackcheck.model.fact import clean
-from rackcheck.transport import ssh
+from rackcheck.transport import known_hosts, openssh, ssh
 from rackcheck.transport.redfish.tls import certificate, trust
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.ssh_connection import connected, plain_kind
+from rackcheck.transport.ssh_connection import ProxySocket, connected, plain_kind
 from rackcheck.transport.wire import ShellLimits
 
 KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa")
@@ -32,8 +32,11 @@ def host_keys(target: Target, limits: ShellLimits) -> Iterator[Presented]:
     """Yield the host keys of an SSH server; raises OSError if it cannot be reached or is no SSH server."""
     import paramiko  # noqa: PLC0415  a fifth of a second, only if it is used
 
-    if not target.proxy and target.needs.startswith("ProxyCommand"):
-        raise OSError(None, f"no connection without a login over {target.needs}")
+    if target.is_only_for_client:
+        for line in openssh.host_keys(target, limits):
+            _, name, text, *_ = line.split()
+            yield Presented(name, text, known_hosts.fingerprint(text))
+        return
     failed: Exception | None = None
     found = False
     for kind in KINDS:
@@ -60,6 +63,8 @@ def host_keys(target: Target, limits: ShellLimits) -> Iterator[Presented]:
         finally:
             timer.cancel()
             transport.close()
+        if isinstance(sock, ProxySocket) and sock.complaint:
+            failed = OSError(None, f"the way to this host ended: {sock.complaint}")
         if not transport.remote_version:  # it is no SSH server, or silent: another kind would take as long
             failed = failed or TimeoutError("the SSH handshake did not complete")
             break

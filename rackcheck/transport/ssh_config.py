@@ -4,7 +4,6 @@ import fnmatch
 import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,7 +12,8 @@ from pathlib import Path
 from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.regex import regex
-from rackcheck.transport import key_files, known_hosts
+from rackcheck.transport import child, key_files, known_hosts
+from rackcheck.transport.wire import ShellLimits
 
 CONFIGS = ("~/.ssh/config", "/etc/ssh/ssh_config")
 KNOWN = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts")
@@ -49,7 +49,16 @@ class Target:
     @property
     def is_behind_others(self) -> bool:
         """Whether the way to this server leads through other hosts, or through a command of the user."""
-        return bool(self.proxy) or self.needs.startswith("ProxyCommand")
+        return bool(self.proxy) or self.needs.startswith("Proxy")
+
+    @property
+    def is_only_for_client(self) -> bool:
+        """Whether only the OpenSSH client knows the way to this server, or the reason why there is none."""
+        return not self.proxy and self.needs.startswith(("Proxy", CONFIGURATION))
+
+
+CONFIGURATION = "an SSH configuration that `ssh -G` does not read"
+"""What the OpenSSH client is needed for if it refuses the configuration: it says why."""
 
 
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
@@ -57,7 +66,7 @@ def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
 
     `secrets` maps the references to secrets in the inventory to the secrets themselves.
     """
-    values = _ask_ssh(node.host) if _touched(node.host) else {}
+    values = _ask_ssh(node.host, node.ssh.user, node.ssh.port or 0) if _touched(node.host) else {}
     name = values.get("hostname", [node.host])[0]
     keys = (node.ssh.key,) if node.ssh.key else tuple(values.get("identityfile", ()))
     known = (
@@ -67,31 +76,31 @@ def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
     )
     files = tuple(str(Path(k).expanduser()) for k in known or KNOWN)
     port = node.ssh.port or int(values.get("port", ["22"])[0])
+    user = node.ssh.user or values.get("user", [""])[0]
     alias = values.get("hostkeyalias", [""])[0]
     trusted = (node.ssh.trusted, *files) if node.ssh.trusted else files
     needs = _needs(node, values, keys) or known_hosts.load(trusted).beyond(alias or name, port)
     return Target(
-        name, port, node.ssh.user or values.get("user", [""])[0],
-        keys, trusted, alias, _proxy(values, node.ssh.jump, name, port),
+        name, port, user, keys, trusted, alias, _proxy(values, node, name, port, user),
         secrets.get(node.ssh.password, ""), secrets.get(node.ssh.passphrase, ""),
         node.host, node.ssh, node.ssh.jump, needs,
         bool(node.ssh.key) or _value(values, "identitiesonly") == "yes", values.get("identityagent") != ["none"],
     )  # fmt: skip
 
 
-def _proxy(values: Mapping[str, Sequence[str]], jump: str, name: str, port: int) -> str:
+def _proxy(values: Mapping[str, Sequence[str]], node: Node, name: str, port: int, user: str) -> str:
     """Return the command that connects to the server: through the jump hosts, or the user's own ProxyCommand.
 
-    A ProxyCommand with a token that is not expanded here gives no command; `Target.needs` has the token then.
+    A ProxyCommand that is left to the OpenSSH client gives no command; `Target.needs` has the reason then.
     """
-    command, jump = _value(values, "proxycommand"), jump or _value(values, "proxyjump")
+    command, jump = _value(values, "proxycommand"), node.ssh.jump or _value(values, "proxyjump")
     if jump:
         before, _, last = jump.rpartition(",")
         way = ["-J", before] if before else []
         return shlex.join(["ssh", "-o", "BatchMode=yes", *way, "-W", f"[{name}]:{port}", "--", _uri(last)])
-    if _other_token(command):
+    if _of_client(values, command, user):
         return ""
-    tokens = {"h": name, "p": str(port), "%": "%"}
+    tokens = {"h": name, "n": node.host, "p": str(port), "r": user, "%": "%"}
     return TOKEN.sub(lambda found: tokens[found[1]], command)
 
 
@@ -102,6 +111,9 @@ def _uri(jump: str) -> str:
 
 TOKEN = regex(r"%(.)")
 """A token of a ProxyCommand."""
+
+PLAIN = regex(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]*")
+"""A name of a user that means nothing to a shell."""
 
 OTHERS = {
     "pkcs11provider": "PKCS11Provider", "knownhostscommand": "KnownHostsCommand",
@@ -116,8 +128,10 @@ def _needs(node: Node, values: Mapping[str, Sequence[str]], keys: Sequence[str])
         return "jump"
     if "," in _value(values, "proxyjump"):
         return "ProxyJump with several hosts"
-    if token := _other_token(_value(values, "proxycommand")):
-        return f"ProxyCommand with {token}"
+    if FAILED in values:
+        return CONFIGURATION
+    if why := _of_client(values, _value(values, "proxycommand"), node.ssh.user or _value(values, "user")):
+        return why
     word = next((word for word in OTHERS if _value(values, word)), "")
     if word:
         return OTHERS[word]
@@ -145,9 +159,19 @@ def _is_token(file: Path) -> bool:
 DEFAULT_KEYS = tuple(f"~/.ssh/id_{kind}" for kind in ("ed25519", "ecdsa", "rsa", "ed25519_sk", "ecdsa_sk"))
 
 
-def _other_token(command: str) -> str:
-    """Return the first token of a ProxyCommand that only the OpenSSH client expands."""
-    return next((found[0] for found in TOKEN.finditer(command) if found[1] not in "hp%"), "")
+def _of_client(values: Mapping[str, Sequence[str]], command: str, user: str) -> str:
+    """Return why a ProxyCommand is left to the OpenSSH client; empty if it is not.
+
+    The client refuses other tokens than these, and, by its version, users with characters of a shell.
+    """
+    if not command:
+        return ""
+    if _value(values, "proxyusefdpass") == "yes":
+        return "ProxyUseFdpass"
+    tokens = {found[1] for found in TOKEN.finditer(command)}
+    if "r" in tokens and not PLAIN.fullmatch(user):
+        return "ProxyCommand with %r"
+    return next((f"ProxyCommand with %{token}" for token in sorted(tokens - set("hnpr%"))), "")
 
 
 def _value(values: Mapping[str, Sequence[str]], word: str) -> str:
@@ -193,17 +217,39 @@ def _touched(host: str) -> bool:
     return patterns is None or any(fnmatch.fnmatchcase(host, p.lstrip("!")) for p in patterns)
 
 
+PATIENCE = 10.0
+"""Seconds for `ssh -G`, which may run commands of the configuration."""
+
+FAILED = ""
+"""The key of an answer of `ssh -G` that failed; its value is the reason."""
+
+
 @cache
-def _ask_ssh(host: str) -> dict[str, list[str]]:
-    """Resolve a host with `ssh -G`; the result is empty if `ssh` is not installed."""
+def _ask_ssh(host: str, user: str, port: int) -> dict[str, list[str]]:
+    """Resolve a host with `ssh -G`; the result is empty if `ssh` is not installed.
+
+    A `Match` may depend on the user and the port of the inventory, which the client gets in the same way.
+    """
     ssh = shutil.which("ssh")
     if ssh is None or host.startswith("-"):
         return {}
-    done = subprocess.run(  # noqa: S603  the user's own ssh, for a host that the user named
-        [ssh, "-G", "--", host], capture_output=True, text=True, timeout=10, check=False
-    )
+    given = [*(["-o", f"User={user}"] if user else []), *(["-o", f"Port={port}"] if port else [])]
+    output = bytearray()
+    try:
+        # At its deadline, a command of a Match that hangs is ended, too.
+        with child.Child([ssh, *given, "-G", "--", host], ShellLimits(deadline=PATIENCE)) as asked:
+            asked.finish()
+            while chunk := asked.read(1 << 16):
+                output += chunk
+            status, complaints = asked.complaints()
+            if asked.late:
+                return {FAILED: [f"no answer within {PATIENCE:g} s"]}
+    except OSError:
+        return {}
+    if status:
+        return {FAILED: complaints.strip().splitlines()[-1:]}
     found: dict[str, list[str]] = {}
-    for line in done.stdout.splitlines():
+    for line in output.decode("utf-8", "replace").splitlines():
         key, _, value = line.partition(" ")
         found.setdefault(key.casefold(), []).append(value)
     return found

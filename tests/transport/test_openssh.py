@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,10 +20,11 @@ from command import rackcheck
 from sshd import Server, free_port, keygen, needed, serving
 from waiting import until
 
-from rackcheck.inventory import Node
+from rackcheck.inventory import Node, load
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.transport import known_hosts, libssh2, local, openssh, ssh, ssh_config
+from rackcheck.transport.presented import host_keys
 from rackcheck.transport.wire import CommandStream, ConnectStage, ShellLimits
 
 SCRIPT = "cat /proc/version; head -c 300000 /dev/zero | tr '\\0' x; echo END\n"
@@ -549,6 +551,153 @@ def test_a_refusal_has_its_reason(bed: Bed, prepare: Prepare, reason: Reason, st
     prepare(bed)
     reply = ssh.run(ssh_config.resolve(Node("n1", host="far"), {}), SCRIPT, LIMITS)
     assert (reply.cut.reason, reply.stage) == (reason, stage), reply.cut
+
+
+def script(bed: Bed, text: str, name: str = "way") -> Path:
+    """A program for the configuration; `$out` is a file to which it may add lines."""
+    file = bed.folder / name
+    file.write_text(f"#!/bin/sh\nout={bed.folder / 'out'}\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
+def nowhere(bed: Bed, *lines: str) -> None:
+    """A host whose name has no address, so that it is reached only as its own lines say."""
+    bed.client("".join(f"{line}\n" for line in lines), known=["# none"])
+    text = (bed.folder / "config").read_text()
+    (bed.folder / "config").write_text(text.replace("Host far\n HostName 127.0.0.1", "Host far\n HostName far.invalid"))
+
+
+def through(bed: Bed) -> Path:
+    return script(bed, f'echo "$@" >>"$out"; exec ssh -W 127.0.0.1:{bed.far.port} jump0')
+
+
+def all_tokens(bed: Bed) -> None:
+    nowhere(bed, "Host far", f" ProxyCommand {through(bed)} %h %n %p %r 100%%")
+
+
+def only_the_name(bed: Bed) -> None:
+    nowhere(bed, "Host far", f" ProxyCommand {through(bed)} %n")
+
+
+def a_match_with_a_command(bed: Bed) -> None:
+    script(bed, 'echo "$@" >>"$out"; test "$1 $2 $3" = "far root far"', "asked")
+    nowhere(bed, f'Match exec "{bed.folder}/asked %n %r %h"', f" ProxyCommand {through(bed)} %p")
+
+
+def a_match_with_a_command_and_the_user_of_the_inventory(bed: Bed) -> None:
+    script(bed, 'echo "$@" >>"$out"; test "$1" = 2222', "asked")
+    nowhere(bed, f'Match user root originalhost far exec "{bed.folder}/asked %p"', f" ProxyCommand {through(bed)} %p")
+    (bed.folder / "config").write_text((bed.folder / "config").read_text() + "Host far\n User nobody\n")
+
+
+def a_passed_socket(bed: Bed) -> None:
+    code = (
+        "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1])));"
+        "socket.send_fds(socket.socket(fileno=1), [b'x'], [s.fileno()])"
+    )
+    (bed.folder / "pass.py").write_text(code)
+    way = f" ProxyCommand {sys.executable} {bed.folder / 'pass.py'} {bed.far.port}"
+    nowhere(bed, "Host far", " ProxyUseFdpass yes", way)
+
+
+ONLY_SO = [
+    all_tokens, only_the_name, a_match_with_a_command, a_match_with_a_command_and_the_user_of_the_inventory,
+    a_passed_socket,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("prepare", ONLY_SO)
+def test_a_host_key_is_read_and_trusted_over_the_path_of_the_audit(bed: Bed, prepare: Prepare) -> None:
+    prepare(bed)
+    own = prepare is a_match_with_a_command_and_the_user_of_the_inventory
+    place = bed.folder / "inventory.yaml"
+    place.write_text(f"rackcheck: 1\nnodes: {{ n1: {{ host: far{', ssh: { user: root, port: 2222 }' * own} }} }}\n")
+    shown = json.loads(rackcheck("inventory", "trust", "-i", place, "--json").out)["seen"]
+    done = subprocess.run(["ssh-keygen", "-lf", str(bed.far.folder / "host.pub")], capture_output=True, check=True)
+    assert [(row["state"], row["why"], row.get("fingerprint")) for row in shown] == [
+        ("new", "", done.stdout.decode().split()[1])
+    ]
+    (bed.folder / "list").write_text(f"n1 {shown[0]['fingerprint']}\n")
+    before = bed.far.connections
+    trusted = rackcheck("inventory", "trust", "-i", place, "--expect", bed.folder / "list")
+    assert (trusted.status, bed.far.connections) == (0, before), trusted.err
+    known_hosts.load.cache_clear()
+    reply = ssh.run(ssh_config.resolve(load(place).nodes["n1"], {}), SCRIPT, LIMITS)
+    assert reply.raw == local.run(SCRIPT, LIMITS).raw, reply.cut
+    assert (bed.folder / "known").read_text().startswith("# none")
+
+
+@pytest.mark.parametrize("prepare", [all_tokens, only_the_name, a_match_with_a_command])
+def test_a_command_of_the_configuration_gets_the_same_words_as_from_ssh(bed: Bed, prepare: Prepare) -> None:
+    prepare(bed)
+    own = bed.far.known_hosts.read_text().split()[1:3]
+    with (bed.folder / "known").open("a") as known:
+        known.write(f"[far.invalid]:{bed.far.port} {' '.join(own)}\n")
+    assert by_ssh()
+    wanted = (bed.folder / "out").read_text()
+    (bed.folder / "out").unlink()
+    assert ssh.run(ssh_config.resolve(Node("n1", host="far"), {}), SCRIPT, LIMITS).reached
+    assert (bed.folder / "out").read_text() == wanted != ""
+
+
+def an_unknown_token(bed: Bed) -> None:
+    nowhere(bed, "Host far", f" ProxyCommand {through(bed)} %h %C")
+
+
+def an_unknown_option(bed: Bed) -> None:
+    nowhere(bed, "Host far", " ProxyCommander ssh")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said"),
+    [(an_unknown_token, "unknown key %C"), (an_unknown_option, "line 2: Bad configuration")],
+)
+def test_a_path_that_ssh_refuses_is_refused_with_the_words_of_ssh_and_the_next_command(
+    bed: Bed, prepare: Prepare, said: str
+) -> None:
+    prepare(bed)
+    assert not by_ssh()
+    place = bed.folder / "inventory.yaml"
+    place.write_text("rackcheck: 1\nnodes: { n1: { host: far } }\n")
+    done = rackcheck("inventory", "trust", "-i", place, "--json")
+    (row,) = json.loads(done.out)["seen"]
+    assert (done.status, row["state"]) == (3, "not read")
+    assert said in row["why"]
+    assert row["why"].startswith("see `ssh -v far`: ")
+    reply = ssh.run(ssh_config.resolve(Node("n1", host="far"), {}), SCRIPT, LIMITS)
+    assert (reply.cut.reason, reply.raw) == (Reason.UNREACHABLE, b"")
+    assert said in reply.cut.detail
+
+
+def test_a_user_with_characters_of_a_shell_is_never_put_into_a_command(bed: Bed) -> None:
+    all_tokens(bed)
+    node = Node("n1", host="far", ssh=Ssh(user=f"root;touch {bed.folder / 'harm'};"))
+    target = ssh_config.resolve(node, {})
+    assert not target.proxy
+    assert target.needs
+    assert not ssh.run(target, SCRIPT, LIMITS).reached
+    assert not (bed.folder / "harm").exists()
+
+
+def test_a_way_that_ends_is_named_with_its_own_message(bed: Bed) -> None:
+    nowhere(bed, "Host far", f" ProxyCommand {script(bed, 'echo the bastion is closed >&2; exit 1')} %r")
+    place = bed.folder / "inventory.yaml"
+    place.write_text("rackcheck: 1\nnodes: { n1: { host: far } }\n")
+    (row,) = json.loads(rackcheck("inventory", "trust", "-i", place, "--json").out)["seen"]
+    assert row["why"] == "the way to this host ended: the bastion is closed"
+
+
+def test_a_command_of_a_match_that_hangs_is_named(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh_config, "PATIENCE", 1.0)
+    bed.client(f'Match exec "{script(bed, "sleep 30")}"\n User nobody\n')
+    target = ssh_config.resolve(Node("n1", host="far"), {})
+    reply = ssh.run(target, SCRIPT, replace(LIMITS, deadline=2))
+    assert (reply.cut.reason, reply.raw) == (Reason.TIMEOUT, b"")
+    with pytest.raises(OSError, match="see `ssh -v far`: no answer within 2 s"):
+        list(host_keys(target, replace(LIMITS, deadline=2)))
+    left = subprocess.run(["pgrep", "-f", str(bed.folder / "way")], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
 
 
 def test_jump_hosts_of_the_inventory_are_used(bed: Bed) -> None:
