@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.regex import regex
 from rackcheck.transport import key_files
 from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
@@ -25,6 +26,11 @@ from rackcheck.transport.wire import LARGE, ConnectStage, ShellLimits, ShellRepl
 
 CHOICE = "RACKCHECK_SSH"
 """The environment variable that chooses the library: `paramiko` does without libssh2."""
+
+METHODS = ("KEX", "CRYPT_CS", "CRYPT_SC", "MAC_CS", "MAC_SC")
+
+WEAK = regex(r"\Adiffie-hellman-.*-sha1\Z|-cbc|arcfour|md5|ripemd|-96\Z")
+"""Algorithms of libssh2 that `ssh` does not use unless it is told to."""
 
 CHUNK = 1 << 16
 
@@ -137,6 +143,9 @@ class _Visit:
         session, target = self.session, self.target
         session.set_timeout(int(self.limits.connect * 1000))
         library = _library().session
+        for method in (getattr(library, f"LIBSSH2_METHOD_{name}") for name in METHODS):
+            kept = [name for name in session.supported_algs(method) if not WEAK.search(name)]
+            session.method_pref(method, ",".join(kept))
         every = session.supported_algs(library.LIBSSH2_METHOD_HOSTKEY)
         # Request the known key type first: a host with several keys then presents that type.
         known = [kind for kind in every if plain_kind(kind) in known_keys(target)]

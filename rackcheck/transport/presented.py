@@ -1,5 +1,6 @@
 """Reads the host keys of an SSH server and the certificate of a BMC, without logging in and without trusting them."""
 
+import shutil
 import ssl
 import threading
 from collections.abc import Iterator
@@ -33,9 +34,7 @@ def host_keys(target: Target, limits: ShellLimits) -> Iterator[Presented]:
     import paramiko  # noqa: PLC0415  a fifth of a second, only if it is used
 
     if target.is_only_for_client:
-        for line in openssh.host_keys(target, limits):
-            _, name, text, *_ = line.split()
-            yield Presented(name, text, known_hosts.fingerprint(text))
+        yield from _by_client(target, limits)
         return
     failed: Exception | None = None
     found = False
@@ -68,8 +67,16 @@ def host_keys(target: Target, limits: ShellLimits) -> Iterator[Presented]:
         if not transport.remote_version:  # it is no SSH server, or silent: another kind would take as long
             failed = failed or TimeoutError("the SSH handshake did not complete")
             break
-    if not found:
+    if not found and isinstance(failed, paramiko.ssh_exception.IncompatiblePeer) and shutil.which("ssh"):
+        yield from _by_client(target, limits)
+    elif not found:
         raise OSError(None, clean(str(failed)) or "no SSH host key was presented")
+
+
+def _by_client(target: Target, limits: ShellLimits) -> Iterator[Presented]:
+    for line in openssh.host_keys(target, limits):
+        _, kind, text, *_ = line.split()
+        yield Presented(kind, text, known_hosts.fingerprint(text))
 
 
 def bmc_certificate(url: str, seconds: float) -> Presented:

@@ -37,7 +37,9 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance |
         with suppress(libssh2.Unsupported):
             return _repeated(target, limits, lambda: libssh2.run(target, script, limits, allowance))
     act = _Script(script, allowance)
-    return _repeated(target, limits, lambda: _hidden(target, lambda hiding: _run(target, limits, hiding, act)))
+    return _repeated(
+        target, limits, lambda: _tried(target, limits, act, lambda to: openssh.run(to, script, limits, allowance))
+    )
 
 
 def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
@@ -48,7 +50,9 @@ def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[Com
     if target.needs:
         return _repeated(target, limits, lambda: openssh.talk(target, command, limits, speak))
     act = _Talk(command, speak)
-    return _repeated(target, limits, lambda: _hidden(target, lambda hiding: _run(target, limits, hiding, act)))
+    return _repeated(
+        target, limits, lambda: _tried(target, limits, act, lambda to: openssh.talk(to, command, limits, speak))
+    )
 
 
 def _repeated(target: Target, limits: ShellLimits, ask: Callable[[], ShellReply]) -> ShellReply:
@@ -71,6 +75,31 @@ ATTEMPTS = 4
 
 PAUSE = 2.0
 """Maximum seconds before the second connection; the third one waits up to twice as long."""
+
+
+ALGORITHMS = "algorithms that only `ssh` has"
+"""What the OpenSSH client is needed for if the libraries have no algorithm in common with a server."""
+
+
+class _Incompatible(Exception):
+    """Raised if paramiko has no algorithm in common with a server; nothing was sent to it."""
+
+    def __init__(self, reply: ShellReply) -> None:
+        super().__init__(str(reply.cut))
+        self.reply = reply
+
+
+def _tried(
+    target: Target, limits: ShellLimits, act: "_Script | _Talk", other: Callable[[Target], ShellReply]
+) -> ShellReply:
+    """Ask a node by paramiko, or by `other`, the OpenSSH client, if paramiko has no algorithm in common with it."""
+    try:
+        return _hidden(target, lambda hiding: _run(target, limits, hiding, act))
+    except _Incompatible as error:
+        reply = other(replace(target, needs=ALGORITHMS))
+        # The client is not installed, or has no such algorithm either, which it does not say at its level of messages.
+        no_better = (Reason.TOOL_MISSING, ConnectStage.NAME), (Reason.UNREACHABLE, ConnectStage.HANDSHAKE)
+        return error.reply if (reply.cut.reason, reply.stage) in no_better else reply
 
 
 def _hidden(target: Target, ask: Callable[[Hiding], ShellReply]) -> ShellReply:
@@ -105,6 +134,8 @@ def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _T
     except Refused as refused:
         late = Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
         return ShellReply(b"", late if deadline.passed else refused.why, refused.stage)
+    except paramiko.ssh_exception.IncompatiblePeer as error:
+        raise _Incompatible(ShellReply(b"", Unknown(Reason.UNREACHABLE, shown(error)), stage)) from None
     except (OSError, EOFError, paramiko.SSHException) as error:
         transport.close()
         complaint = sock.complaint if isinstance(sock, ProxySocket) else ""
