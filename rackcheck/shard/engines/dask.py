@@ -5,6 +5,8 @@ of the worker's machine. Seen with distributed 2026.8.
 """
 
 import ipaddress
+import socket
+import ssl
 import threading
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -19,6 +21,15 @@ from rackcheck.shard.engines.contract import Carried, Load
 
 PATIENCE = 20.0
 """Seconds to connect to the scheduler."""
+
+NO_CERTIFICATES = (
+    "dask+tls:// needs certificates in Dask's configuration: DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+    "DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY"
+)
+"""The settings without which there is no connection over TLS, as variables of the environment."""
+
+PORT = 8786
+"""The port of a scheduler if the address has none."""
 
 POLL = 0.5
 """Seconds between two looks at an interrupt."""
@@ -37,6 +48,8 @@ class DaskEngine:
             distributed: Any = import_module("distributed")  # an extra
         except ImportError:
             raise UserError("dask: distributed is not installed: pip install 'rackcheck[dask]'") from None
+        if self.address.startswith("tls:"):
+            _check_certificates(self.address, distributed)
         try:
             client = distributed.Client(self.address, timeout=PATIENCE, set_as_default=False)
         except (OSError, distributed.TimeoutError) as error:
@@ -73,6 +86,34 @@ class DaskEngine:
             )
 
 
+def _check_certificates(address: str, distributed: Any) -> None:
+    """Raise UserError unless the scheduler and this machine accept each other's certificates.
+
+    Dask's own client would try for long, and not say that it is the certificates.
+    """
+    try:
+        context = distributed.Security().get_connection_args("client")["ssl_context"]
+        if context is None:
+            raise UserError(f"dask: {NO_CERTIFICATES}")
+    except OSError as error:
+        raise UserError(f"dask: the certificates of Dask's configuration cannot be read: {clean(str(error))}") from None
+    place = urlsplit(address)
+    host = place.hostname or ""
+    try:
+        with (
+            socket.create_connection((host, place.port or PORT), PATIENCE) as plain,
+            context.wrap_socket(plain, server_hostname=host) as line,
+        ):
+            line.recv(1)  # a certificate of ours that is refused is refused after the handshake
+    except ssl.SSLError as error:
+        if error.reason == "WRONG_VERSION_NUMBER":
+            raise UserError(f"dask: the scheduler at {address} does not use TLS") from None
+        why = clean(getattr(error, "verify_message", "") or error.reason or str(error))
+        raise UserError(f"dask: {address} and this machine do not accept each other's certificates: {why}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"dask: no scheduler at {address}: {clean(str(error), 200)}") from None
+
+
 def _next(waiting: Any, stop: threading.Event) -> list[Any]:
     """Return the futures that have ended; wait for one if there is none yet."""
     if waiting.has_ready():
@@ -83,9 +124,15 @@ def _next(waiting: Any, stop: threading.Event) -> list[Any]:
 
 def _check_cluster(client: Any, loads: Sequence[Load]) -> None:
     """Raise UserError if no worker has a reach, or if tasks could move to a worker with another one."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    places = client.scheduler_info(n_workers=-1)["workers"]
+    workers = places.values()
+    encrypted = str(client.scheduler.address).startswith("tls:")
     if not workers:
-        raise UserError("dask: the scheduler has no worker")
+        hint = "with TLS, a worker cannot join unless the same authority signed its certificate"
+        raise UserError(f"dask: the scheduler has no worker{f': {hint} (see its log)' if encrypted else ''}")
+    open_ones = sorted(place for place in places if not place.startswith("tls:")) if encrypted else []
+    if open_ones:
+        raise UserError(f"dask: results of the worker {open_ones[0]} are not encrypted: start it with a tls:// address")
     resources = {name for worker in workers for name in worker.get("resources", {})}
     unknown = {load.reach for load in loads if load.reach} - resources
     if unknown:
