@@ -107,9 +107,7 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
         return Unknown(Reason.UNPARSABLE, f"nested deeper than {DEPTH}")
     if b"\\" in data:  # without a backslash no text has escapes, and all texts were checked while parsing
         body = hiding.json(_whole(body))
-    if is_clean(data):
-        return body
-    kept = scrub(body)
+    kept = body if is_clean(data) else scrub(body)
     assert isinstance(kept, dict)
     return kept
 
