@@ -79,6 +79,7 @@ class Documents:
         default_factory=dict, init=False, repr=False, compare=False
     )
     _missed: dict[str, bool] | None = field(default=None, repr=False, compare=False)
+    _followed: set[Hashable] = field(default_factory=set, init=False, repr=False, compare=False)
     kept: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
     """A cache for results that several readers compute from the same resources."""
 
@@ -151,19 +152,28 @@ class Documents:
         """Return the URIs that must be fetched next to follow these links; empty if all links can be followed.
 
         The returned dictionary maps each URI to true if the URI is a collection whose members will all be fetched.
+        A link that needs no further resource is not followed again, since it depends only on bodies that are there.
         """
         uris: dict[str, bool] = {}
         for link in links:
-            try:
-                if isinstance(link, Walk):
-                    _merge(uris, self._walked(link))
-                else:
-                    deque(self.at(link), maxlen=0)
-            except Missing as more:
-                _merge(uris, {uri: uri in more.whole for uri in more.uris})
-            except Unreadable:
-                continue  # links that cannot be followed are reported by the reader of their probe
+            name = link.go if isinstance(link, Walk) else link  # walks are equal if their descriptions are
+            if name in self._followed:
+                continue
+            needed = self._walked(link) if isinstance(link, Walk) else self._needed(link)
+            if not needed:
+                self._followed.add(name)
+            _merge(uris, needed)
         return uris
+
+    def _needed(self, link: str) -> dict[str, bool]:
+        """Follow a link path, and return the URIs of resources that must be fetched first."""
+        try:
+            deque(self.at(link), maxlen=0)
+        except Missing as more:
+            return {uri: uri in more.whole for uri in more.uris}
+        except Unreadable:
+            pass  # links that cannot be followed are reported by the reader of their probe
+        return {}
 
     def _walked(self, walk: Walk) -> dict[str, bool]:
         """Run a `Walk` and return the URIs of resources that it needed and that have not been fetched yet.

@@ -85,3 +85,23 @@ def test_a_collection_is_wanted_whole_where_every_member_follows() -> None:
     root = {ROOT: bodies[ROOT]}
     assert Documents(root).wanted(("Systems/*", "Chassis")) == {f"{ROOT}/Systems": True, f"{ROOT}/Chassis": False}
     assert Documents(root).wanted(("Chassis", "Chassis/*")) == {f"{ROOT}/Chassis": True}
+
+
+def test_a_link_that_needs_nothing_more_is_not_followed_again() -> None:
+    """Bodies are only added: what a complete link has needed is there in each later round."""
+    calls = list[int]()
+
+    def go(docs: Documents) -> None:
+        calls.append(len(docs.bodies))
+        list(docs.at("Systems"))
+
+    bodies: dict[str, Body | Unknown] = {ROOT: {"Systems": {"@odata.id": f"{ROOT}/Systems"}}}
+    docs = Documents(bodies)
+    links = (Walk("the systems", go), Walk("the systems", lambda docs: list(docs.at("Systems/*"))))
+    assert docs.wanted(links) == {f"{ROOT}/Systems": False}
+    bodies[f"{ROOT}/Systems"] = {"Members": [{"@odata.id": f"{ROOT}/Systems/1"}]}
+    assert docs.wanted(links) == {f"{ROOT}/Systems/1": False}
+    assert docs.wanted(links) == {f"{ROOT}/Systems/1": False}
+    assert calls == [1, 2]
+    bodies[f"{ROOT}/Systems/1"] = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
+    assert docs.wanted(links) == {}
