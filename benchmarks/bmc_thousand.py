@@ -10,7 +10,8 @@ the largest process are those of wait4; the memory of all its processes is sampl
 which shares the cores with the client, so that the wall time is an upper bound: one loop serves all connections, so
 that the CPU time of this process is small; it is printed. All BMCs have the tree of a simulated DGX H100, with as many
 entries in the firmware inventory as are needed for the number of resources; every body of a BMC differs from those of
-the others. Whole collections ($expand) are not used for this kind of BMC: each resource takes a GET.
+the others. Whole collections ($expand) are not used for this kind of BMC: each resource takes a GET. `others` is the
+CPU time of all other processes of this machine; `net` is the ratio without the share of the wall time that they took.
 
     python benchmarks/bmc_thousand.py [--bmcs 1000] [--resources 300] [--milliseconds 50] [--silent 0.05] [--rounds 3]
         [--shards 2] [-- OPTION...]
@@ -74,7 +75,7 @@ BUFFER = 1 << 20
 def tree(resources: int) -> dict[str, Body]:
     """Return the tree of one BMC, of which the audit asks this many resources."""
     bodies = dict(machine.load(machine.shipped()["dgx-h100"], "node", 1).bmc.bodies)
-    kept = {uri: body for uri, body in bodies.items() if isinstance(body, dict)}
+    kept: dict[str, Body] = {uri: body for uri, body in bodies.items() if isinstance(body, dict)}
     listed = kept[FIRMWARE]["Members"]
     more = resources - len(asked(kept))
     if more < -len(listed):
@@ -306,13 +307,17 @@ def address(net: int, number: int) -> str:
 
 @dataclass
 class Round:
-    """One audit: wall and CPU seconds, memory in MiB, the outcomes of its BMCs, and what the BMCs saw."""
+    """One audit: wall and CPU seconds, memory in MiB, the outcomes of its BMCs, and what the BMCs saw.
+
+    `busy` is the CPU time of all processes of the machine meanwhile.
+    """
 
     wall: float
     cpu: float
     one: float
     all: float
     answers: Counter[str]
+    busy: float
     seen: dict[str, Any]
 
 
@@ -340,8 +345,8 @@ def measured(given: argparse.Namespace, bmcs: int, silent: float, shards: int, p
 
 def client(
     given: argparse.Namespace, inventory: Path, shards: int, place: Path
-) -> tuple[float, float, float, float, Counter[str]]:
-    """Run the client; returns its wall and CPU seconds, its memory, and the number of BMCs by outcome."""
+) -> tuple[float, float, float, float, Counter[str], float]:
+    """Run the client; returns its wall and CPU seconds, its memory, its BMCs by outcome, and the machine's CPU time."""
     program = str(Path(sys.executable).with_name("rackcheck"))
     values = [word for name, value in SITE.items() for word in ("--set", f"{name}={value}")]
     parts = ["--on", f"local:{shards}", "--by", str(shards)] if shards > 1 else []
@@ -352,14 +357,14 @@ def client(
         (place / "err.txt").open("wb") as err,
         tempfile.TemporaryDirectory() as home,
     ):
-        before = time.monotonic()
+        before, busy = time.monotonic(), machine_busy()
         process = subprocess.Popen(  # noqa: S603  the program itself
             [*words, "-o", str(run), "-q", "--json"],
             stdout=out, stderr=err, env={**os.environ, "RACKCHECK_HOME": home, "XDG_CACHE_HOME": home},
         )  # fmt: skip
         with sampled(process.pid) as peak:
             _, status, used = os.wait4(process.pid, 0)
-            wall = time.monotonic() - before
+            wall, busy = time.monotonic() - before, machine_busy() - busy
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in {0, 1, 3}:
         sys.exit(f"exit status {process.returncode}: {(place / 'err.txt').read_text()[-2000:]}")
@@ -369,7 +374,13 @@ def client(
             event = json.loads(line)
             if event.get("event") == "answered":
                 answers[event.get("unknown", "complete")] += 1
-    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, max(peak) / 1024, answers
+    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, max(peak) / 1024, answers, busy
+
+
+def machine_busy() -> float:
+    """Return the CPU seconds of all processes since the machine was started."""
+    user, nice, system, _, _, *more = map(int, Path("/proc/stat").read_text().splitlines()[0].split()[1:])
+    return (user + nice + system + sum(more[:3])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -445,18 +456,20 @@ def main() -> None:
         )
         print(
             f"{'wall':>7} {'CPU':>7} {'CPU/cores':>9} {'chain':>6} {'ratio':>6} {'one MiB':>8} {'all MiB':>8} "
-            f"{'requests':>8} {'server CPU':>10} {'late ms':>7} {'load':>5}"
+            f"{'requests':>8} {'server CPU':>10} {'others':>7} {'net':>5} {'late ms':>7}"
         )
         ratios, walls = [], []
         for _ in range(given.rounds):
-            load = os.getloadavg()[0]
             got = once(given.bmcs, given.silent, given.shards)
             seen, bound = got.seen, max(chain, got.cpu / cores)
+            others = max(0.0, got.busy - got.cpu - seen["cpu"])
+            net = (got.wall - others / cores) / bound
             ratios.append(got.wall / bound)
             walls.append(got.wall)
             print(
                 f"{got.wall:7.1f} {got.cpu:7.1f} {got.cpu / cores:9.1f} {chain:6.1f} {ratios[-1]:6.2f} {got.one:8.0f} "
-                f"{got.all:8.0f} {seen['requests']:8} {seen['cpu']:10.1f} {seen['late'] * 1000:7.1f} {load:5.1f}  "
+                f"{got.all:8.0f} {seen['requests']:8} {seen['cpu']:10.1f} {others:7.1f} {net:5.2f} "
+                f"{seen['late'] * 1000:7.1f}  "
                 f"{', '.join(f'{n} {why}' for why, n in sorted(got.answers.items()))}; "
                 f"longest BMC {seen['longest']:.1f} s, {seen['sessions']} sessions left",
                 flush=True,
