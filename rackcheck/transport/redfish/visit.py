@@ -1,5 +1,6 @@
 """Reads one BMC: fetches the needed resources with few GETs at a time, and always closes the session."""
 
+import math
 import threading
 import time
 from collections import deque
@@ -10,6 +11,7 @@ from typing import Any
 from rackcheck.model.documents import Documents, LinkPattern
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import ROOT, Body
+from rackcheck.transport.memory import ENTRY_POLL
 from rackcheck.transport.redfish import expand
 from rackcheck.transport.redfish.session import Session
 from rackcheck.transport.redfish.target import INTERRUPTED, POLL
@@ -163,7 +165,8 @@ class BmcVisit:
         done: set[Future[Any]] = set()
         while pending and not done:
             left = self.session.until - time.monotonic()
-            done, _ = wait(pending, max(0.01, min(POLL, left)), FIRST_COMPLETED)
+            poll = POLL if left < math.inf else ENTRY_POLL  # without a deadline, the visit waits for memory
+            done, _ = wait(pending, max(0.01, min(poll, left)), FIRST_COMPLETED)
             self.session.wire.tend()
             if self.session.over is None and self.stop.is_set():
                 self.session.end(INTERRUPTED)
