@@ -156,6 +156,13 @@ class Server:
         self.doors[door.fileno()] = door, bmc
         self.bmcs.append(bmc)
 
+    def close(self) -> None:
+        """Close every listening socket; other addresses may be opened then."""
+        for door, _ in self.doors.values():
+            door.close()
+        self.doors.clear()
+        self.bmcs.clear()
+
     def run(self) -> None:
         """Serve until standard input ends."""
         self.epoll.register(0, select.EPOLLIN | select.EPOLLHUP)
@@ -287,8 +294,9 @@ def serve(given: argparse.Namespace) -> None:
                 silent = quiet > 0 and (number + 1) * quiet // given.bmcs > number * quiet // given.bmcs
                 server.open(address(net, number), Bmc(number, silent))
         except OSError as error:
-            if error.errno != errno.EADDRINUSE or server.bmcs:
+            if error.errno != errno.EADDRINUSE:
                 raise
+            server.close()  # connections of an earlier server may linger at some of the addresses
         else:
             break
     print(net, flush=True)
