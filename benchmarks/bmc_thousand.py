@@ -11,7 +11,8 @@ which shares the cores with the client, so that the wall time is an upper bound:
 that the CPU time of this process is small; it is printed. All BMCs have the tree of a simulated DGX H100, with as many
 entries in the firmware inventory as are needed for the number of resources; every body of a BMC differs from those of
 the others. Whole collections ($expand) are not used for this kind of BMC: each resource takes a GET. `others` is the
-CPU time of all other processes of this machine; `net` is the ratio without the share of the wall time that they took.
+CPU time of all other processes of this machine; `net` is the ratio without their share of the wall time.
+This is a lower bound: others may have used a core that the client leaves idle.
 
     python benchmarks/bmc_thousand.py [--bmcs 1000] [--resources 300] [--milliseconds 50] [--silent 0.05] [--rounds 3]
         [--shards 2] [-- OPTION...]
