@@ -147,7 +147,10 @@ class _Reading:
 
     def _finish(self, name: str, came: Iterable[Answered]) -> Iterator[Event]:
         self.open.discard(name)
-        yield from self.judging.take(self._nodes[name], tree_of(self._job, self._nodes[name], came))
+        began = time.thread_time()
+        tree = tree_of(self._job, self._nodes[name], came)
+        self._aside.read_here(time.thread_time() - began)
+        yield from self.judging.take(self._nodes[name], tree)
 
 
 def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:

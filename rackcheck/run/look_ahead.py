@@ -5,7 +5,9 @@ so the facts are the same for any number of workers.
 """
 
 import os
+import statistics
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -42,6 +44,12 @@ FEWEST = 48
 AHEAD = 3
 """How many nodes for each worker may be read before they are judged."""
 
+TRIED = 5
+"""Number of nodes, the newest, by whose time it is decided whether workers are started."""
+
+COST = 1.0
+"""CPU time in seconds that a worker takes to load the program, and to read its first node."""
+
 _Key = tuple[str, int]
 """A node, and the number of the reading."""
 
@@ -57,13 +65,19 @@ def trees(
     """
     tasks = Tasks(job)
     count = tasks.workers(came)
-    if count == 0:
-        for node in job.nodes:
-            yield node, tree_of(job, node, came.pop(node.name))
+    trial = Trial(count)
+    nodes = deque(job.nodes)
+    while nodes and not trial.worth(len(nodes)):
+        node = nodes.popleft()
+        began = time.thread_time()
+        tree = tree_of(job, node, came.pop(node.name))
+        trial.add(time.thread_time() - began)
+        yield node, tree
+    if not nodes:
         return
     with start(count) as pool:
-        ahead = _Ahead(ExpectedFacts(pool), tasks, job.nodes, came, AHEAD * count)
-        for node in job.nodes:
+        ahead = _Ahead(ExpectedFacts(pool), tasks, nodes, came, AHEAD * count)
+        for node in nodes:
             ahead.fill()
             tree = tree_of(job, node, came.pop(node.name), ahead.expected.tree)
             ahead.expected.drop(node)
@@ -77,6 +91,27 @@ class Task:
     key: _Key
     plan: Mapping[str, Any]
     doc: Mapping[str, Any]
+
+
+class Trial:
+    """Whether workers take less time than they save: nodes whose replies are short are read here in that time.
+
+    `count` is the number of workers; if the user has set it, workers are always worth it.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count, self._sure = count, wanted_workers() is not None
+        self._seconds: deque[float] = deque(maxlen=TRIED)
+
+    def add(self, seconds: float) -> None:
+        """Add the CPU time in which a node was read."""
+        self._seconds.append(seconds)
+
+    def worth(self, left: int) -> bool:
+        """Whether so many nodes are worth workers, by the median of the newest nodes."""
+        if self._count == 0 or self._sure:
+            return self._count > 0
+        return len(self._seconds) == TRIED and statistics.median(self._seconds) * left > 2 * COST * self._count
 
 
 class Tasks:

@@ -16,7 +16,7 @@ from rackcheck.model.tree import Tree
 from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.run.judging import readings, tree_of
-from rackcheck.run.look_ahead import AHEAD, ExpectedFacts, Tasks, workers
+from rackcheck.run.look_ahead import AHEAD, ExpectedFacts, Tasks, Trial, workers
 from rackcheck.run.reading_pool import ReadingPool, Result
 
 REST = 10.0
@@ -46,17 +46,30 @@ class ReadAside:
     def __init__(self, job: Job, wake: Callable[[], None], start: Callable[[int], ReadingPool] = ReadingPool) -> None:
         self._job, self._wake = job, wake
         self._stored = job.stored
-        count = workers(job)[0] if self._stored is not None else 0
-        self._most = AHEAD * count
-        self._pool = start(count) if count else None
-        self._expected = ExpectedFacts(self._pool) if self._pool is not None else None
+        self._count = workers(job)[0] if self._stored is not None else 0
+        self._start = start
+        self._trial, self._left = Trial(self._count), len(job.nodes)
+        self._pool: ReadingPool | None = None
+        self._expected: ExpectedFacts | None = None
         self._tasks = Tasks(job)
         self._pending: list[_Pending] = []
 
     def __enter__(self) -> Self:
-        if self._pool is not None:
-            self._pool.__enter__()
+        self._begin()
         return self
+
+    def _begin(self) -> None:
+        """Start the workers, if they are worth it."""
+        if self._pool is None and self._trial.worth(self._left):
+            self._pool = self._start(self._count)
+            self._pool.__enter__()
+            self._expected = ExpectedFacts(self._pool)
+
+    def read_here(self, seconds: float) -> None:
+        """Take note that a node was read in this process, in so much CPU time."""
+        self._left -= 1
+        self._trial.add(seconds)
+        self._begin()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -67,7 +80,11 @@ class ReadAside:
     @property
     def full(self) -> bool:
         """Return whether no more replies should be taken until one of the pending nodes has been read."""
-        return bool(self._pending) and len(self._pending) >= self._most and not any(each.done for each in self._pending)
+        return (
+            bool(self._pending)
+            and len(self._pending) >= AHEAD * self._count
+            and not any(each.done for each in self._pending)
+        )
 
     def stored(self, answered: Answered) -> Answered | None:
         """Return the answer with its stored reply, if workers can read it."""
