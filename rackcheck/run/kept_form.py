@@ -33,7 +33,10 @@ def difference(base: Tree, tree: Tree) -> Difference | None:
     Return None if more than half of them do, or if the facts that both have are in different orders.
     """
     known, leaves = base.leaves, tree.leaves
-    changed = [path for path, leaf in leaves.items() if not _same(known.get(path), leaf)]
+    get = known.get
+    changed = [path for path, leaf in leaves.items() if (one := get(path)) is not leaf and not _same(one, leaf)]
+    if list(known) == list(leaves):
+        return None if 2 * len(changed) > len(leaves) else Difference(changed, (), ())
     gone = [path for path in known if path not in leaves]
     if 2 * (len(changed) + len(gone)) > len(leaves):
         return None
