@@ -102,12 +102,14 @@ def doctor(given: DoctorOptions) -> int:
         raise click.UsageError("--user needs --sudoers; the login user is set in the inventory (ssh: user)")
     chosen = cli_choices.planes(given.planes)
     wanted, loaded = _plan(given.profile, given.values, given.folders, chosen)
-    nodes, origin = cli_choices.choose(given.targets, given.file, given.rack)
+    whole = cli_choices.chosen(given.targets, given.file, given.rack)
+    nodes, origin = whole.nodes, whole.words
     secrets, lost = fetched(nodes, wanted.planes)
     listed = given.rack is not None or found(given.file) is not None
     asking = Doctor(
-        wanted, nodes, secrets, lost, needed=loaded is not None, listed=listed, pace=VisitLimits(given.seconds)
-    )
+        wanted, nodes, secrets, lost, needed=loaded is not None, listed=listed, pace=VisitLimits(given.seconds),
+        limits=whole.limits,
+    )  # fmt: skip
     if not given.quiet:
         note(f"{origin}, {f'profile {loaded.name}' if loaded is not None else f'all {len(wanted.probes)} probes'}")
     visits, interrupted = _visits(asking, quiet=given.quiet)

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from getpass import getuser
@@ -19,7 +19,7 @@ from rackcheck.doctor.os_plane import Questions
 from rackcheck.doctor.pace import VisitLimits
 from rackcheck.doctor.unknown_rules import of_plane
 from rackcheck.doctor.worker_pool import work
-from rackcheck.inventory import Node
+from rackcheck.inventory import AskLimit, Node
 from rackcheck.inventory.files import ca_trouble, key_trouble
 from rackcheck.inventory.node import references
 from rackcheck.model.fact import Plane, Unknown, clean
@@ -54,6 +54,8 @@ class Doctor:
     listed: bool = True
     """Whether there is an inventory to which lines can be added."""
     pace: VisitLimits = field(default_factory=VisitLimits)
+    limits: tuple[AskLimit, ...] = ()
+    """How many nodes are visited at the same time, as the inventory limits it for an audit."""
 
     @cached_property
     def planes(self) -> tuple[tuple[Node, Plane], ...]:
@@ -93,13 +95,23 @@ class Doctor:
                 return self._silent(place, plane, Trouble.OURS, repr(error))
 
         patience, threads = self.pace.patience, min(THREADS, sum(widths().values()))
-        for (node, plane), done in work(self.planes, ask, threads=threads, seconds=patience, stop=stop):
+        for (node, plane), done in work(
+            self.planes, ask, threads=threads, seconds=patience, stop=stop, limits=self._limits
+        ):
             late = f"not finished within {patience:g} s"
             place = self._place(node, plane, targets.get(node.name))
             if isinstance(done, Exception):
                 yield self._silent(place, plane, Trouble.OURS, repr(done))
             else:
                 yield done if done is not None else self._silent(place, plane, Trouble.SILENT, late)
+
+    def _limits(self, job: tuple[Node, Plane]) -> Iterator[tuple[int, int]]:
+        """Yield the number of each limit of a visit, and its value."""
+        node, plane = job
+        for number, limit in enumerate(self.limits):
+            most = limit.most.get(plane)
+            if most is not None and node.name in limit.nodes:
+                yield number, most
 
     def _targets(self, stop: threading.Event) -> dict[str, Target]:
         """Resolve each node with the user's SSH configuration, in parallel: `ssh -G` may be slow and run commands."""

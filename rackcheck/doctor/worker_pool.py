@@ -3,8 +3,9 @@
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -16,28 +17,63 @@ POLL = 0.1
 """Seconds between two checks of the clock."""
 
 
+Limits = Iterable[tuple[int, int]]
+"""The numbers of the limits that hold for a job, each with the maximum number of its jobs at the same time."""
+
+
+class _Todo(Generic[J]):
+    """The jobs that have not begun, in their order; one for which a limit leaves no room begins later."""
+
+    def __init__(self, jobs: Sequence[J], limits: Callable[[J], Limits]) -> None:
+        self._jobs, self._limits = jobs, limits
+        self._left = list(range(len(jobs)))
+        self._running: Counter[int] = Counter()
+        self._changed = threading.Condition()
+
+    def take(self, stop: threading.Event) -> int | None:
+        """Wait for a job that may begin, and return its number; None if there is none left, or after an interrupt."""
+        with self._changed:
+            while self._left and not stop.is_set():
+                for place, index in enumerate(self._left):
+                    if all(self._running[number] < most for number, most in self._limits(self._jobs[index])):
+                        self._count(index, 1)
+                        return self._left.pop(place)
+                self._changed.wait(POLL)
+            return None
+
+    def over(self, index: int) -> None:
+        """Record that a job has ended, or was abandoned."""
+        with self._changed:
+            self._count(index, -1)
+            self._changed.notify()
+
+    def _count(self, index: int, by: int) -> None:
+        for number, _ in self._limits(self._jobs[index]):
+            self._running[number] += by
+
+
 def work(
-    jobs: Iterable[J], do: Callable[[J], R], *, threads: int, seconds: float, stop: threading.Event
+    jobs: Iterable[J],
+    do: Callable[[J], R],
+    *,
+    threads: int,
+    seconds: float,
+    stop: threading.Event,
+    limits: Callable[[J], Limits] = lambda _: (),
 ) -> Iterator[tuple[J, R | Exception | None]]:
     """Run every job; yield each job when it ends, with its result, its exception, or None if its deadline has passed.
 
-    A hanging thread (a resolver's call cannot be interrupted) is abandoned, and a new thread replaces it. If the
-    iterator is closed before its end, also by an interrupt, `stop` is set: no further job starts, and running jobs may
-    finish.
+    A job for which `limits` leaves no room waits, and its deadline begins when it does. A hanging thread (a resolver's
+    call cannot be interrupted) is abandoned, and a new thread replaces it. If the iterator is closed before its end,
+    also by an interrupt, `stop` is set: no further job starts, and running jobs may finish.
     """
     listed = list(jobs)
-    todo: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for index in range(len(listed)):
-        todo.put(index)
+    todo = _Todo(listed, limits)
     done: queue.SimpleQueue[tuple[int, R | Exception]] = queue.SimpleQueue()
     begun: dict[int, float] = {}
 
     def worker() -> None:
-        while not stop.is_set():
-            try:
-                index = todo.get_nowait()
-            except queue.Empty:
-                return
+        while (index := todo.take(stop)) is not None:
             begun[index] = time.monotonic()
             try:
                 result: R | Exception = do(listed[index])
@@ -62,11 +98,13 @@ def work(
                 late = [i for i, since in list(begun.items()) if i in open_jobs and time.monotonic() - since > seconds]
                 for index in late:
                     open_jobs.discard(index)
+                    todo.over(index)
                     start()
                     yield listed[index], None
                 continue
             if index in open_jobs:
                 open_jobs.discard(index)
+                todo.over(index)
                 yield listed[index], result
     finally:
         if open_jobs:

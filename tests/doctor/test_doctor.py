@@ -540,6 +540,37 @@ def test_a_hanging_job_is_abandoned_and_another_thread_takes_its_place() -> None
     assert done == {n: None if n < 2 else n for n in range(10) if n != 5}
 
 
+def test_no_more_jobs_than_a_limit_run_at_the_same_time_and_the_others_go_on() -> None:
+    running, most, lock = [0, 0], [0, 0], threading.Lock()
+
+    def job(number: int) -> int:
+        kind = number % 2
+        with lock:
+            running[kind] += 1
+            most[kind] = max(most[kind], running[kind])
+        time.sleep(0.02)
+        with lock:
+            running[kind] -= 1
+        return number
+
+    def limits(number: int) -> list[tuple[int, int]]:
+        return [(0, 2)] if number % 2 else []
+
+    done = dict(work(range(40), job, threads=16, seconds=20, stop=threading.Event(), limits=limits))
+    assert done == {n: n for n in range(40)}
+    assert most[1] == 2
+    assert most[0] > 2
+
+
+def test_an_abandoned_job_gives_its_place_to_the_next_one() -> None:
+    def job(number: int) -> int:
+        time.sleep(30 if number == 0 else 0)
+        return number
+
+    one = work(range(4), job, threads=4, seconds=0.5, stop=threading.Event(), limits=lambda _: [(0, 1)])
+    assert dict(one) == {0: None, 1: 1, 2: 2, 3: 3}
+
+
 def test_names_are_looked_up_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     real = socket.getaddrinfo
