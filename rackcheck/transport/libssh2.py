@@ -132,6 +132,7 @@ class _Visit:
         self.stage = ConnectStage.HANDSHAKE
         self.channel: Any = None
         self._errors = b""
+        self._poll, self._events = select.poll(), 0
 
     @property
     def phase(self) -> str:
@@ -143,12 +144,12 @@ class _Visit:
         session, target = self.session, self.target
         session.set_timeout(int(self.limits.connect * 1000))
         library = _library().session
-        for method in (getattr(library, f"LIBSSH2_METHOD_{name}") for name in METHODS):
-            kept = [name for name in session.supported_algs(method) if not WEAK.search(name)]
-            session.method_pref(method, ",".join(kept))
+        for method, names in _strong():
+            session.method_pref(method, names)
         every = session.supported_algs(library.LIBSSH2_METHOD_HOSTKEY)
+        kinds = known_keys(target).keys()
         # Request the known key type first: a host with several keys then presents that type.
-        known = [kind for kind in every if plain_kind(kind) in known_keys(target)]
+        known = [kind for kind in every if plain_kind(kind) in kinds]
         session.method_pref(library.LIBSSH2_METHOD_HOSTKEY, ",".join([*known, *(k for k in every if k not in known)]))
         session.handshake(self.sock)
         check_host_key(target, base64.b64encode(session.hostkey()[0]).decode())
@@ -243,9 +244,22 @@ class _Visit:
         library = _library().session
         directions = self.session.block_directions()
         events = select.POLLIN | (select.POLLOUT if directions & library.LIBSSH2_SESSION_BLOCK_OUTBOUND else 0)
-        poll = select.poll()
-        poll.register(self.sock, events)
-        poll.poll(1000)
+        if events != self._events:
+            self._events = events
+            self._poll.register(self.sock, events)
+        self._poll.poll(1000)
+
+
+@cache
+def _strong() -> tuple[tuple[int, str], ...]:
+    """Return the algorithms that are used, by method, in the order of libssh2."""
+    library = _library().session
+    session = library.Session()
+    methods = (getattr(library, f"LIBSSH2_METHOD_{name}") for name in METHODS)
+    return tuple(
+        (method, ",".join(name for name in session.supported_algs(method) if not WEAK.search(name)))
+        for method in methods
+    )
 
 
 def _shut(sock: socket.socket) -> None:
