@@ -210,4 +210,4 @@ def _reason(error: Exception) -> str:
         return (
             f"{'the TLS handshake did not complete' if 'handshake' in text else 'no connection'} within {SECONDS:g} s"
         )
-    return clean(_NUMBER.sub("", text), 120)
+    return clean(_NUMBER.sub("", text), 240)

@@ -42,7 +42,7 @@ def lab(folder: Path, features: Sequence[str]) -> Iterator[dict[str, str]]:
     needed()
     for name in ("state", "log", "pid", "spool", "munge"):
         (folder / name).mkdir(parents=True)
-    for place in (folder, *list(folder.parents)[:3]):
+    for place in (folder, *list(folder.parents)[:4]):
         place.chmod(place.stat().st_mode | 0o011)  # the daemon of munge runs as another user
     key, place = folder / "munge" / "key", folder / "munge"
     key.write_bytes(os.urandom(128))
