@@ -33,8 +33,11 @@ def job_of(shard: Shard, nodes: Sequence[Node] = (), memory: int = DEFAULT) -> J
     registry = known()
     plan = registry.plan(map(parse, shard.facts), map(parse, shard.spare))
     again = Again(shard.again[0], registry.plan(map(parse, shard.again[1]))) if shard.again is not None else None
-    asked_here = document.questions_of(plan, again.plan if again is not None else None)
-    if (shard_burnin.questions() if shard.burn is not None else asked_here) != shard.questions:
+    if shard.burn is not None:
+        questions = shard_burnin.questions()
+    else:
+        questions = document.questions_of(plan, again.plan if again is not None else None)
+    if questions != shard.questions:
         raise UserError(
             f"shard {shard.number} was planned by rackcheck {shard.version}, and this is {__version__}, which asks "
             "nodes something else: use the same release and the same probes"
@@ -83,8 +86,8 @@ def asked(shard: Shard, job: Job, path: Path, stop: threading.Event) -> Iterator
     """
     if shard.burn is not None and result.part_of(path).exists():
         raise UserError(
-            f"the burn-in of shard {shard.number} was begun and did not end, and is not run again: its nodes are "
-            f"unknown in the merge; plan them anew"
+            f"the burn-in of shard {shard.number} was begun and did not end, and is not run again: its nodes are unknown in "
+            "the merge; plan them anew"
         )
     try:
         with ResultWriter(shard, path) as writer:

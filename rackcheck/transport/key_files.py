@@ -28,7 +28,7 @@ class KeyFile:
 
     @property
     def is_security_key(self) -> bool:
-        """Whether the private part is on a FIDO token, and the file only says which it is."""
+        """Whether the private part is on a FIDO token, and the file only names it."""
         return _kind(self.public).startswith(b"sk-")
 
 

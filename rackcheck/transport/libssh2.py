@@ -30,7 +30,7 @@ CHOICE = "RACKCHECK_SSH"
 METHODS = ("KEX", "CRYPT_CS", "CRYPT_SC", "MAC_CS", "MAC_SC")
 
 WEAK = regex(r"\Adiffie-hellman-.*-sha1\Z|-cbc|arcfour|md5|ripemd|-96\Z")
-"""Algorithms of libssh2 that `ssh` does not use unless it is told to."""
+"""Algorithms of libssh2 that `ssh` does not use unless its configuration names them."""
 
 CHUNK = 1 << 16
 

@@ -58,7 +58,7 @@ class Target:
 
 
 CONFIGURATION = "an SSH configuration that `ssh -G` does not read"
-"""What the OpenSSH client is needed for if it refuses the configuration: it says why."""
+"""What the OpenSSH client is needed for if it refuses the configuration: it returns the reason."""
 
 
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
