@@ -86,8 +86,8 @@ def asked(shard: Shard, job: Job, path: Path, stop: threading.Event) -> Iterator
     """
     if shard.burn is not None and result.part_of(path).exists():
         raise UserError(
-            f"the burn-in of shard {shard.number} was begun and did not end, and is not run again: its nodes are unknown in "
-            "the merge; plan them anew"
+            f"the burn-in of shard {shard.number} was begun and did not end, and is not run again: its nodes are "
+            "unknown in the merge; plan them anew"
         )
     try:
         with ResultWriter(shard, path) as writer:
