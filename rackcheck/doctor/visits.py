@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from getpass import getuser
@@ -26,6 +26,7 @@ from rackcheck.model.fact import Plane, Unknown, clean
 from rackcheck.probe import answers, script
 from rackcheck.probe.plan import Plan
 from rackcheck.run.asking import bmc_of
+from rackcheck.run.limited_queue import limits_of
 from rackcheck.run.turns import widths
 from rackcheck.transport import known_hosts, local, ssh, ssh_config, ssh_login
 from rackcheck.transport.ssh_config import Target
@@ -96,7 +97,12 @@ class Doctor:
 
         patience, threads = self.pace.patience, min(THREADS, sum(widths().values()))
         for (node, plane), done in work(
-            self.planes, ask, threads=threads, seconds=patience, stop=stop, limits=self._limits
+            self.planes,
+            ask,
+            threads=threads,
+            seconds=patience,
+            stop=stop,
+            limits=lambda job: limits_of(self.limits, *job),
         ):
             late = f"not finished within {patience:g} s"
             place = self._place(node, plane, targets.get(node.name))
@@ -104,14 +110,6 @@ class Doctor:
                 yield self._silent(place, plane, Trouble.OURS, repr(done))
             else:
                 yield done if done is not None else self._silent(place, plane, Trouble.SILENT, late)
-
-    def _limits(self, job: tuple[Node, Plane]) -> Iterator[tuple[int, int]]:
-        """Yield the number of each limit of a visit, and its value."""
-        node, plane = job
-        for number, limit in enumerate(self.limits):
-            most = limit.most.get(plane)
-            if most is not None and node.name in limit.nodes:
-                yield number, most
 
     def _targets(self, stop: threading.Event) -> dict[str, Target]:
         """Resolve each node with the user's SSH configuration, in parallel: `ssh -G` may be slow and run commands."""

@@ -3,9 +3,10 @@
 import queue
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
+
+from rackcheck.run.limited_queue import LimitedQueue, Limits
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -17,39 +18,29 @@ POLL = 0.1
 """Seconds between two checks of the clock."""
 
 
-Limits = Iterable[tuple[int, int]]
-"""The numbers of the limits that hold for a job, each with the maximum number of its jobs at the same time."""
-
-
 class _Todo(Generic[J]):
-    """The jobs that have not begun, in their order; one for which a limit leaves no room begins later."""
+    """The jobs that have not begun, by their numbers; safe for use by several threads."""
 
     def __init__(self, jobs: Sequence[J], limits: Callable[[J], Limits]) -> None:
-        self._jobs, self._limits = jobs, limits
-        self._left = list(range(len(jobs)))
-        self._running: Counter[int] = Counter()
+        self._left = LimitedQueue[int](lambda index: limits(jobs[index]))
+        for index in range(len(jobs)):
+            self._left.add(index)
         self._changed = threading.Condition()
 
     def take(self, stop: threading.Event) -> int | None:
         """Wait for a job that may begin, and return its number; None if there is none left, or after an interrupt."""
         with self._changed:
             while self._left and not stop.is_set():
-                for place, index in enumerate(self._left):
-                    if all(self._running[number] < most for number, most in self._limits(self._jobs[index])):
-                        self._count(index, 1)
-                        return self._left.pop(place)
+                if (index := self._left.take()) is not None:
+                    return index
                 self._changed.wait(POLL)
             return None
 
     def over(self, index: int) -> None:
         """Record that a job has ended, or was abandoned."""
         with self._changed:
-            self._count(index, -1)
+            self._left.done(index)
             self._changed.notify()
-
-    def _count(self, index: int, by: int) -> None:
-        for number, _ in self._limits(self._jobs[index]):
-            self._running[number] += by
 
 
 def work(

@@ -33,7 +33,8 @@ def collect(
         ended = threading.Event()
         start_asking(job, ask, left, answers, ended, replies)
         end = time.monotonic() + job.deadline if job.deadline is not None else math.inf
-        while any(left.values()):
+        expected = sum(map(bool, left.values()))
+        while expected:
             if stop.is_set() or time.monotonic() > end:
                 ended.set()
                 end = min(end, time.monotonic())
@@ -48,6 +49,8 @@ def collect(
             elif reply is not None:
                 with replies.judged([], reply):
                     event = replies.whole(reply)
-                    left[event.node] = still_expected(left[event.node], event)
+                    before = left[event.node]
+                    left[event.node] = still_expected(before, event)
+                    expected -= bool(before) and not left[event.node]
                     yield event
         ended.set()

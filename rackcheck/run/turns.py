@@ -5,12 +5,12 @@ import itertools
 import resource
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.inventory import AskLimit, Node
 from rackcheck.model.fact import Plane
+from rackcheck.run.limited_queue import LimitedQueue, limits_of
 
 WIDTH: Mapping[Plane, int] = {Plane.OS: 128, Plane.BMC: 512}
 """Maximum number of planes of a kind that are asked at the same time, if enough files can be open.
@@ -53,16 +53,16 @@ class Turns:
     """
 
     def __init__(self, first: Iterable[Turn], limits: Sequence[AskLimit], stop: threading.Event) -> None:
-        self._todo = list(first)
+        self._now = LimitedQueue[Turn](lambda turn: limits_of(limits, turn.node, turn.plane))
+        for turn in first:
+            self._now.add(turn)
         self._later: list[tuple[float, int, Turn]] = []
         self._order = itertools.count()
         self._stop = stop
-        self._limits = limits
-        self._asked: Counter[int] = Counter()
         self._changed = threading.Condition()
 
     def __len__(self) -> int:
-        return len(self._todo) + len(self._later)
+        return len(self._now) + len(self._later)
 
     def add(self, turn: Turn) -> None:
         """Ask a plane later; called before the worker that adds it is done with its own plane."""
@@ -73,14 +73,12 @@ class Turns:
     def take(self) -> Turn | None:
         """Wait for the next plane that may be asked; None if there is none left, or after an interrupt."""
         with self._changed:
-            while len(self) and not self._stop.is_set():
+            while (self._now or self._later) and not self._stop.is_set():
                 now = time.monotonic()
                 while self._later and self._later[0][0] <= now:
-                    self._todo.append(heapq.heappop(self._later)[-1])
-                place = next((place for place, turn in enumerate(self._todo) if self._has_room(turn)), None)
-                if place is not None:
-                    turn = self._todo.pop(place)
-                    self._count(turn, 1)
+                    self._now.add(heapq.heappop(self._later)[-1])
+                turn = self._now.take()
+                if turn is not None:
                     return turn
                 self._changed.wait(min(POLL, self._later[0][0] - now) if self._later else POLL)
             return None
@@ -88,22 +86,8 @@ class Turns:
     def done(self, turn: Turn) -> None:
         """Record that a plane was asked."""
         with self._changed:
-            self._count(turn, -1)
+            self._now.done(turn)
             self._changed.notify()  # the worker that is done takes a turn, too
-
-    def _limits_of(self, turn: Turn) -> Iterable[tuple[int, int]]:
-        """Yield the number of each limit of a plane, and its value."""
-        for number, limit in enumerate(self._limits):
-            most = limit.most.get(turn.plane)
-            if most is not None and turn.node.name in limit.nodes:
-                yield number, most
-
-    def _has_room(self, turn: Turn) -> bool:
-        return all(self._asked[number] < most for number, most in self._limits_of(turn))
-
-    def _count(self, turn: Turn, by: int) -> None:
-        for number, _ in self._limits_of(turn):
-            self._asked[number] += by
 
 
 def widths() -> Mapping[Plane, int]:

@@ -5,7 +5,8 @@ import binascii
 import fnmatch
 import hashlib
 import hmac
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,14 +23,18 @@ class KnownHosts:
     hashed: list[tuple[bytes, bytes, str, str]] = field(default_factory=list)
     revoked: set[str] = field(default_factory=set)
     lists: list[tuple[str, str]] = field(default_factory=list)
+    _found: dict[str, Mapping[str, Set[str]]] = field(default_factory=dict)
 
-    def keys(self, host: str, port: int) -> dict[str, set[str]]:
+    def keys(self, host: str, port: int) -> Mapping[str, Set[str]]:
         """Return the trusted keys of a host as base64 text by key type; empty if no key is trusted."""
         name = host if port == 22 else f"[{host}]:{port}"
+        if name in self._found:
+            return self._found[name]
         found = {kind: set(keys) for kind, keys in self.plain.get(name.lower(), {}).items()}
         for salt, digest, kind, key in self.hashed:
-            if hmac.compare_digest(hmac.new(salt, name.encode(), hashlib.sha1).digest(), digest):
+            if hmac.compare_digest(hmac.digest(salt, name.encode(), "sha1"), digest):
                 found.setdefault(kind, set()).add(key)
+        self._found[name] = found
         return found
 
     def beyond(self, host: str, port: int) -> str:
@@ -58,9 +63,23 @@ def fingerprint(key: str) -> str:
     return f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
 
 
-@cache
 def load(paths: tuple[str, ...]) -> KnownHosts:
-    """Read known_hosts files; a missing file counts as empty, and invalid lines are skipped."""
+    """Read known_hosts files once; a missing file counts as empty, and invalid lines are skipped."""
+    with _reading:
+        return _load(paths)
+
+
+_reading = threading.Lock()
+"""Held while files are read: all threads of a run need them first at the same time."""
+
+
+def forget() -> None:
+    """Read the files again when they are needed next."""
+    _load.cache_clear()
+
+
+@cache
+def _load(paths: tuple[str, ...]) -> KnownHosts:
     known = KnownHosts()
     for path in map(Path, paths):
         if path.is_file():

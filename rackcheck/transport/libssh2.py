@@ -5,10 +5,11 @@ left to paramiko and to the OpenSSH client, also a node that refuses the key fil
 """
 
 import base64
+import math
 import os
-import select
 import socket
 import time
+from collections.abc import Callable, Generator
 from functools import cache
 from getpass import getuser
 from importlib import import_module
@@ -20,6 +21,7 @@ from rackcheck.model.regex import regex
 from rackcheck.transport import key_files
 from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
+from rackcheck.transport.socket_loop import READ, WRITE, SocketLoop, Wait
 from rackcheck.transport.ssh_config import Target
 from rackcheck.transport.ssh_connection import ProxySocket, Refused, check_host_key, connect, known_keys, plain_kind
 from rackcheck.transport.wire import LARGE, ConnectStage, ShellLimits, ShellReply, drain, stamped
@@ -27,12 +29,19 @@ from rackcheck.transport.wire import LARGE, ConnectStage, ShellLimits, ShellRepl
 CHOICE = "RACKCHECK_SSH"
 """The environment variable that chooses the library: `paramiko` does without libssh2."""
 
+AGAIN = -37
+"""What a call of libssh2 returns if it would have to wait (`LIBSSH2_ERROR_EAGAIN`)."""
+
 METHODS = ("KEX", "CRYPT_CS", "CRYPT_SC", "MAC_CS", "MAC_SC")
 
 WEAK = regex(r"\Adiffie-hellman-.*-sha1\Z|-cbc|arcfour|md5|ripemd|-96\Z")
 """Algorithms of libssh2 that `ssh` does not use unless its configuration names them."""
 
 CHUNK = 1 << 16
+"""Number of bytes that libssh2 reads or writes at once."""
+
+PART = 4 * CHUNK
+"""Number of bytes after which the loop passes output on: its memory is not counted before that."""
 
 KEPT = 4096
 """Number of bytes that are kept of the end of standard error."""
@@ -102,7 +111,6 @@ def _late(limits: ShellLimits) -> Unknown:
 
 def _run(visit: "_Visit", script: str, allowance: Allowance, deadline: Deadline) -> ShellReply:
     limits = visit.limits
-    visit.handshake()
     visit.log_in()
     visit.stage = ConnectStage.SCRIPT
     with deadline.paused():
@@ -131,49 +139,25 @@ class _Visit:
         self.session, self.sock, self.target, self.limits = session, sock, target, limits
         self.stage = ConnectStage.HANDSHAKE
         self.channel: Any = None
-        self._errors = b""
-        self._poll, self._events = select.poll(), 0
+        self._errors = self._part = b""
+        self._failure: Exception | None = None
+        self._is_over = False
+        session.set_blocking(False)
 
     @property
     def phase(self) -> str:
         """The part of the connection that the stage stands for, as a word for messages."""
         return "session" if self.stage is ConnectStage.SCRIPT else self.stage.value
 
-    def handshake(self) -> None:
-        """Perform the SSH handshake, and check the host key before credentials or scripts are sent."""
-        session, target = self.session, self.target
-        session.set_timeout(int(self.limits.connect * 1000))
-        library = _library().session
-        for method, names in _strong():
-            session.method_pref(method, names)
-        every = session.supported_algs(library.LIBSSH2_METHOD_HOSTKEY)
-        kinds = known_keys(target).keys()
-        # Request the known key type first: a host with several keys then presents that type.
-        known = [kind for kind in every if plain_kind(kind) in kinds]
-        session.method_pref(library.LIBSSH2_METHOD_HOSTKEY, ",".join([*known, *(k for k in every if k not in known)]))
-        session.handshake(self.sock)
-        check_host_key(target, base64.b64encode(session.hostkey()[0]).decode())
-
     def log_in(self) -> None:
-        """Log in with the key files; raises Refused if none is accepted, Unsupported if an agent has other keys."""
-        self.stage = ConnectStage.LOGIN
-        session, user = self.session, self.target.user or getuser()
-        wrong = _library().exceptions
-        tried: list[str] = []
-        for path in self.target.keys:
-            key = key_files.read(path)
-            if not key.is_plain:
-                if key.has_private:
-                    tried.append(f"{path} (encrypted: load it into an agent, or set ssh.passphrase)")
-                continue
-            try:
-                session.userauth_publickey_fromfile(user, str(Path(path).expanduser()))
-            except (wrong.AuthenticationError, wrong.PublickeyUnverifiedError, wrong.FileError, wrong.PublicKeyError):
-                tried.append(str(path))
-                continue
-            if session.userauth_authenticated():
-                return
-            tried.append(f"{path} (not sufficient alone)")
+        """Perform the SSH handshake, check the host key, and log in with the key files.
+
+        Raises Refused if the host key is not trusted or no key file is accepted, Unsupported if an agent has more keys.
+        """
+        user = self.target.user or getuser()
+        tried = _sockets.run(self.sock, self._log_in(user))
+        if tried is None:
+            return
         try:
             more = _agent_has_more(self.target, self.limits.connect)
         except OSError as error:
@@ -186,32 +170,99 @@ class _Visit:
 
     def start(self, command: str, data: bytes) -> None:
         """Start a command, and write its input."""
-        self.channel = self.session.open_session()
-        self.channel.execute(command)
-        self.session.set_blocking(False)
+        self._part = _sockets.run(self.sock, self._started(command, data))
+
+    def receive(self, _: int) -> bytes:
+        """Read a part of the output of the command; wait for it, and return nothing at its end. Raises OSError."""
+        part, self._part = self._part, b""
+        if not part and not self._is_over:
+            part = _sockets.run(self.sock, self._read())
+        if not part and self._failure is not None:
+            raise OSError(None, self.error(self._failure))
+        return part
+
+    def _log_in(self, user: str) -> Generator[Wait, None, list[str] | None]:
+        """Return the key files that were tried in vain, None after a login.
+
+        The host key is checked before credentials are sent.
+        """
+        session, target = self.session, self.target
+        library = _library().session
+        for method, names in _strong():
+            session.method_pref(method, names)
+        every = session.supported_algs(library.LIBSSH2_METHOD_HOSTKEY)
+        kinds = known_keys(target).keys()
+        # Request the known key type first: a host with several keys then presents that type.
+        known = [kind for kind in every if plain_kind(kind) in kinds]
+        session.method_pref(library.LIBSSH2_METHOD_HOSTKEY, ",".join([*known, *(k for k in every if k not in known)]))
+        yield from self._done(session.handshake, self.sock)
+        check_host_key(target, base64.b64encode(session.hostkey()[0]).decode())
+        self.stage = ConnectStage.LOGIN
+        wrong = _library().exceptions
+        tried: list[str] = []
+        for path in target.keys:
+            key = key_files.read(path)
+            if not key.is_plain:
+                if key.has_private:
+                    tried.append(f"{path} (encrypted: load it into an agent, or set ssh.passphrase)")
+                continue
+            try:
+                yield from self._done(session.userauth_publickey_fromfile, user, str(Path(path).expanduser()))
+            except (wrong.AuthenticationError, wrong.PublickeyUnverifiedError, wrong.FileError, wrong.PublicKeyError):
+                tried.append(str(path))
+                continue
+            if session.userauth_authenticated():
+                return None
+            tried.append(f"{path} (not sufficient alone)")
+        return tried
+
+    def _started(self, command: str, data: bytes) -> Generator[Wait, None, bytes]:
+        """Start a command, write its input, and return the first part of its output."""
+        self.channel = yield from self._done(self.session.open_session)
+        yield from self._done(self.channel.execute, command)
         at = 0
         while at < len(data):
+            # First, for this may receive what a write waits for; the socket would not be ready for it again.
+            self._drop_errors()
             status, count = self.channel.write(data[at : at + CHUNK])
             at += count
             if status < 0 or not count:
-                self._drop_errors()
-                self._wait()
+                yield self._blocked, math.inf
         while self.channel.send_eof() < 0:
-            self._wait()
+            yield self._blocked, math.inf
+        return (yield from self._read())
 
-    def receive(self, size: int) -> bytes:
-        """Read the output of the command; wait for it, and return nothing at its end. Raises OSError."""
-        try:
-            while True:
-                status, data = self.channel.read(size)
+    def _read(self) -> Generator[Wait, None, bytes]:
+        """Return a part of the output of the command, nothing at its end or after a failure."""
+        part = bytearray()
+        while len(part) < PART and not self._is_over:
+            try:
+                status, data = self.channel.read(CHUNK)
                 if status > 0:
-                    return bytes(data)
+                    part += data
+                    continue
                 self._drop_errors()
-                if status == 0 and self.channel.eof():
-                    return b""
-                self._wait()
-        except _library().exceptions.SSH2Error as error:
-            raise OSError(None, self.error(error)) from None
+                self._is_over = self.channel.eof()
+                # This may have received output, for which the socket would not be ready again.
+                waits = not self._is_over and not self.channel.poll_channel_read(0)
+            except _library().exceptions.SSH2Error as error:
+                self._failure, self._is_over, waits = error, True, False
+            if waits:
+                yield self._blocked, math.inf
+        return bytes(part)
+
+    def _done(self, call: Callable[..., Any], *words: object) -> Generator[Wait, None, Any]:
+        """Repeat a call of libssh2 until it does not return that it would have to wait."""
+        until = time.monotonic() + self.limits.connect
+        while (result := call(*words)) == AGAIN:
+            yield self._blocked, until
+        return result
+
+    @property
+    def _blocked(self) -> int:
+        """What libssh2 waits for; it can always read, so that a socket that was shut down is noticed."""
+        writes = self.session.block_directions() & _library().session.LIBSSH2_SESSION_BLOCK_OUTBOUND
+        return READ | WRITE if writes else READ
 
     @property
     def complaint(self) -> str:
@@ -225,9 +276,7 @@ class _Visit:
         return clean(text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text or type(error).__name__))
 
     def free(self) -> None:
-        """Free the session; the socket must be shut down, so that libssh2 cannot wait for an answer."""
-        if self.session is not None:
-            self.session.set_blocking(False)
+        """Free the session; the socket must be shut down, so that libssh2 cannot send anything more."""
         self.channel = None
         self.session = None
 
@@ -239,15 +288,9 @@ class _Visit:
                 return
             self._errors = (self._errors + data)[-KEPT:]
 
-    def _wait(self) -> None:
-        """Wait until the socket can be used as libssh2 needs it; the deadline shuts it down."""
-        library = _library().session
-        directions = self.session.block_directions()
-        events = select.POLLIN | (select.POLLOUT if directions & library.LIBSSH2_SESSION_BLOCK_OUTBOUND else 0)
-        if events != self._events:
-            self._events = events
-            self._poll.register(self.sock, events)
-        self._poll.poll(1000)
+
+_sockets = SocketLoop()
+"""Waits for all connections of this process."""
 
 
 @cache

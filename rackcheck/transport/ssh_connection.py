@@ -7,7 +7,7 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import IO, Self
 
 from rackcheck.model.fact import Reason, Unknown, clean
@@ -57,7 +57,7 @@ def plain_kind(kind: str) -> str:
     return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
 
 
-def known_keys(target: Target) -> Mapping[str, set[str]]:
+def known_keys(target: Target) -> Mapping[str, Set[str]]:
     """Return the trusted keys of a server as base64 text by key type."""
     return known_hosts.load(target.known_hosts).keys(target.alias or target.host, target.port)
 

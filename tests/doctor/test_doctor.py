@@ -157,7 +157,7 @@ def test_the_lines_for_an_unknown_host_key_make_the_node_ready(server: Server, t
     assert re.search(r"SHA256:[\w+/]{43}", trouble["seen"])
     for line in trouble["type"]:
         subprocess.run(["sh", "-c", line], check=True, capture_output=True)
-    known_hosts.load.cache_clear()  # another run of the command would read the file again
+    known_hosts.forget()  # another run of the command would read the file again
     assert {trouble["trouble"] for trouble in found(nodes, "n1")["troubles"]} <= {Trouble.NO_TOOL}
 
 
@@ -553,8 +553,8 @@ def test_no_more_jobs_than_a_limit_run_at_the_same_time_and_the_others_go_on() -
             running[kind] -= 1
         return number
 
-    def limits(number: int) -> list[tuple[int, int]]:
-        return [(0, 2)] if number % 2 else []
+    def limits(number: int) -> tuple[tuple[int, int], ...]:
+        return ((0, 2),) if number % 2 else ()
 
     done = dict(work(range(40), job, threads=16, seconds=20, stop=threading.Event(), limits=limits))
     assert done == {n: n for n in range(40)}
@@ -567,7 +567,7 @@ def test_an_abandoned_job_gives_its_place_to_the_next_one() -> None:
         time.sleep(30 if number == 0 else 0)
         return number
 
-    one = work(range(4), job, threads=4, seconds=0.5, stop=threading.Event(), limits=lambda _: [(0, 1)])
+    one = work(range(4), job, threads=4, seconds=0.5, stop=threading.Event(), limits=lambda _: ((0, 1),))
     assert dict(one) == {0: None, 1: 1, 2: 2, 3: 3}
 
 

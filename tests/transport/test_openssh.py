@@ -116,7 +116,8 @@ def bed(servers: tuple[Server, ...], tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.setattr(ssh_config, "CONFIGS", (str(tmp_path / "config"),))
-    for each in (ssh_config._stanzas, ssh_config._ask_ssh, known_hosts.load):
+    known_hosts.forget()
+    for each in (ssh_config._stanzas, ssh_config._ask_ssh):
         each.cache_clear()
     with ExitStack() as started:
         yield Bed(tmp_path, servers[0], servers[1:], started, monkeypatch.setenv)
@@ -622,7 +623,7 @@ def test_a_host_key_is_read_and_trusted_over_the_path_of_the_audit(bed: Bed, pre
     before = bed.far.connections
     trusted = rackcheck("inventory", "trust", "-i", place, "--expect", bed.folder / "list")
     assert (trusted.status, bed.far.connections) == (0, before), trusted.err
-    known_hosts.load.cache_clear()
+    known_hosts.forget()
     reply = ssh.run(ssh_config.resolve(load(place).nodes["n1"], {}), SCRIPT, LIMITS)
     assert reply.raw == local.run(SCRIPT, LIMITS).raw, reply.cut
     assert (bed.folder / "known").read_text().startswith("# none")

@@ -15,6 +15,7 @@ from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.fact import Reason
 from rackcheck.transport import libssh2, openssh, ssh, ssh_config
+from rackcheck.transport.memory import Allowance
 from rackcheck.transport.presented import host_keys
 from rackcheck.transport.ssh_config import Target
 from rackcheck.transport.wire import ConnectStage, ShellLimits, ShellReply
@@ -159,3 +160,21 @@ def test_a_changed_host_key_is_refused_before_a_login(way: Way, server: Server, 
     reply = way(target(server, tmp_path, server.port, keygen(tmp_path / "other")), SCRIPT, LIMITS)
     assert (reply.raw, reply.cut.reason, reply.stage) == (b"", Reason.HOST_KEY_CHANGED, ConnectStage.KEY)
     assert server.connections == before
+
+
+def test_output_that_arrives_while_standard_error_is_read_is_not_waited_for(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read one stream of libssh2 receives the data of both; the socket is not ready again for what is received."""
+    drop = libssh2._Visit._drop_errors
+
+    def late(visit: libssh2._Visit) -> None:
+        time.sleep(0.3)  # the end of the output arrives meanwhile
+        drop(visit)
+
+    monkeypatch.setattr(libssh2._Visit, "_drop_errors", late)
+    at = target(server, tmp_path, server.port)
+    assert libssh2.is_usable(at)
+    reply = libssh2.run(at, "sleep 0.1; echo out; echo error >&2; sleep 0.1; echo END", LIMITS, Allowance())
+    assert reply.raw == b"out\nEND\n"
+    assert "the connection was cut" in reply.cut.detail  # what a script without an end mark gets
