@@ -28,6 +28,10 @@ PLUGINS = "KernelPlugin CmdlinePlugin SysctlPlugin MemoryPlugin OsPlugin PciePlu
 COUNTED = "echo '{{\"ok\":' $(grep -c {} {}/out) ', \"bad\": 0}}'"
 """Prints the number of hosts in an output, in the form of the harness."""
 
+AT_ONCE = 8
+"""Hosts that `rackcheck audit` asks at the same time: they share the cores of this machine with it, and what they read
+takes so much of their time that with more of them commands exceed their limits, and their answers differ."""
+
 WHOLE = 200
 """Maximum number of hosts of which all facts are read."""
 
@@ -39,7 +43,8 @@ def inventory(bed: Path, count: int) -> str:
     hosts = (bed / "hosts").read_text().split()[:count]
     nodes = "".join(f"  h{number:04}: {{ host: {host} }}\n" for number, host in enumerate(hosts, start=1))
     ssh = f"{{ user: root, port: 2222, key: {bed}/id, known-hosts: {bed}/known_hosts }}"
-    return f"rackcheck: 1\ndefaults: {{ ssh: {ssh} }}\nnodes:\n{nodes}"
+    limits = f"limits: {{ 127.0.0.0/8: {{ os: {AT_ONCE} }} }}\n"
+    return f"rackcheck: 1\ndefaults: {{ ssh: {ssh} }}\n{limits}nodes:\n{nodes}"
 
 
 def audits(bed: Path, peers: Path, harness: Path, count: int, place: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Secrets that must not be stored: passwords, keys and similar values, found by their names and dropped."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -192,6 +192,63 @@ def scrub_text(text: str) -> str:
     if not _MARKED.search(text) or _is_clean_text(text):
         return text
     text = _PEM.sub(DROPPED, text)
+    if not text.isascii():
+        return _searched(text)
+    lines = text.split("\n")
+    for first, end in reversed(_runs(lines, _suspects(text))):
+        lines[first:end] = [_searched("\n".join(lines[first:end]))]
+    return "\n".join(lines)
+
+
+def _suspects(text: str) -> list[int]:
+    """Return the numbers of the lines that may have a secret, in order, for a text of ASCII characters."""
+    data = text.encode()
+    folded = data.translate(_FOLDED, b"_.-")
+    found = _lines_with(folded, _WORDS)
+    if b"@" in data and (b"://" in data or b"iscsi:" in data):
+        found |= _lines_with(data, (b"@",))
+    return sorted(found)
+
+
+def _lines_with(data: bytes, words: Iterable[bytes]) -> set[int]:
+    found: set[int] = set()
+    for word in words:
+        line = last = 0
+        while (at := data.find(word, last)) >= 0:
+            line += data.count(b"\n", last, at)
+            found.add(line)
+            end = data.find(b"\n", at)
+            if end < 0:
+                break
+            line, last = line + 1, end + 1
+    return found
+
+
+def _runs(lines: Sequence[str], suspects: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the lines to search, each with those above and below with which they could form one pair.
+
+    Only `_PAIR` matches across the ends of lines, around its sign.
+    """
+    runs: list[tuple[int, int]] = []
+    for line in suspects:
+        if runs and line < runs[-1][1]:
+            continue
+        first, end = line, line + 1
+        while first and _may_be_joined(lines[first - 1], lines[first]):
+            first -= 1
+        while end < len(lines) and _may_be_joined(lines[end - 1], lines[end]):
+            end += 1
+        runs.append((first, end))
+    return runs
+
+
+def _may_be_joined(above: str, below: str) -> bool:
+    above, below = above.rstrip(), below.lstrip()
+    return not above or not below or above[-1] in "=:" or below[0] in "=:"
+
+
+def _searched(text: str) -> str:
+    """Return the text without what the patterns match, other than a private key."""
     if "@" in text:
         text = _URL.sub(lambda m: f"{m['before']}{DROPPED}", text)
     folded = text.lower()

@@ -114,6 +114,7 @@ def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Un
 
 _INDEX, _STATUS = regex(rb"<([0-9]{1,6})\n"), regex(rb":([0-9]{1,3})=")
 _LANE = regex(rb"([0-9]{1,3})\.\n")
+_NUMBER = regex(rb"[0-9]{1,3}")
 CUT = 141
 """The status of an answer that was cut: the command was ended by SIGPIPE (141), or its own status is missing."""
 
@@ -148,12 +149,12 @@ def _pieces(raw: bytes, separator: bytes) -> Iterator[tuple[int, int]]:
 
 def _ends(raw: bytes, mark: bytes) -> Iterator[tuple[int, int]]:
     """Yield each lane (one of the shells that run commands in parallel) that has ended, with its exit status."""
-    last = re.compile(rb"%b@([0-9]{1,3})\Z" % mark)
+    sign = b"%b@" % mark
     for before, message in pairwise(_pieces(raw, b"\n%b~" % mark)):
         lane = _LANE.match(raw, *message)
-        status = last.search(raw, max(before[0], before[1] - len(mark) - 4), before[1])
+        last = raw[max(before[0], before[1] - len(sign) - 3) : before[1]].rpartition(sign)
         if lane:
-            yield int(lane[1]), int(status[1]) if status else CUT
+            yield int(lane[1]), int(last[2]) if last[1] and _NUMBER.fullmatch(last[2]) else CUT
 
 
 def _unanswered(question: NodeQuestion, why: Unknown) -> NodeCapture:

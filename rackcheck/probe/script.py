@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rackcheck.model.question import Read, Shell
 from rackcheck.model.regex import regex
@@ -130,6 +131,14 @@ exit $s"""
 def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) -> str:
     """Return the script; `mark` is 32 random hex digits; without `sudo`, commands for root run as the login user."""
     questions = tuple(questions)
+    needs, jobs = _jobs(questions)
+    root = (_SUDO if sudo else _NO_SUDO) if needs else ""
+    return root + _FRAME.format(mark=mark, jobs=jobs, count=len(questions), lane=_LANE, shut=_SHUT, nothing=NOTHING)
+
+
+@lru_cache(maxsize=16)
+def _jobs(questions: tuple[NodeQuestion, ...]) -> tuple[bool, str]:
+    """Return whether any question is asked as root, and the part of the script that is the same for all nodes."""
     needs = any(isinstance(question, Shell) and question.root for question in questions)
     quick = lanes(questions)
     apart = [index for index in range(len(questions)) if not any(index in lane for lane in quick)]
@@ -140,10 +149,7 @@ def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) 
     if programs:
         jobs.append(_HAVE.format(programs=" ".join(programs), all="/".join(programs)))
     jobs += [_own(index, questions[index], looks[index]) for index in apart if looks[index].program]
-    root = (_SUDO if sudo else _NO_SUDO) if needs else ""
-    return root + _FRAME.format(
-        mark=mark, jobs="\n".join(jobs), count=len(questions), lane=_LANE, shut=_SHUT, nothing=NOTHING
-    )
+    return needs, "\n".join(jobs)
 
 
 def lanes(questions: Sequence[NodeQuestion]) -> tuple[tuple[int, ...], ...]:

@@ -205,6 +205,12 @@ def test_a_text_that_is_not_searched_by_patterns_has_no_secret(text: str) -> Non
     assert scrub_text("é\n" + text) == "é\n" + scrub_text(text)
 
 
+@given(st.lists(texts | st.sampled_from(["", " ", "=", "password", "token:", "= s3cr3t99"]), max_size=9).map("\n".join))
+def test_the_lines_of_a_text_are_searched_as_the_text_is(text: str) -> None:
+    """Only lines with a word of a secret are searched; a pair may begin on one line and end on another."""
+    assert scrub_text("é\n" + text) == "é\n" + scrub_text(text)
+
+
 @given(st.dictionaries(st.text("abc", max_size=3), texts, max_size=6))
 def test_many_texts_are_scrubbed_as_each_of_them(given_texts: dict[str, str]) -> None:
     found = scrub_texts(given_texts)
