@@ -209,6 +209,7 @@ def _command(question: NodeQuestion) -> str:
     return asked + _HIDDEN.format(folders=folders) if folders else asked
 
 
+@lru_cache(maxsize=4096)
 def folder(glob: str) -> str:
     """Return the folder that must be listed to expand a glob, if permissions could prevent that; else an empty text.
 
