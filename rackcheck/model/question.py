@@ -104,8 +104,16 @@ class Read:
         """Return the question with the files of these facts added."""
         if self.family is None:
             return self
+        last: tuple[object, Read] | None = self.__dict__.get(
+            "_asked"
+        )  # all nodes of a run are asked for the same facts
+        if last is not None and last[0] is wanted:
+            return last[1]
         files = {file for path in wanted if (file := self.member(path)) is not None}
-        return Read(*self.globs, *sorted(files - set(self.globs)), seconds=self.seconds, cap=self.cap)
+        asked = Read(*self.globs, *sorted(files - set(self.globs)), seconds=self.seconds, cap=self.cap)
+        if isinstance(wanted, tuple):
+            self.__dict__["_asked"] = wanted, asked
+        return asked
 
     def member(self, path: Path) -> str | None:
         """Return the file with a fact of the family; None for other facts, and for files that must never be read."""

@@ -12,15 +12,16 @@ from rackcheck.model.question import Read, Shell
 from rackcheck.model.refusal import LATE
 from rackcheck.model.regex import regex
 from rackcheck.model.text import SILENT, covering, matching
+from rackcheck.probe.kept_answers import kept_answers
 from rackcheck.probe.script import NOTHING, NodeQuestion, folder, kept, lanes
 
 
 @dataclass(frozen=True)
 class Split:
-    """The parsed output of a node's script; `whole` is whether the output is complete.
+    """The parsed output of a node's script, without secrets; `whole` is whether the output is complete.
 
-    `transient` is the memory in bytes, a part of that which was asked of `room`, that is free when the capture is
-    scrubbed and the output is dropped.
+    `transient` is the memory in bytes, a part of that which was asked of `room`, that is free when the output is
+    dropped.
     """
 
     capture: NodeCapture
@@ -74,8 +75,15 @@ def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown
         full = room(held + copied)
         if full is None:
             transient += copied
-        captures.append(_answered(question, raw, frame) if full is None else _unanswered(question, full))
+        captures.append(_kept(question, raw, frame, held) if full is None else _unanswered(question, full))
     return Split(merge(captures), b"\n%b>%d\n" % (stamp, len(asked)) in raw, transient)
+
+
+def _kept(question: NodeQuestion, raw: bytes, frame: _Frame, size: int) -> NodeCapture:
+    out, err = raw[slice(*frame.out)], raw[slice(*frame.err)]
+    return kept_answers.capture(
+        question, frame.status, out, err, size, lambda: _answered(question, raw, frame).scrubbed()
+    )
 
 
 FILE, ENTRY = 350, 120

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.documents import LinkPattern
@@ -30,7 +31,7 @@ class Plan:
     comparisons: tuple[Comparison, ...] = ()
     spare: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def questions(self) -> tuple[Shell | Read, ...]:
         """Return the questions to a node's operating system without duplicates: commands, then files by location."""
         asks = [probe.ask.asking(self.wanted) for probe in self.probes]
@@ -38,13 +39,13 @@ class Plan:
         commands = sorted(dict.fromkeys(ask for ask in asks if isinstance(ask, Shell)), key=lambda ask: -ask.seconds)
         return (*commands, *bundled(ask for ask in asks if isinstance(ask, Read)))
 
-    @property
+    @cached_property
     def links(self) -> tuple[LinkPattern, ...]:
         """Return the links to follow on every BMC, without duplicates."""
         asks = (probe.ask for probe in self.probes if probe.name not in self.spare)
         return tuple(dict.fromkeys(link for ask in asks if isinstance(ask, Redfish) for link in ask.links))
 
-    @property
+    @cached_property
     def whole_links(self) -> tuple[LinkPattern, ...]:
         """Return further links, to follow only on a BMC that returns whole collections."""
         asks = ((probe.name in self.spare, probe.ask) for probe in self.probes)
@@ -57,7 +58,7 @@ class Plan:
         needed = set(self.links)
         return tuple(dict.fromkeys(link for link in links if link not in needed))
 
-    @property
+    @cached_property
     def planes(self) -> frozenset[Plane]:
         """Return the planes that are collected."""
         return frozenset(probe.plane for probe in self.probes)

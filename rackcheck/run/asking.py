@@ -139,9 +139,8 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: 
     raw, cut = reply.raw, reply.cut
     job.allowance.until = math.inf  # the node has answered: only other replies are waited for
     split = answers.split(raw, questions, mark, cut, job.allowance.add)
-    capture = split.capture.scrubbed()
     job.allowance.give(split.transient + wire.COPIES * len(raw))
-    return Answered(node.name, plane, now(), None if split.whole else cut, capture)
+    return Answered(node.name, plane, now(), None if split.whole else cut, split.capture)
 
 
 def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None") -> Answered:
