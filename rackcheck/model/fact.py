@@ -71,6 +71,9 @@ class Unknown:
     reason: Reason
     detail: str = ""
 
+    def __hash__(self) -> int:
+        return hash(self.detail)  # that of an enumeration takes longer than all else, and there are thousands
+
     def __str__(self) -> str:
         if self.reason is Reason.BLOCKED:
             return f"blocked by {self.detail}"

@@ -87,7 +87,7 @@ def start_asking(
         turns = Turns(first, job.limits, stop)
         workers += [
             threading.Thread(target=work, args=(turns,), daemon=True, name=f"{plane}-{number}")
-            for number in range(min(most, len(turns)))
+            for number in range(min(most, turns.width))
         ]
     for worker in workers:
         worker.start()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ class Job:
         """The nodes that the inventory expects; by default, the nodes that are read."""
         return self.expected or tuple(Seat(node.name, node.role, node.rack) for node in self.nodes)
 
-    @property
+    @cached_property
     def asked(self) -> Plan:
         """The plan without the joins of planes that are not read."""
         unread = {Plane.OS, Plane.BMC} - self.planes

@@ -1,6 +1,7 @@
 """Jobs of which only as many run at the same time as limits allow, in the order in which they were added."""
 
 import itertools
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -40,6 +41,11 @@ class LimitedQueue(Generic[J]):
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
+
+    @property
+    def most(self) -> float:
+        """The maximum number of the jobs that wait which may run at the same time; infinite if one has no limit."""
+        return sum(min((most for _, most in limits), default=math.inf) for limits in self._waiting)
 
     def add(self, job: J) -> None:
         """Add a job behind all others."""

@@ -64,6 +64,11 @@ class Turns:
     def __len__(self) -> int:
         return len(self._now) + len(self._later)
 
+    @property
+    def width(self) -> int:
+        """The maximum number of planes that are asked at the same time; a second reading is limited as the first."""
+        return int(min(self._now.most, len(self)))
+
     def add(self, turn: Turn) -> None:
         """Ask a plane later; called before the worker that adds it is done with its own plane."""
         with self._changed:

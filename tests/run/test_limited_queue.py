@@ -1,5 +1,6 @@
 """Jobs begin in their order, never more than limits allow, and none is lost; a full limit does not cost more."""
 
+import math
 from collections import Counter
 from random import Random
 
@@ -49,6 +50,17 @@ def test_the_time_to_take_a_job_does_not_depend_on_how_many_wait_for_a_full_limi
         queue.add(job)
     assert [queue.take() for _ in range(100)] == [0, 1, *[None] * 98]
     assert asked["limits"] == 1000
+
+
+def test_the_number_of_jobs_that_can_run_at_the_same_time_is_known_before_any_runs() -> None:
+    held: list[Limits] = [((0, 3), (1, 2)), ((0, 3),), ((0, 3),), ()]
+    queue = LimitedQueue[int](held.__getitem__)
+    assert queue.most == 0
+    for job in range(3):
+        queue.add(job)
+    assert queue.most == 5  # an upper bound: the first limit holds for both kinds
+    queue.add(3)
+    assert queue.most == math.inf
 
 
 def test_only_limits_of_the_plane_and_the_node_hold() -> None:
