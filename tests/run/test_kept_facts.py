@@ -27,6 +27,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.plan import Plan
 from rackcheck.probe.registry import registry
 from rackcheck.run import kept_facts, store
 from rackcheck.run.event import Answered
@@ -524,3 +525,21 @@ def test_a_command_prints_the_same_bytes_from_kept_facts_and_none_are_kept_if_th
     monkeypatch.delenv(kept_facts.OFF)
     assert rackcheck("runs", "show", run, "--json").out == without
     assert rackcheck("runs", "show", run, "--json").out == without
+
+
+def test_what_the_facts_of_all_nodes_depend_on_is_computed_once(
+    run: tuple[Job, Replies], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Plan] = []
+    compute = kept_facts._plan_part
+
+    def noted(plan: Plan, code: str) -> object:
+        made.append(plan)
+        return compute(plan, code)
+
+    monkeypatch.setattr(kept_facts, "_plan_part", noted)
+    job = replace(run[0], kept=KeptFacts(tmp_path))
+    assert len(job.nodes) > 1
+    for node in job.nodes:
+        tree_of(job, node, run[1][node.name])
+    assert len(made) == 1
