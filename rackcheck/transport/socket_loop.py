@@ -120,7 +120,9 @@ class SocketLoop:
     def _continue(self, selector: selectors.BaseSelector, task: _Task, error: Exception | None) -> None:
         events, until = next(task.steps) if error is None else task.steps.throw(error)
         if events != task.events:
-            (selector.modify if task.events else selector.register)(task.number, events, task)
+            change = selector.modify if task.events else selector.register
+            task.events = 0  # a selector that fails forgets the socket
+            change(task.number, events, task)
             task.events = events
         if until != task.until:
             task.until = until

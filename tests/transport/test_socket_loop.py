@@ -84,6 +84,24 @@ def test_an_error_is_raised_by_run_and_other_connections_go_on(pair: Pair) -> No
     assert loop.run(ours, line(ours)) == b"still here\n"
 
 
+def test_a_socket_that_was_closed_costs_its_own_connection_only(pair: Pair) -> None:
+    ours, theirs = pair
+    loop, (lost, other) = SocketLoop(), socket.socketpair()
+    lost.setblocking(False)
+
+    def closes() -> Generator[Wait, None, None]:
+        yield READ, math.inf
+        lost.close()
+        yield READ | WRITE, math.inf
+
+    with closing(other):
+        other.sendall(b"x")
+        with pytest.raises((OSError, ValueError, KeyError)):
+            loop.run(lost, closes())
+    theirs.sendall(b"still here\n")
+    assert loop.run(ours, line(ours)) == b"still here\n"
+
+
 def test_a_time_limit_raises_a_timeout_and_a_later_one_does_not_count_any_more(pair: Pair) -> None:
     ours, theirs = pair
     loop = SocketLoop()
