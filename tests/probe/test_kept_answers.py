@@ -7,7 +7,8 @@ from rackcheck.model.capture import NodeCapture, Output
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.question import Read, Shell
 from rackcheck.probe import answers
-from rackcheck.probe.kept_answers import ENTRY, LARGEST, KeptAnswers
+from rackcheck.probe.kept_answers import ENTRY, KeptAnswers
+from rackcheck.probe.recently_used import LARGEST
 
 MARK = "0123456789abcdef0123456789abcdef"
 WHY = Unknown(Reason.TIMEOUT, "the connection was cut")

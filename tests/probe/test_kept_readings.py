@@ -13,7 +13,8 @@ from rackcheck.model.text import Files
 from rackcheck.model.tree import Collected
 from rackcheck.probe.collect import collect
 from rackcheck.probe.contract import Probe, probe
-from rackcheck.probe.kept_readings import LARGEST, LEAF, KeptReadings
+from rackcheck.probe.kept_readings import LEAF, KeptReadings
+from rackcheck.probe.recently_used import LARGEST
 
 GIVES = {"host.name": text("the name"), "host.line": collection("lines"), "host.line/*.length": integer("its length")}
 
