@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 from rackcheck.base.user_error import UserError
@@ -110,9 +109,8 @@ def _steps(place: Path, read: Inventory) -> Iterator[PathStep]:
 def _before_the_audit(place: Path, read: Inventory, *, audited: bool) -> Iterator[PathStep]:
     """Yield the steps whose commands contact nodes, and log in nowhere or judge nothing."""
     hosts = [node for node in read.nodes.values() if node.host and not node.is_local]
-    known = cache(known_hosts.load)
     targets = [resolve(node, {}) for node in hosts]
-    keys = sum(bool(known(each.known_hosts).keys(each.alias or each.host, each.port)) for each in targets)
+    keys = sum(bool(known_hosts.load(each.known_hosts).keys(each.alias or each.host, each.port)) for each in targets)
     bmcs = [node.bmc for node in read.nodes.values() if node.bmc is not None]
     pinned = sum(bool(bmc.fingerprint) for bmc in bmcs)
     counts = ((keys, "node", hosts, "host keys"), (pinned, "BMC", bmcs, "certificates"))

@@ -5,10 +5,10 @@ import binascii
 import fnmatch
 import hashlib
 import hmac
+import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 
@@ -63,22 +63,36 @@ def fingerprint(key: str) -> str:
     return f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
 
 
-def load(paths: tuple[str, ...]) -> KnownHosts:
-    """Read known_hosts files once; a missing file counts as empty, and invalid lines are skipped."""
-    with _reading:
-        return _load(paths)
-
-
 _reading = threading.Lock()
 """Held while files are read: all threads of a run need them first at the same time."""
 
+_Stamp = tuple[int, int, int] | None
+_read: dict[tuple[str, ...], tuple[list[_Stamp], KnownHosts]] = {}
+"""What was read, with the stamps of the files before."""
 
-def forget() -> None:
-    """Read the files again when they are needed next."""
-    _load.cache_clear()
+
+def load(paths: tuple[str, ...]) -> KnownHosts:
+    """Return the keys in known_hosts files; a missing file counts as empty, and invalid lines are skipped.
+
+    The files are read again after a change: a user may add a key while a program with several runs waits.
+    """
+    with _reading:
+        stamps = [_stamp(path) for path in paths]
+        found = _read.get(paths)
+        if found is None or found[0] != stamps:
+            found = _read[paths] = stamps, _load(paths)
+        return found[1]
 
 
-@cache
+def _stamp(path: str) -> _Stamp:
+    """Return what changes with the contents of a file; None if the file is missing or cannot be reached."""
+    try:
+        status = os.stat(path)  # noqa: PTH116  each connection asks several times, and a Path takes longer
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
 def _load(paths: tuple[str, ...]) -> KnownHosts:
     known = KnownHosts()
     for path in map(Path, paths):

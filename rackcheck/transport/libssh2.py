@@ -7,6 +7,7 @@ left to paramiko and to the OpenSSH client, also a node that refuses the key fil
 import base64
 import math
 import os
+import select
 import socket
 import time
 from collections.abc import Callable, Generator
@@ -200,6 +201,7 @@ class _Visit:
         self.stage = ConnectStage.LOGIN
         wrong = _library().exceptions
         tried: list[str] = []
+        attempts = 0
         for path in target.keys:
             key = key_files.read(path)
             if not key.is_plain:
@@ -209,11 +211,15 @@ class _Visit:
             try:
                 yield from self._done(session.userauth_publickey_fromfile, user, str(Path(path).expanduser()))
             except (wrong.AuthenticationError, wrong.PublickeyUnverifiedError, wrong.FileError, wrong.PublicKeyError):
+                # libssh2 has the same error for a connection that ended before the answer, which is no refusal.
+                if not attempts and _has_ended(self.sock):
+                    raise ConnectionError("the connection ended") from None
                 tried.append(str(path))
-                continue
-            if session.userauth_authenticated():
-                return None
-            tried.append(f"{path} (not sufficient alone)")
+            else:
+                if session.userauth_authenticated():
+                    return None
+                tried.append(f"{path} (not sufficient alone)")
+            attempts += 1
         return tried
 
     def _started(self, command: str, data: bytes) -> Generator[Wait, None, bytes]:
@@ -310,6 +316,16 @@ def _shut(sock: socket.socket) -> None:
         sock.shutdown(socket.SHUT_RDWR)
     except OSError:
         return  # it is not connected any more
+
+
+def _has_ended(sock: socket.socket) -> bool:
+    """Whether the other end has closed the connection, or it has failed; does not wait."""
+    ready = select.poll()
+    ready.register(sock, select.POLLIN)
+    try:
+        return bool(ready.poll(0)) and not sock.recv(1, socket.MSG_PEEK)
+    except OSError:
+        return True
 
 
 def _agent_has_more(target: Target, seconds: float) -> bool:

@@ -145,6 +145,8 @@ def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _T
             why = Unknown(Reason.UNREACHABLE, f"the way to this host ended: {shown(complaint)}")
         elif isinstance(error, TimeoutError) or "banner" in str(error) or "timeout" in str(error).casefold():
             why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not complete: {shown(error) or 'silence'}")
+        elif isinstance(error, EOFError):
+            why = Unknown(Reason.UNREACHABLE, f"the connection ended during the {stage.value}")
         else:
             why = Unknown(Reason.UNREACHABLE, shown(error) or type(error).__name__)
         return ShellReply(b"", why, stage)

@@ -28,11 +28,15 @@ _UNLOCKING = threading.Lock()
 
 
 def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> None:
-    """Log in with the keys, then with the password; raises Refused if the host accepts none of them."""
+    """Log in with the keys, then with the password; raises Refused if the host accepts none of them.
+
+    Raises TimeoutError or EOFError if the host answers no attempt, which is no refusal.
+    """
     import paramiko  # noqa: PLC0415
 
     user = target.user or getuser()
     tried: list[str] = []
+    attempts = 0
     for name, key in _keys(target, transport.auth_timeout, tried):
         if not transport.is_active():
             break
@@ -43,38 +47,49 @@ def log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> N
                 break
             raise _refused(user, error, hiding) from None
         except paramiko.AuthenticationException as error:
-            _answered(error, tried)
+            _answered(error, attempts)
             tried.append(name)
-            continue
-        if transport.is_authenticated():
-            return
-        tried.append(f"{name} (not sufficient alone)")
-    if target.password and transport.is_active():
-        try:
-            # If the host has no password authentication but prompts for one, paramiko answers a single prompt with it.
-            transport.auth_password(user, target.password)
-        except paramiko.BadAuthenticationType as error:
-            raise _refused(user, error, hiding) from None
-        except paramiko.AuthenticationException as error:
-            _answered(error, tried)
-            tried.append("the password")
         else:
             if transport.is_authenticated():
                 return
-            tried.append("the password (not sufficient alone)")
+            tried.append(f"{name} (not sufficient alone)")
+        attempts += 1
+    if target.password and transport.is_active():
+        failed = _with_password(transport, user, target.password, attempts, hiding)
+        if not failed:
+            return
+        tried.append(failed)
+        attempts += 1
+    if not attempts and not transport.is_active():
+        raise EOFError
     what = ", ".join(tried) if tried else "no key found"
     raise Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
 
 
-def _answered(error: Exception, tried: list[str]) -> None:
-    """Raise TimeoutError or EOFError if a login was not answered, which is no refusal.
+def _with_password(transport: "paramiko.Transport", user: str, password: str, attempts: int, hiding: Hiding) -> str:
+    """Log in with the password; returns what was tried if it is not accepted, or not sufficient."""
+    import paramiko  # noqa: PLC0415
 
-    A server that has refused some keys may close the connection without an answer to the next one.
+    try:
+        # If the host has no password authentication but prompts for one, paramiko answers a single prompt with it.
+        transport.auth_password(user, password)
+    except paramiko.BadAuthenticationType as error:
+        raise _refused(user, error, hiding) from None
+    except paramiko.AuthenticationException as error:
+        _answered(error, attempts)
+        return "the password"
+    return "" if transport.is_authenticated() else "the password (not sufficient alone)"
+
+
+def _answered(error: Exception, attempts: int) -> None:
+    """Raise TimeoutError or EOFError if an attempt to log in was not answered, which is no refusal.
+
+    A server that has refused some attempts may close the connection without an answer to the next one.
     """
     if "timeout" in str(error).casefold():
         raise TimeoutError("no answer to the login")
-    if "saw EOF" in str(error) and not tried:
-        raise EOFError("the connection ended during the login")
+    if "saw EOF" in str(error) and not attempts:
+        raise EOFError
 
 
 def _refused(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> Refused:

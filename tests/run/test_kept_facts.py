@@ -521,8 +521,8 @@ def test_every_kind_of_fact_is_kept_as_it_is() -> None:
 def test_a_command_prints_the_same_bytes_from_kept_facts_and_none_are_kept_if_the_user_turns_this_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    run = rack_runs.folder() / "first"  # before the folder is set: the runs may be made now, and their facts kept
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
-    run = rack_runs.folder() / "first"
     monkeypatch.setenv(kept_facts.OFF, "0")
     without = rackcheck("runs", "show", run, "--json").out
     assert not (tmp_path / "cache" / "facts").exists()

@@ -23,7 +23,7 @@ from waiting import until
 from rackcheck.inventory import Node, load
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.fact import Reason, Unknown
-from rackcheck.transport import known_hosts, libssh2, local, openssh, ssh, ssh_config
+from rackcheck.transport import libssh2, local, openssh, ssh, ssh_config
 from rackcheck.transport.presented import host_keys
 from rackcheck.transport.wire import CommandStream, ConnectStage, ShellLimits
 
@@ -116,7 +116,6 @@ def bed(servers: tuple[Server, ...], tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.setattr(ssh_config, "CONFIGS", (str(tmp_path / "config"),))
-    known_hosts.forget()
     for each in (ssh_config._stanzas, ssh_config._ask_ssh):
         each.cache_clear()
     with ExitStack() as started:
@@ -623,7 +622,6 @@ def test_a_host_key_is_read_and_trusted_over_the_path_of_the_audit(bed: Bed, pre
     before = bed.far.connections
     trusted = rackcheck("inventory", "trust", "-i", place, "--expect", bed.folder / "list")
     assert (trusted.status, bed.far.connections) == (0, before), trusted.err
-    known_hosts.forget()
     reply = ssh.run(ssh_config.resolve(load(place).nodes["n1"], {}), SCRIPT, LIMITS)
     assert reply.raw == local.run(SCRIPT, LIMITS).raw, reply.cut
     assert (bed.folder / "known").read_text().startswith("# none")

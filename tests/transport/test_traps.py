@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import paramiko
 import pytest
 from cutting_proxy import cutting_proxy
 from sshd import Server, keygen, serving
@@ -14,10 +15,12 @@ from sshd import Server, keygen, serving
 from rackcheck.inventory import Node
 from rackcheck.inventory.node import Ssh
 from rackcheck.model.fact import Reason
+from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport import libssh2, openssh, ssh, ssh_config
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.presented import host_keys
 from rackcheck.transport.ssh_config import Target
+from rackcheck.transport.ssh_login import log_in
 from rackcheck.transport.wire import ConnectStage, ShellLimits, ShellReply
 
 LIMITS = ShellLimits(connect=2, deadline=4)
@@ -125,6 +128,37 @@ def test_the_keys_of_a_silent_port_are_read_once_and_not_for_each_kind(server: S
     with talking(counted) as port, pytest.raises(OSError, match=r".+"):
         list(host_keys(target(server, tmp_path, port), LIMITS))
     assert len(seen) == 1
+
+
+def test_a_connection_that_ends_before_a_login_is_answered_is_no_refusal(
+    way: Way, server: Server, tmp_path: Path
+) -> None:
+    """The bytes are few enough for the handshake, and too many for the whole of it and the login."""
+    stages = set()
+    for after in range(1_700, 2_700, 60):
+        with cutting_proxy(server.port, after) as port:
+            reply = way(target(server, tmp_path, port), "echo END\n", LIMITS)
+        assert reply.cut.reason in {Reason.UNREACHABLE, Reason.TIMEOUT, Reason.NOT_COLLECTED}, (after, reply.cut)
+        assert "EOFError" not in reply.cut.detail
+        stages.add(reply.stage)
+    assert len(stages) > 1 or way is openssh.run  # `ssh` does not report the stage of a connection that ends
+
+
+def test_a_login_on_a_connection_that_has_ended_is_no_refusal(server: Server, tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs, pytest.raises(EOFError):
+        log_in(paramiko.Transport(ours), target(server, tmp_path, 1), Hiding(""))
+
+
+def test_a_key_that_is_trusted_between_two_connections_is_known_to_the_second(
+    way: Way, server: Server, tmp_path: Path
+) -> None:
+    known = target(server, tmp_path, server.port)
+    before = (tmp_path / "known").read_text()
+    (tmp_path / "known").write_text("")
+    assert way(known, SCRIPT, LIMITS).cut.reason is Reason.HOST_KEY_CHANGED
+    (tmp_path / "known").write_text(before)
+    assert way(known, SCRIPT, LIMITS).raw.endswith(b"END\n")
 
 
 @pytest.mark.parametrize("after", [1_500, 20_000, 45_000])
