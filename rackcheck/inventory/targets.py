@@ -46,12 +46,17 @@ def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...],
         names = names or [LOCAL]
         words = "this machine" if names == [LOCAL] else f"{len(names)} by name"
         return tuple(Node(name, host=name) for name in dict.fromkeys(names)), f"{words} (no inventory)"
-    inventory = load(given)
+    return described(wanted, load(given))
+
+
+def described(targets: Iterable[str], inventory: Inventory) -> tuple[tuple[Node, ...], str]:
+    """Return the nodes of an inventory that the targets name, as `narrowed`, and a description of their origin."""
+    wanted = tuple(targets)
     nodes = narrowed(wanted, inventory)
     total = len(inventory.nodes)
     if not wanted:
-        return nodes, f"all {total} nodes of {given}" if total > 1 else f"the one node of {given}"
-    return nodes, f"{len(nodes)} of {total} node{'s' if total > 1 else ''} of {given}"
+        return nodes, f"all {total} nodes of {inventory.origin}" if total > 1 else f"the one node of {inventory.origin}"
+    return nodes, f"{len(nodes)} of {total} node{'s' if total > 1 else ''} of {inventory.origin}"
 
 
 def narrowed(targets: Iterable[str], inventory: Inventory) -> tuple[Node, ...]:

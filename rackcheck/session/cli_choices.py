@@ -10,8 +10,8 @@ import click
 from rackcheck import inventory
 from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node, Rack
+from rackcheck.inventory.targets import described, narrowed
 from rackcheck.inventory.targets import found as found_inventory
-from rackcheck.inventory.targets import narrowed
 from rackcheck.model.fact import Plane, clean, visible
 from rackcheck.model.fold import fold
 from rackcheck.session.output import note
@@ -37,12 +37,13 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
     """Return the nodes of a command's arguments; a simulated rack is started, and runs until the command ends."""
     given = place(file, rack)
     if rack is None or given is None:
-        nodes, words = inventory.choose(targets, given)
         held = found_inventory(given)
         if held is None:
+            nodes, words = inventory.choose(targets, given)
             _note_addresses([node.name for node in nodes])
             return Chosen(nodes, words, nodes)
-        whole = inventory.load(held)
+        whole = inventory.load(held)  # once: a large inventory takes seconds, and may be written meanwhile
+        nodes, words = described(targets, whole)
         return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks, whole.pdus, whole.limits)
     # Messages show the rack's name, since its inventory is in a folder that is removed before the user reads them.
     up = replace(inventory.load(given), origin=rack)
