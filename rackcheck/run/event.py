@@ -167,6 +167,13 @@ def _evidence_json(evidence: Evidence) -> dict[str, Any]:
     return {key: value for key, value in doc.items() if value != ""}
 
 
+def judged_json(event: Judged) -> dict[str, Any]:
+    """Return the event with a node's verdicts as JSON, without its last field, the verdicts."""
+    doc: dict[str, Any] = {"event": "judged", "node": event.node, "role": event.role, "outcome": event.outcome.value}
+    doc |= {"not_in_scope": event.not_in_scope} | ({"note": event.note} if event.note else {})
+    return doc | outcome_json(event)
+
+
 def to_json(event: Event) -> dict[str, Any] | None:
     """Return an event as JSON for the store; None for an event that is only for progress display.
 
@@ -187,10 +194,7 @@ def to_json(event: Event) -> dict[str, Any] | None:
             doc |= reading_json(event.trouble) if event.trouble is not None else {}
             return doc | ({"note": event.note} if event.note else {})
         case Judged():
-            doc = {"event": "judged", "node": event.node, "role": event.role, "outcome": event.outcome.value}
-            doc |= {"not_in_scope": event.not_in_scope} | ({"note": event.note} if event.note else {})
-            doc |= outcome_json(event)
-            return doc | {"verdicts": [verdict_json(v) for v in event.verdicts]}
+            return judged_json(event) | {"verdicts": [verdict_json(v) for v in event.verdicts]}
         case RunDone():
             doc = {"event": "run done", "time": event.time, "outcome": event.outcome.value}
             return doc | ({"interrupted": True} if event.interrupted else {})

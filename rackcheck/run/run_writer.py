@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from rackcheck.base.user_error import UserError
-from rackcheck.run.event import Answered, Event, FactsRead, to_json
+from rackcheck.model.evidence import Verdict
+from rackcheck.run.event import Answered, Event, FactsRead, Judged, judged_json, to_json, verdict_json
 from rackcheck.run.raw_reply import RawFolder, synced
 from rackcheck.run.store import FORMAT
 from rackcheck.run.stored_facts import FactsWriter
@@ -30,7 +31,7 @@ class EventsWriter:
         self.folder = folder
         self._events = events
         self._raw = RawFolder(folder / "raw")
-        self._facts = FactsWriter()
+        self._facts, self._judged = FactsWriter(), _JudgedWriter()
         self._broken = False
         locked(events)
 
@@ -71,11 +72,41 @@ class EventsWriter:
     def _write(self, event: Event) -> Event:
         if isinstance(event, Answered) and event.capture is not None and not self._raw.has(event.digest):
             event = replace(event, digest=self._raw.keep(event.capture))
-        doc = self._facts.doc(event.node, event.tree) if isinstance(event, FactsRead) else to_json(event)
-        if doc is not None:
-            self._events.write(json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n")
+        if isinstance(event, Judged):
+            line = self._judged.line(event)
+        else:
+            doc = self._facts.doc(event.node, event.tree) if isinstance(event, FactsRead) else to_json(event)
+            line = "" if doc is None else _json(doc)
+        if line:
+            self._events.write(line + "\n")
             self._events.flush()
         return event
+
+
+_json = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
+class _JudgedWriter:
+    """Makes the events `judged` of one run; a verdict that nodes with the same facts share is encoded once."""
+
+    MOST = 2048
+    """Maximum number of verdicts whose JSON is kept."""
+
+    def __init__(self) -> None:
+        self._encoded: dict[int, tuple[Verdict, str]] = {}
+
+    def line(self, event: Judged) -> str:
+        """Return the event as one line, the JSON that `to_json` describes."""
+        return f'{_json(judged_json(event))[:-1]},"verdicts":[{",".join(map(self._verdict, event.verdicts))}]}}'
+
+    def _verdict(self, verdict: Verdict) -> str:
+        known = self._encoded.get(id(verdict))
+        if known is None:
+            if len(self._encoded) >= self.MOST:
+                self._encoded.clear()
+            # The verdict is kept alive, since its identity is the key.
+            known = self._encoded[id(verdict)] = verdict, _json(verdict_json(verdict))
+        return known[1]
 
 
 class RunWriter(EventsWriter):

@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import rack_runs
 from command import rackcheck
 
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.run import store
-from rackcheck.run.event import RunDone
+from rackcheck.run.event import RunDone, to_json
 from rackcheck.run.run_writer import RunWriter
 from rackcheck.session import last_run
 
@@ -46,6 +47,14 @@ def test_a_run_holds_its_head_its_events_its_answers_and_its_profile(run: Path) 
     ]
     included = {"burn-in.yaml", "burn-tools.yaml", "hardware-health.yaml", "links-clean.yaml"}
     assert {p.name for p in (run / "profile").iterdir()} == {"linux-server.yaml", "sources.yaml", *included}
+
+
+def test_the_verdicts_that_nodes_share_are_stored_with_each_of_them() -> None:
+    stored = store.find(str(rack_runs.folder() / "first"))
+    lines = [line for line in events(stored.folder) if line.startswith('{"event":"judged"')]
+    judged = list(stored.judged())
+    assert lines == [json.dumps(to_json(each), separators=(",", ":")) + "\n" for each in judged]
+    assert len(judged) > 1
 
 
 def test_a_torn_last_line_costs_that_event_only(run: Path) -> None:
