@@ -103,8 +103,9 @@ class NodeCapture(_Later):
         """Return the files that a question names, and the reason if some of them may be missing; else None."""
         trouble: Unknown | None = None
         for glob in ask.globs:
-            found = self.globs.get(glob, Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}"))
-            trouble = trouble or found
+            if trouble is None:
+                read = glob in self.globs
+                trouble = self.globs[glob] if read else Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}")
         wanted = named_or_matching(self._sorted(), ask.globs)
         return (
             Files(

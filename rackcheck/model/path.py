@@ -62,6 +62,9 @@ class Path:
     def __str__(self) -> str:
         return self.text
 
+    def __hash__(self) -> int:
+        return hash(self.text)  # Python keeps the hash of a text, and would compute that of the segments each time
+
     @_Kept
     def text(self) -> str:
         """The path as a cached text, for code that runs for each fact of each node; elsewhere, use `str`."""

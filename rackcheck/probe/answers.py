@@ -236,7 +236,7 @@ def _contents(out: str, question: Read) -> Iterator[tuple[str, str]]:
     name, start = "", 0
     asked = covering(question.globs)
     for match in re.finditer(r"(?:\A|\n)==> ([^\n]+) <==\n", out):
-        if asked.fullmatch(match[1]):
+        if asked(match[1]):
             if name:
                 yield name, out[start : match.start()]
             name, start = match[1], match.end()
@@ -261,7 +261,7 @@ def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
     yield from ((glob, "Permission denied") for glob in question.globs if folder(glob) in hidden)
     asked, literal = covering(question.globs), frozenset(question.globs)
     for path, complaint in pattern.findall(err):
-        if path in literal or asked.fullmatch(path):
+        if path in literal or asked(path):
             yield path, complaint
 
 

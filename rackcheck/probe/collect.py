@@ -60,12 +60,8 @@ def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], fail
     elif isinstance(ask, Read) and isinstance(probe.ask, Read) and isinstance(capture, NodeCapture):
         files, trouble = capture.files_of(ask)
         size = sum(map(len, files.contents)) + sum(map(len, files.contents.values()))
-        answer = (
-            tuple(files.contents.items()),
-            tuple(files.refused.items()),
-            trouble,
-            wanted if probe.ask.family else (),
-        )
+        facts = wanted if probe.ask.family else ()
+        answer = tuple(files.contents.items()), tuple(files.refused.items()), trouble, facts
     else:
         answer = None
 
