@@ -54,12 +54,9 @@ def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], fail
     ask = probe.ask.asking(wanted)
     answer: Hashable
     if isinstance(ask, Shell) and isinstance(capture, NodeCapture):
-        output = capture.output(ask)
-        size = len(output.out) + len(output.err) if isinstance(output, Output) else 0
-        answer = output
+        answer = capture.output(ask)
     elif isinstance(ask, Read) and isinstance(probe.ask, Read) and isinstance(capture, NodeCapture):
         files, trouble = capture.files_of(ask)
-        size = sum(map(len, files.contents)) + sum(map(len, files.contents.values()))
         facts = wanted if probe.ask.family else ()
         answer = tuple(files.contents.items()), tuple(files.refused.items()), trouble, facts
     else:
@@ -71,10 +68,12 @@ def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], fail
         failures.extend([probe.name] if reading.failed else ())
         return found, not reading.failed
 
-    if answer is None:
-        return read()[0]
+    def size() -> int:
+        if isinstance(answer, Output):
+            return len(answer.out) + len(answer.err)
+        return sum(len(path) + len(text) for path, text in files.contents.items()) if isinstance(ask, Read) else 0
 
-    return kept_readings.facts(probe, answer, size, read)
+    return read()[0] if answer is None else kept_readings.facts(probe, answer, size, read)
 
 
 class _Reading:

@@ -45,13 +45,13 @@ class KeptReadings:
         self,
         probe: AnyProbe,
         answer: Hashable,
-        size: int,
+        size: Callable[[], int],
         read: Callable[[], tuple[Collected, bool]],
     ) -> Collected:
         """Return the facts of a probe from an answer; `read` parses an answer that is not kept.
 
-        `answer` is everything that the facts depend on, `size` its number of characters. `read` also returns whether
-        the facts may be kept: those of a parser that failed may not, since the reason may be temporary.
+        `answer` is everything that the facts depend on, `size` returns its number of characters. `read` also returns
+        whether the facts may be kept: those of a parser that failed may not, since the reason may be temporary.
         """
         key = id(probe), answer
         kept = self._kept.get(key)
@@ -59,7 +59,7 @@ class KeptReadings:
             return kept.facts
         facts, lasting = read()
         if lasting:
-            weight = size + LEAF * (1 + sum(map(_weight, facts.leaves.values())))
+            weight = size() + LEAF * (1 + sum(map(_weight, facts.leaves.values())))
             self._kept.put(key, _Kept(probe, facts), weight)
         return facts
 

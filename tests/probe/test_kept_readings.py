@@ -116,7 +116,7 @@ def test_the_kept_answers_stay_within_the_budget_and_the_least_recently_used_goe
             made.append(answer)
             return Collected(), True
 
-        kept.facts(lines, answer, size, read)
+        kept.facts(lines, answer, lambda: size, read)
 
     for number in range(LARGEST):
         asked(str(number))
