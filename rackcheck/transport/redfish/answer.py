@@ -45,10 +45,15 @@ NOTHING = Hiding()
 
 
 class HttpReply(Protocol):
-    """The part of the DMTF library's response type that is used here."""
+    """A reply of a BMC: the part of the DMTF library's response type that is used here."""
 
-    status: int
-    read: bytes
+    @property
+    def status(self) -> int:
+        """The status code."""
+
+    @property
+    def read(self) -> bytes:
+        """The body."""
 
     def getheader(self, name: str) -> str | None:
         """Return a header, or None if it is missing."""
