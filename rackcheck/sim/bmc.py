@@ -181,16 +181,36 @@ def tls(certificate: Path) -> ssl.SSLContext:
     return context
 
 
+LONGEST = 1 << 16
+"""Maximum number of bytes of a header of a request."""
+
+
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16  # one packet for head and body
 
     def __init__(self, line: ssl.SSLSocket, bmc: SimBmc, *, usual: bool) -> None:
         self.bmc, self.usual = bmc, usual
+        self.fields: dict[str, str] = {}
         super().__init__(line, ("", 0), None)  # type: ignore[arg-type]  # nothing here needs a server
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the base class's word
         """Log nothing."""
+
+    def parse_request(self) -> bool:
+        """Parse a request without the parser for mail headers of the base class, which takes half of its time."""
+        self.requestline = str(self.raw_requestline, "iso-8859-1").rstrip("\r\n")
+        words = self.requestline.split(" ")
+        self.command, self.path, self.request_version = words if len(words) == 3 else ("", "", "")
+        self.fields = {}
+        while (line := self.rfile.readline(LONGEST)).strip():
+            name, _, value = str(line, "iso-8859-1").partition(":")
+            self.fields[name.lower()] = value.strip()
+        self.close_connection = self.fields.get("connection", "").lower() == "close"
+        if self.request_version != "HTTP/1.1":
+            self.send_error(400, "Bad request")
+            return False
+        return True
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):
@@ -199,7 +219,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _serve(self, method: str) -> None:
         bmc = self.bmc
-        data = self.rfile.read(min(int(self.headers.get("Content-Length") or 0), 1 << 20))
+        data = self.rfile.read(min(int(self.fields.get("content-length") or 0), 1 << 20))
         uri = self.path
         with bmc.lock:
             bmc.note(method, uri)
@@ -208,7 +228,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             bmc.most_in_flight = max(bmc.most_in_flight, bmc.in_flight)
         try:
             with bmc.workers:
-                bmc.over.wait(bmc.latency)
+                if bmc.latency:
+                    bmc.over.wait(bmc.latency)
                 self._answer(method, uri, data)
         finally:
             with bmc.lock:
@@ -250,10 +271,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         bmc = self.bmc
         if uri.rstrip("/") == "/redfish/v1" and bmc.open_root:
             return True
-        if self.headers.get("X-Auth-Token") in bmc.sessions.values():
+        if self.fields.get("x-auth-token") in bmc.sessions.values():
             return True
         word = base64.b64encode(f"{bmc.user}:{bmc.password}".encode()).decode()
-        return bmc.has_basic and self.headers.get("Authorization") == f"Basic {word}"
+        return bmc.has_basic and self.fields.get("authorization") == f"Basic {word}"
 
     def _login(self, data: bytes) -> None:
         bmc = self.bmc
