@@ -49,7 +49,7 @@ from rackcheck.session import subject
 from rackcheck.session.run_session import RunSession
 from rackcheck.views.open_run import CommandResult
 from rackcheck_tui.app import Screens
-from rackcheck_tui.controllers import reading
+from rackcheck_tui.controllers import event_feed, reading
 from rackcheck_tui.controllers.commands import ELSEWHERE, VIEWS, twin, verbs
 from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.reader import ReaderScreen
@@ -515,13 +515,19 @@ async def test_a_batch_of_events_follows_the_other_without_the_pause_between_two
 ) -> None:
     monkeypatch.setattr(reading, "REST", 0)
     monkeypatch.setattr(reading, "DRAIN", 1e-6)
-    let = [False]
+    monkeypatch.setattr(event_feed, "TREES", 1000)
+    let, all_queued = [False], threading.Event()
+
+    def waits(event: Event) -> bool:
+        if isinstance(event, RunDone):
+            all_queued.set()
+        return isinstance(event, RunDone) or not let[0]
+
     made = desk({f"n{n}": {} for n in range(150)}, replays=False)
-    held = replace(made, hold=lambda event: isinstance(event, RunDone) or not let[0])
-    async with shown(held, settle=False) as pilot:
+    async with shown(replace(made, hold=waits), settle=False) as pilot:
         await pilot.pause(0.2)
         let[0] = True
-        await pilot.pause(0.2)
+        assert all_queued.wait(30), "the events are queued while the screens wait here"
         monkeypatch.setattr(reading, "TURN", 3600)
         await until(pilot, "> running", "150 nodes, 600 verdicts")
 

@@ -139,11 +139,12 @@ async def test_no_live_frame_is_sent_before_the_terminal_has_answered_to_the_las
 
 async def test_the_terminal_query_is_sent_after_the_frame_it_is_about(sent: list[str]) -> None:
     app = Live(hz=100)
-    async with app.run_test():
+    async with app.run_test() as pilot:
+        await pilot.pause()
         app.pace.want(app.draw)
         await until(lambda: questions(sent) == 1)
-        shown = [number for number, data in enumerate(sent) if "live 1" in data]
-        assert shown[-1] < sent.index(QUESTION)
+        first = next(number for number, data in enumerate(sent) if "live 1" in data)
+        assert first < sent.index(QUESTION), "the library may paint the same line again later"
 
 
 async def test_a_keys_own_drawing_is_not_held_back_while_a_live_frame_is(sent: list[str]) -> None:
