@@ -16,7 +16,9 @@ from rackcheck.transport.redfish import POLL, Bmc, Limits
 if TYPE_CHECKING:
     from rackcheck.transport.redfish.session import Session
 
-LIMITS = Limits(connect=3.0, read=5.0, answer=6.0, deadline=10.0, goodbye=2.0, pause=0.3, gets=60, retries=1, width=1)
+LIMITS = Limits(
+    connect=3.0, handshake=5.0, read=5.0, answer=6.0, deadline=10.0, goodbye=2.0, pause=0.3, gets=60, retries=1, width=1
+)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ printed between the same separators as by a real shell.
 import re
 import shlex
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rackcheck.model.capture import NodeCapture, Output, named
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.text import covers, matching
+from rackcheck.model.text.files import shared
 from rackcheck.sim import command_lookup, login
 
 HEAD = "head -v -c "
@@ -73,7 +74,7 @@ class SimShell:
 
     def __init__(self, host: NodeCapture, name: str = "", *, sudo: bool = True, skew: float = 0.0) -> None:
         self._host, self._name, self._sudo, self._skew = host, name, sudo, skew
-        self._paths = sorted(host.files)
+        self._paths = shared(tuple(sorted(host.files)))
 
     def run(self, script: str) -> bytes:
         """Return the output of a rackcheck script."""
@@ -94,7 +95,7 @@ class SimShell:
 
     def _answer(self, command: str, cap: int, sent: str = "") -> Output | None:
         if command.startswith(HEAD):
-            return self._read(shlex.split(command.partition("\n")[0])[5:], cap)
+            return self._read(_globs(command), cap)
         newest = _NEWEST.fullmatch(command)
         if newest is not None:
             answer = self._answer(newest[1], cap, sent)
@@ -121,18 +122,17 @@ class SimShell:
         word = next(iter(command.split()), "")
         return known or Output(127, "", f"sh: 1: {word}: not found (this simulated node has no reply)\n")
 
-    def _read(self, globs: Iterable[str], cap: int) -> Output | None:
+    def _read(self, globs: tuple[str, ...], cap: int) -> Output | None:
         """Return the output of `head -v -c CAP -- GLOB...`."""
         out: list[str] = []
         err: list[str] = []
-        for glob in globs:
+        for glob, found in zip(globs, _found(self._paths, globs), strict=True):
             trouble = self._host.globs.get(glob)
             if trouble is not None:
                 return _as_unknown(trouble)
             if self._host.globs and glob not in self._host.globs:
                 err.append(f"head: error reading '{glob}': not in the recording\n")
                 continue
-            found = list(matching(self._paths, glob))
             if not found and glob not in self._host.refused:
                 err.append(f"head: cannot open '{glob}' for reading: No such file or directory\n")
             out += [f"==> {path} <==\n{self._host.files[path]}" for path in found]
@@ -143,6 +143,22 @@ class SimShell:
             ]
         text = "\n".join(out)
         return Output(1 if err else 0, text[:cap], "".join(err))
+
+
+@lru_cache(maxsize=256)
+def _globs(command: str) -> tuple[str, ...]:
+    """Return the globs of a command that reads files; the result is cached, because all nodes get the same commands."""
+    return tuple(shlex.split(command.partition("\n")[0])[5:])
+
+
+@lru_cache(maxsize=256)
+def _found(paths: tuple[str, ...], globs: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the matches of each glob in a sorted list of paths.
+
+    The result is cached: nodes with the same files get the same globs, and a search that holds the interpreter lock for
+    each node delays the replies of all other nodes and BMCs of the rack.
+    """
+    return tuple(tuple(matching(paths, glob)) for glob in globs)
 
 
 _ERRORS: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}

@@ -4,10 +4,13 @@ import _thread
 import gzip
 import json
 import logging
+import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -417,10 +420,34 @@ def test_a_refused_port_is_unreachable() -> None:
 def test_a_silent_port_is_a_timeout() -> None:
     began = time.monotonic()
     with silent_port() as url:
-        _, why = redfish.read(redfish.Bmc(url, "root", "calvin"), LINKS, HASTY)
-    assert why is not None
-    assert why.reason is Reason.TIMEOUT
+        _, why = redfish.read(redfish.Bmc(url, "root", "calvin"), LINKS, replace(HASTY, handshake=0.4))
+    assert why == Unknown(Reason.TIMEOUT, "no TLS handshake: silent for 0.4 s")
     assert time.monotonic() - began < HASTY.deadline
+
+
+class BusyBmc(Mockup):
+    """A BMC that accepts connections at once, and begins TLS later."""
+
+    def serve(self, line: socket.socket, *contexts: ssl.SSLContext) -> None:
+        time.sleep(0.6)
+        super().serve(line, *contexts)
+
+
+def test_tls_may_take_longer_than_the_connection() -> None:
+    with BusyBmc(bodies=SMALL) as server:
+        capture, why = redfish.read(client(server), LINKS, replace(HASTY, connect=0.2, handshake=5))
+    assert why is None
+    assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{ONE}/Bios"]
+
+
+def test_a_run_that_is_stopped_does_not_wait_for_tls() -> None:
+    stop = threading.Event()
+    with silent_port() as url:
+        threading.Timer(0.3, stop.set).start()
+        began = time.monotonic()
+        _, why = redfish.read(redfish.Bmc(url, "root", "calvin"), LINKS, redfish.Limits(handshake=60), stop=stop)
+    assert why is not None
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize("kind", ["hang", "drip", "drip-headers"])

@@ -103,7 +103,7 @@ class Session:
         hiding = Hiding(bmc.password, user=bmc.user)
         self.wire = PinnedTls(
             bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, width=limits.width, hiding=hiding,
-            allowance=self.allowance,
+            allowance=self.allowance, handshake=limits.handshake,
         )  # fmt: skip
         self.until = self.allowance.until = time.monotonic() + limits.deadline
         self.over: Unknown | None = None

@@ -49,14 +49,17 @@ class Bmc:
 class Limits:
     """Limits for one BMC: seconds, bytes and counts.
 
-    `read` is the maximum time without any data, and `answer` the maximum time for a whole reply. `read` and `answer`
-    are longer for slow resources, see `patience`. `deadline` limits the time for reading the whole BMC. After
-    `deadline`, closing the session may take up to `goodbye` seconds more. `values` is the maximum number of JSON
-    values, which limits the memory: twenty times the number of the largest recorded BMC. `width` is the number of
-    parallel GETs, 1 to 4. `expand` allows the use of $expand, as long as checks find no missing data.
+    `connect` is the maximum time until the BMC accepts a connection, and `handshake` the maximum time for TLS: a
+    busy BMC accepts a connection at once, and computes the keys later. `read` is the maximum time without any data,
+    and `answer` the maximum time for a whole reply. `read` and `answer` are longer for slow resources, see
+    `patience`. `deadline` limits the time for reading the whole BMC. After `deadline`, closing the session may take
+    up to `goodbye` seconds more. `values` is the maximum number of JSON values, which limits the memory: twenty
+    times the number of the largest recorded BMC. `width` is the number of parallel GETs, 1 to 4. `expand` allows
+    the use of $expand, as long as checks find no missing data.
     """
 
     connect: float = 5.0
+    handshake: float = 10.0
     read: float = 30.0
     answer: float = 60.0
     deadline: float = 180.0

@@ -70,9 +70,13 @@ class RequestFault(Exception):
 
 @dataclass
 class _Flight:
-    """A request in flight: the deadline for its whole reply, and the connection to abort at the deadline."""
+    """A request in flight: the deadline for its whole reply, and the connection to abort at the deadline.
+
+    `handshake` is the maximum time (s) for TLS on a new connection; it ends before the deadline.
+    """
 
     until: float
+    handshake: float = 0.0
     line: socket.socket | None = None
     late: bool = False
 
@@ -101,6 +105,7 @@ class PinnedTls(HTTPAdapter):
         *,
         cap: int,
         width: int = 2,
+        handshake: float = 10.0,
         hiding: Hiding | None = None,
         allowance: Allowance | None = None,
     ) -> None:
@@ -112,6 +117,7 @@ class PinnedTls(HTTPAdapter):
         self.host, self.port = place.hostname or "", place.port or 443
         self.origin = f"{place.scheme}://{place.netloc}/"
         self.fingerprint, self.cap, self.width, self.closed = fingerprint, cap, width, False
+        self.longest_handshake = handshake
         self.flights: dict[int, _Flight] = {}
         self.lines: WeakSet[socket.socket] = WeakSet()
         self.trust = trust
@@ -260,27 +266,29 @@ class PinnedTls(HTTPAdapter):
             return RequestFault(Reason.TIMEOUT, LATE)
         match error:
             case wrong.SSLError() if flight.line is None:
-                return self._distrust(error, connect)
+                return self._distrust(error, max(connect, flight.handshake))
             case wrong.NewConnectionError():
                 why = error.__cause__ or error
                 return RequestFault(Reason.UNREACHABLE, getattr(why, "strerror", None) or str(why), again=True)
             case wrong.ConnectTimeoutError():
                 return RequestFault(Reason.TIMEOUT, f"no connection within {connect:g} s", again=True)
+            case wrong.TimeoutError() if flight.line is None:
+                return RequestFault(Reason.TIMEOUT, f"no TLS handshake: {_silent(flight.handshake)}", again=True)
             case wrong.TimeoutError():
-                return RequestFault(Reason.TIMEOUT, _silent(connect if flight.line is None else read), again=True)
+                return RequestFault(Reason.TIMEOUT, _silent(read), again=True)
             case wrong.ProtocolError() if isinstance(error.__cause__, IncompleteRead):
                 return RequestFault(Reason.UNPARSABLE, "the answer was cut short", again=True)
             case wrong.ProtocolError() | wrong.SSLError():
                 return RequestFault(Reason.UNREACHABLE, "the BMC closed the connection", again=True, dropped=True)
         return RequestFault(Reason.UNPARSABLE, f"not an HTTP answer: {type(error).__name__}")
 
-    def _distrust(self, error: wrong.SSLError, connect: float) -> RequestFault:
+    def _distrust(self, error: wrong.SSLError, seconds: float) -> RequestFault:
         """Return the error for a failed TLS handshake; for an untrusted certificate, it contains the fingerprints.
 
         No request was sent over the failed connection.
         """
         try:
-            found = shown(certificate(self.host, self.port, connect))
+            found = shown(certificate(self.host, self.port, seconds))
         except OSError as refused:
             return RequestFault(Reason.UNREACHABLE, _no_tls(refused), again=True)
         if self.fingerprint is not None and shown(self.fingerprint) != found:
@@ -329,11 +337,30 @@ class _Pool(urllib3.HTTPSConnectionPool):
 
 
 def _line(wire: PinnedTls) -> type[HTTPSConnection]:
-    """Return a connection class that registers its sockets in `wire`, so that blocked connections can be aborted."""
+    """Return a connection class that registers its sockets in `wire`, so that blocked connections can be aborted.
+
+    TLS has a time limit of its own; the limit for the connection applies until the BMC accepts it.
+    """
 
     class Line(HTTPSConnection):
+        before_tls: socket.socket | None = None
+
+        def _new_conn(self) -> socket.socket:
+            plain = super()._new_conn()
+            flight = wire.flights.get(threading.get_ident())
+            if flight is not None:
+                flight.handshake = max(0.01, min(wire.longest_handshake, flight.until - time.monotonic()))
+                plain.settimeout(flight.handshake)
+            self.before_tls = plain.dup()  # `plain` is closed when TLS begins, and its successor is not known yet
+            wire.lines.add(self.before_tls)
+            return plain
+
         def connect(self) -> None:
-            super().connect()
+            try:
+                super().connect()
+            finally:
+                if self.before_tls is not None:
+                    self.before_tls.close()
             assert self.sock is not None
             wire.lines.add(self.sock)
             if wire.handshake is None and isinstance(self.sock, ssl.SSLSocket):
