@@ -116,6 +116,7 @@ rooms: $(VENV)/.dev
 # Audits a simulated rack, and renders its run without a terminal.
 screens: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck_tui.pictures docs/screens
+	@sh docs/screens/outputs.sh $(BIN)/python docs/screens
 
 # For the Python and the platform it is made on: the locked versions, our wheel, and an SBOM of all of them.
 BUNDLE := dist/rackcheck-bundle

@@ -23,6 +23,9 @@ FAULTS = (
     "fault: hanging-bmc", "fault: refused-bmc-login", "fault: gpu-missing, gpu: 5", "fault: nic-down, nic: mlx5_4",
     "fault: bios-setting, attribute: TurboMode, value: Disable",
 )  # fmt: skip
+SILENT = 7
+"""The number of these faults of which a plane is unknown."""
+
 POINTS = (0.25, 0.5, 0.75)
 
 
@@ -35,8 +38,8 @@ def scenario(count: int, faulty: int) -> str:
     )
 
 
-def judged(folder: Path) -> tuple[list[str], Counter[str]]:
-    """The lines of the verdicts of a run without measured clock offsets, and how often each plane was answered."""
+def judged(folder: Path) -> tuple[list[str], Counter[str], int]:
+    """The verdicts of a run without measured clock offsets, the answers of each plane, and the unknown planes."""
     lines = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
     for evidence in (
         e for doc in lines if doc["event"] == "judged" for v in doc["verdicts"] for e in v.get("evidence", ())
@@ -45,7 +48,9 @@ def judged(folder: Path) -> tuple[list[str], Counter[str]]:
             evidence.pop("observed", None)
             evidence.pop("exact", None)
     verdicts = sorted(json.dumps(doc, sort_keys=True) for doc in lines if doc["event"] == "judged")
-    return verdicts, Counter(f"{doc['node']} {doc['plane']}" for doc in lines if doc["event"] == "answered")
+    answers = [doc for doc in lines if doc["event"] == "answered"]
+    unknown = sum("unknown" in doc for doc in answers)
+    return verdicts, Counter(f"{doc['node']} {doc['plane']}" for doc in answers), unknown
 
 
 def answered(folder: Path) -> int:
@@ -94,13 +99,15 @@ def main() -> int:
         finally:
             up.terminate()
             up.wait()
-        (before, first), (after, second) = judged(place / "whole"), judged(folder)
+        (before, first, unknown), (after, second, lost) = judged(place / "whole"), judged(folder)
+        expected = sum(n % len(FAULTS) < SILENT for n in range(count // 10))
         differ = len(set(before) ^ set(after))
         print(
             f"verdicts: {len(before)} and {len(after)} lines, {differ} differ; planes answered: {len(first)} and "
-            f"{len(second)}, more than once: {sum(n > 1 for n in second.values())}"
+            f"{len(second)}, more than once: {sum(n > 1 for n in second.values())}; unknown: {unknown} and {lost} of "
+            f"{expected} expected"
         )
-        return 0 if not differ and first == second else 1
+        return 0 if not differ and first == second and unknown == lost == expected else 1
 
 
 if __name__ == "__main__":
