@@ -15,7 +15,7 @@ settings.register_profile("same", derandomize=True, deadline=None, print_blob=Tr
 settings.register_profile("fresh", deadline=None, print_blob=True)
 settings.load_profile("fresh" if os.environ.get("RACKCHECK_EXPLORE") else "same")
 
-STATE = "RACKCHECK_HOME"
+STATE, PROGRAM = "RACKCHECK_HOME", "RACKCHECK_PROGRAM_CACHE"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,6 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # A test without a state folder of its own, and each command that it starts, stores runs here, not in the user's.
     os.environ[STATE] = tempfile.mkdtemp(prefix="rackcheck-tests-")
+    if not hasattr(config, "workerinput"):  # all processes share it: compiling profiles for each state folder is slow
+        os.environ[PROGRAM] = tempfile.mkdtemp(prefix="rackcheck-tests-program-")
     # Burn-ins of several test processes run on this machine at the same time.
     os.environ["RACKCHECK_LEASE"] = f"rackcheck-tests-{os.getpid()}"
     if config.getoption("--measure"):
@@ -34,8 +36,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(tiers.Measuring())
 
 
-def pytest_unconfigure() -> None:
+def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(os.environ.pop(STATE, ""), ignore_errors=True)
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop(PROGRAM, ""), ignore_errors=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -22,3 +22,12 @@ def cache_folder(name: str) -> Path:
     import platformdirs  # noqa: PLC0415
 
     return platformdirs.user_cache_path("rackcheck") / name
+
+
+def program_cache_folder(name: str) -> Path:
+    """Return the folder of one kind of files that depend on the program and its profiles, not on the nodes.
+
+    RACKCHECK_PROGRAM_CACHE names a folder for them, so that state folders that are used once share them.
+    """
+    place = os.environ.get("RACKCHECK_PROGRAM_CACHE")
+    return Path(place) / name if place else cache_folder(name)

@@ -89,7 +89,7 @@ def _key() -> str:
 
 
 def _files() -> SealedFiles:
-    return SealedFiles(state.cache_folder("probes"), b"rackcheck probes 1\n", MOST)
+    return SealedFiles(state.program_cache_folder("probes"), b"rackcheck probes 1\n", MOST)
 
 
 def origin(giver: Giver) -> tuple[str, str]:

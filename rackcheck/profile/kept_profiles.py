@@ -84,7 +84,8 @@ def kept(use: str, name: str, head: FileRead, values: Mapping[str, str]) -> Kept
     code = "" if os.environ.get(OFF) == "0" or not only_own() else program.digest()
     if not code:
         return None
-    files = SealedFiles(state.cache_folder(f"profiles-{use}"), f"rackcheck {use} 1\n".encode(), MOST.get(use, OTHERS))
+    folder = state.program_cache_folder(f"profiles-{use}")
+    files = SealedFiles(folder, f"rackcheck {use} 1\n".encode(), MOST.get(use, OTHERS))
     return Kept(files, json.dumps([use, code, name, head.mark, sorted(values.items())]))
 
 

@@ -81,7 +81,7 @@ def dumps(profile: Profile) -> str:
     return json.dumps(doc, separators=(",", ":"), ensure_ascii=False)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def loads(text: str) -> Profile:
     """Return the profile without the texts of its files; raises ValueError, or another error of lookup or type.
 

@@ -34,7 +34,10 @@ LEAVE = 3.0
 LARGEST = 1 << 30
 """Maximum size of a result, in bytes."""
 
-PASSED = ("HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "RACKCHECK_HOME", "RACKCHECK_PROBE_INDEX", "TMPDIR", "TZ")
+PASSED = (
+    *("HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "RACKCHECK_HOME", "RACKCHECK_PROBE_INDEX", "RACKCHECK_PROGRAM_CACHE"),
+    *("TMPDIR", "TZ"),
+)
 """The environment variables of a worker, and those that begin with LC_ or XDG_; others may hold secrets."""
 
 

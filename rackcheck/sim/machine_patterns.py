@@ -101,4 +101,4 @@ def filled(text: str, stood: Stood) -> str:
 
 def of_node(text: str, names: Mapping[str, str]) -> str:
     """Replace the placeholders of a node, such as `@{node}` and `@{n}`, by the values of one node."""
-    return _PLACE.sub(lambda match: names.get(match[1], match[0]), text)
+    return _PLACE.sub(lambda match: names.get(match[1], match[0]), text) if "@{" in text else text

@@ -62,10 +62,11 @@ class Builder:
                 self._problems.append(Problem(listed.keys[key], f"`count` must set the number of nodes in {key}"))
                 continue
             place = listed.keys[key]
-            for name in named(key.replace(ALL, f"[0001-{wanted:04}]"), place, self._problems):
-                if len(found) == MOST:
-                    self._problems.append(Problem(place, f"more than {MOST} nodes"))
-                    return found
+            names = named(key.replace(ALL, f"[0001-{wanted:04}]"), place, self._problems)
+            if len(found) + len(names) > MOST:
+                self._problems.append(Problem(place, f"more than {MOST} nodes"))
+                return found
+            for name in names:
                 if name in found:
                     self._problems.append(Problem(place, f"{name} is defined twice"))
                 elif isinstance(own, YamlMapping) and not self._add(found, name, own, conduct, place):

@@ -86,9 +86,9 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
             return of_node(value, names)
         case Output():
             return Output(value.status, of_node(value.out, names), of_node(value.err, names))
-        case dict() if _moves(value):
+        case dict():
             return {of_node(key, names): _filled(inner, names) for key, inner in value.items()}
-        case list() if _moves(value):
+        case list():
             return [_filled(inner, names) for inner in value]
     return value
 

@@ -29,6 +29,12 @@ from rackcheck.profile import library
 from rackcheck.session.registry_loading import known
 
 
+@pytest.fixture(autouse=True)
+def _own_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index is in the state folder of each test; the other tests share one."""
+    monkeypatch.delenv("RACKCHECK_PROGRAM_CACHE")
+
+
 @pytest.fixture
 def imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     """The registry, made by importing all modules of probes."""

@@ -28,6 +28,7 @@ SHIPPED = sorted(library.profiles())
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A state folder, in which a program that was edited shortly before keeps profiles, too."""
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("RACKCHECK_PROGRAM_CACHE")
     monkeypatch.setattr(program, "STARTED", float("inf"))
     monkeypatch.chdir(tmp_path)
     program.digest.cache_clear()
@@ -68,6 +69,19 @@ def test_every_shipped_profile_is_read_back_as_it_was_compiled(home: Path) -> No
         assert (list(again.files), again.files, again.meant) == (list(first.files), first.files, first.meant), name
         assert json.dumps(again.files) == json.dumps(first.files)
     assert 0 < len(kept(home)) <= kept_profiles.MOST[kept_profiles.COMPILED]
+
+
+def test_state_folders_with_one_program_cache_compile_a_profile_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RACKCHECK_PROGRAM_CACHE", str(home / "program"))
+    first, made = compiled("linux-server")
+    monkeypatch.setenv("RACKCHECK_HOME", str(home / "another"))
+    again, made_again = compiled("linux-server")
+    assert (made, made_again) == (True, False)
+    assert again == first
+    assert not (home / "home" / "cache").exists()
+    assert not (home / "another").exists()
 
 
 def deep(value: object) -> object:

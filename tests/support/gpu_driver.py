@@ -9,7 +9,6 @@ from recordings import answering, os_probes
 
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Reading
-from rackcheck.model.path import Path
 from rackcheck.model.tree import Leaf
 from rackcheck.probe.collect import collect
 from rackcheck_probes.gpu.nvml import QUESTION
@@ -40,10 +39,8 @@ def by_index(leaves: Mapping[str, Leaf]) -> dict[str, Leaf]:
     }
 
     def renamed(text: str) -> str:
-        path = paths.parse(text)
-        first, *rest = path.segments
-        number = names.get(str(Path((first,))))
-        return text if number is None else str(Path((paths.Segment("gpu", number), *rest)))
+        item = next((item for item in names if text == item or text.startswith((f"{item}.", f"{item}/"))), None)
+        return text if item is None else f"gpu/{names[item]}{text[len(item) :]}"
 
     found = {renamed(path) if path.startswith("gpu/") else path: leaf for path, leaf in leaves.items()}
     if names and isinstance(found.get("gpu"), Leaf) and isinstance(found["gpu"].reading, tuple):

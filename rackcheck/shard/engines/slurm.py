@@ -28,7 +28,7 @@ PATIENCE = 60.0
 GONE = 3
 """Number of answers without a job after which it has ended: a job that was just submitted may not be listed yet."""
 
-EXPORTED = ("HOME", "PATH", "LANG", "LC_ALL", "RACKCHECK_HOME", "RACKCHECK_SSH")
+EXPORTED = ("HOME", "PATH", "LANG", "LC_ALL", "RACKCHECK_HOME", "RACKCHECK_PROGRAM_CACHE", "RACKCHECK_SSH")
 """Variables of the environment that jobs get: Slurm stores them on disk, so that no secret may be among them."""
 
 STUCK = 15
