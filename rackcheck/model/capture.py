@@ -104,8 +104,10 @@ class NodeCapture(_Later):
         trouble: Unknown | None = None
         for glob in ask.globs:
             if trouble is None:
-                read = glob in self.globs
-                trouble = self.globs[glob] if read else Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}")
+                collected = glob in self.globs
+                trouble = (
+                    self.globs[glob] if collected else Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}")
+                )
         wanted = named_or_matching(self._sorted(), ask.globs)
         return (
             Files(

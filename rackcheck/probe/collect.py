@@ -53,12 +53,14 @@ def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], fail
     """Return the facts of one probe; those from an answer of the OS plane are kept for the next equal answer."""
     ask = probe.ask.asking(wanted)
     answer: Hashable
+    files: Mapping[str, str] = {}
     if isinstance(ask, Shell) and isinstance(capture, NodeCapture):
         answer = capture.output(ask)
     elif isinstance(ask, Read) and isinstance(probe.ask, Read) and isinstance(capture, NodeCapture):
-        files, trouble = capture.files_of(ask)
+        found, trouble = capture.files_of(ask)
+        files = found.contents
         facts = wanted if probe.ask.family else ()
-        answer = tuple(files.contents.items()), tuple(files.refused.items()), trouble, facts
+        answer = tuple(files.items()), tuple(found.refused.items()), trouble, facts
     else:
         answer = None
 
@@ -71,7 +73,7 @@ def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], fail
     def size() -> int:
         if isinstance(answer, Output):
             return len(answer.out) + len(answer.err)
-        return sum(len(path) + len(text) for path, text in files.contents.items()) if isinstance(ask, Read) else 0
+        return sum(len(path) + len(text) for path, text in files.items())
 
     return read()[0] if answer is None else kept_readings.facts(probe, answer, size, read)
 

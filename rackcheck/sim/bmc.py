@@ -181,8 +181,8 @@ def tls(certificate: Path) -> ssl.SSLContext:
     return context
 
 
-LONGEST = 1 << 16
-"""Maximum number of bytes of a header of a request."""
+LONGEST, FIELDS = 1 << 16, 100
+"""Maximum number of bytes of a header of a request, and of lines of its headers."""
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -203,11 +203,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         words = self.requestline.split(" ")
         self.command, self.path, self.request_version = words if len(words) == 3 else ("", "", "")
         self.fields = {}
-        while (line := self.rfile.readline(LONGEST)).strip():
+        wrong = self.request_version != "HTTP/1.1"
+        for _ in range(FIELDS):
+            line = self.rfile.readline(LONGEST)
+            if not line.strip():
+                break
             name, _, value = str(line, "iso-8859-1").partition(":")
             self.fields[name.lower()] = value.strip()
-        self.close_connection = self.fields.get("connection", "").lower() == "close"
-        if self.request_version != "HTTP/1.1":
+        else:
+            wrong = True
+        self.close_connection = wrong or self.fields.get("connection", "").lower() == "close"
+        if wrong:
             self.send_error(400, "Bad request")
             return False
         return True

@@ -386,6 +386,15 @@ async def until(pilot: Pilot[None], *words: str) -> str:
     return screen(pilot.app)
 
 
+async def until_true(pilot: Pilot[None], true: Callable[[], bool]) -> None:
+    """Wait until a condition is true; the assertion error has the screen."""
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, screen(pilot.app)
+        await pilot.pause()
+        await asyncio.sleep(0.01)
+
+
 async def typed(pilot: Pilot[None], text: str, *keys: str) -> None:
     """Type a text into the line that has the cursor, then press keys."""
     names = {

@@ -12,7 +12,7 @@ import pytest
 from burn_desks import FLIPPED, SEED, Records, burnt, events, job, records, three
 from burn_racks import ills
 from command import rackcheck
-from desks import ASCII, HOSTILE, UNICODE, MadeDesk, context, rows, screen, screens, settled, shown, until
+from desks import ASCII, HOSTILE, UNICODE, MadeDesk, context, rows, screen, screens, settled, shown, until, until_true
 from places import TESTS
 
 from rackcheck.base.user_error import UserError
@@ -487,7 +487,8 @@ async def test_a_load_under_way_is_as_it_was_looked_at() -> None:
     made = live()
     async with shown(made, view="live", settle=False) as pilot:
         await under_load(pilot)
-        await pilot.pause(0.3)
+        if os.environ.get("RACKCHECK_SCREENS") != "write":
+            await until_true(pilot, lambda: f"{screen(pilot.app)}\n" == (FOLDER / "live.txt").read_text())
         output = screen(pilot.app)
         made.stop()
     compared("live", output)

@@ -57,7 +57,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def until(true: Callable[[], bool]) -> None:
-    end = monotonic() + 5
+    end = monotonic() + 30
     while not true():
         assert monotonic() < end, "the condition never became true"
         await asyncio.sleep(0.005)
