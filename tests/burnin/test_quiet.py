@@ -75,13 +75,17 @@ def of(burn: Burn, *names: str) -> list[Stage]:
     return [each for each in burn.stages if each.stage in names]
 
 
+ROUNDED = 0.001
+"""Times are stored in milliseconds: of two stages that follow one another, one may seem to begin before the other's end."""
+
+
 def beside(burn: Burn) -> list[tuple[Stage, Stage]]:
     """The copies, each with a load on memory at the same time."""
     return [
         (copies, load)
         for copies in of(burn, "links")
         for load in of(burn, *HEAVY)
-        if span(copies)[0] < span(load)[1] and span(load)[0] < span(copies)[1]
+        if span(copies)[0] + ROUNDED < span(load)[1] and span(load)[0] + ROUNDED < span(copies)[1]
     ]
 
 
