@@ -34,6 +34,7 @@ from desks import (
     stored,
     typed,
     until,
+    until_true,
     with_requests,
 )
 from textual.binding import Binding
@@ -520,13 +521,13 @@ async def test_a_batch_of_events_follows_the_other_without_the_pause_between_two
             all_queued.set()
         return isinstance(event, RunDone) or not let[0]
 
-    made = desk({f"n{n}": {} for n in range(150)}, replays=False)
+    made = desk({f"n{n}": {} for n in range(8)}, replays=False)
     async with shown(replace(made, hold=waits), settle=False) as pilot:
-        await pilot.pause(0.2)
+        await until_true(pilot, lambda: screens(pilot).reading.running)  # its first look is planned
         let[0] = True
         assert all_queued.wait(30), "the events are queued while the screens wait here"
         monkeypatch.setattr(reading, "TURN", 3600)
-        await until(pilot, "> running", "150 nodes, 600 verdicts")
+        await until(pilot, "> running", "8 nodes, 32 verdicts")
 
 
 # ---- from a row to its details
