@@ -83,7 +83,7 @@ PLACES = {
 UNICODE, ASCII = Signs(plain=False), Signs(plain=True)
 HOSTILE = "[bold red]x[/] \x1b[31m\x1b]0;owned\x07 [@click=app.quit]y[/]"
 RUN, LATER = "20260101T000000Z-abcd", "20260102T000000Z-abcd"
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds until something must have happened, on a busy machine."""
 
 Answer = Mapping[str, str] | Unknown
