@@ -359,7 +359,7 @@ async def shown(
 
 def _busy(app: Screens) -> bool:
     behind = not app.readout.paused and app.reading.seen != app.context.board.version
-    return app.feed.running or behind or any(not worker.is_finished for worker in app.workers)
+    return app.feed.running or behind or app.pace.pending or any(not worker.is_finished for worker in app.workers)
 
 
 async def settled(pilot: Pilot[None]) -> None:

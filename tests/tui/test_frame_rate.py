@@ -20,7 +20,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import CursorPosition
 from textual.widgets import Static
 
-from rackcheck_tui.frame_rate import PATIENCE, QUESTION, FrameRate, TerminalWriter
+from rackcheck_tui.frame_rate import LONGEST, PATIENCE, QUESTION, FrameRate, TerminalWriter
 from rackcheck_tui.slow_link import settle_environment
 
 
@@ -223,6 +223,30 @@ async def test_a_link_is_not_taken_for_slow_for_being_long(sent: list[str]) -> N
         for _ in range(10):
             app.pace._measure(0.2, 500)
         assert app.pace.room is None, "it is fast again"
+
+
+async def test_a_link_is_not_slow_because_the_process_is_busy_or_the_frame_small(sent: list[str]) -> None:
+    app = Live(hz=100)
+    async with app.run_test():
+        app.pace._measure(0.01, 500)
+        app.pace._measure(0.2, 500, busy=0.18)
+        assert app.pace.room is None, "the reply waited for this process"
+        app.pace._measure(0.2, 6)
+        assert app.pace.room is None, "a cursor's position does not show how many bytes a second the link carries"
+        app.pace._measure(0.2, 500)
+        assert app.pace.room == 400
+
+
+async def test_live_content_does_not_stop_however_slow_the_link_is_estimated(sent: list[str]) -> None:
+    app = Live(hz=100)
+    async with app.run_test():
+        app.pace._rate = 1.0
+        app.pace.want(app.draw)
+        await until(lambda: questions(sent) == 1)
+        assert app.pace._due - monotonic() <= LONGEST
+        answer(app)
+        app.pace.want(app.draw)
+        await until(lambda: app.drawn == 2)
 
 
 async def test_the_end_waits_for_an_answer_that_is_under_way_but_not_for_long(sent: list[str]) -> None:

@@ -8,7 +8,7 @@ has received all output before the query. Drawing that is caused by a key is nev
 import asyncio
 from collections.abc import Callable
 from queue import Queue
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any
 
 from textual.app import App
@@ -82,11 +82,17 @@ FLIGHT = 0.1
 _LEAST, _MOST = 400, 2000
 """Minimum and maximum size of a live frame on a slow link, in bytes."""
 
+LONGEST = 2.0
+"""Maximum pause (s) after a frame: content stays live, however low the rate of the link is estimated."""
+
 _ASSUMED = 12_500.0
 """Assumed rate of a slow link before it is measured, in bytes per second: 100 kbit/s."""
 
 _LATE = 0.05
-"""The link counts as slow if a reply takes this many seconds longer than the quickest reply."""
+"""The link counts as slow if a reply takes this many seconds longer than the quickest reply.
+
+CPU time of this process is subtracted: during an audit, the reply often waits for this process and not for the link.
+"""
 
 _POLL = 0.05
 
@@ -109,13 +115,18 @@ class FrameRate:
         self._rate: float | None = _ASSUMED if slow else None
         self._quickest: float | None = None
         self._since: float | None = None
-        self._asked = (0.0, 0)
+        self._asked = (0.0, 0.0, 0)
         self._silent = False
 
     @property
     def room(self) -> int | None:
         """Return the maximum size of a live frame in bytes; None if the link takes any size."""
         return None if self._rate is None else int(max(_LEAST, min(self._rate * FLIGHT, _MOST)))
+
+    @property
+    def pending(self) -> bool:
+        """Return whether a drawing function is to be called for the next frame."""
+        return bool(self._wanted)
 
     def want(self, job: Callback) -> None:
         """Call a drawing function for the next frame, and only once even if it is requested twice."""
@@ -127,9 +138,9 @@ class FrameRate:
         self._silent = False
         if self._since is None:
             return
-        asked, size = self._asked
+        asked, busy, size = self._asked
         if asked:
-            self._measure(monotonic() - asked, size)
+            self._measure(monotonic() - asked, size, process_time() - busy)
             self._since = None
             self._arm(again=True)
 
@@ -161,7 +172,7 @@ class FrameRate:
         jobs = list(self._wanted)
         self._wanted.clear()
         self.frames += 1
-        self._since, self._asked = now, (0.0, 0)
+        self._since, self._asked = now, (0.0, 0.0, 0)
         more = [job for job in jobs if job() is True]
         self._wanted.update(dict.fromkeys(more))
         self._due = now if more else now + 1 / self.hz
@@ -172,9 +183,9 @@ class FrameRate:
         """Query the terminal after the frame; on a slow link, delay the next frame to keep the link free for keys."""
         now, size = monotonic(), self.wire.sent - before
         if self._rate is not None:
-            self._due = max(self._due, now + 2 * size / self._rate)
+            self._due = max(self._due, now + min(2 * size / self._rate, LONGEST))
         if size and self.wire.answers and not self._silent:
-            self._since, self._asked = now, (now, size)
+            self._since, self._asked = now, (now, process_time(), size)
             self.wire.ask()
         else:
             self._since = None
@@ -190,12 +201,17 @@ class FrameRate:
             self._silent, self._since = True, None
         return self._since is None
 
-    def _measure(self, seconds: float, size: int) -> None:
-        """Estimate the link's rate from a reply; the quickest reply gives the latency."""
+    def _measure(self, seconds: float, size: int, busy: float = 0.0) -> None:
+        """Estimate the link's rate from a reply; the quickest reply gives the latency.
+
+        `busy` is the CPU time that this process used meanwhile. A late reply after a frame of less than `_LEAST` bytes
+        is ignored: the frame is too small to show the rate.
+        """
         self._quickest = seconds if self._quickest is None else min(self._quickest, seconds)
-        late = seconds - self._quickest
+        late = seconds - self._quickest - busy
         if late > _LATE:
-            self._rate = size / late
+            if size >= _LEAST:
+                self._rate = size / late
         elif self.slow:
             self._rate = min((self._rate or _ASSUMED) * 2, _ASSUMED)
         elif self._rate is not None:
