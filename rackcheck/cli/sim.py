@@ -135,7 +135,9 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
     with running(f"{wanted}:{nodes}" if nodes else wanted, output and output.absolute()) as place:
         try:
             print_lines(_ways_in(place))
-            threading.Event().wait()
+            never = threading.Event()
+            while not never.wait(1.0):  # a signal that arrives just before a wait without a limit does not end it
+                pass
         except KeyboardInterrupt:  # its normal end
             if sys.stdout.isatty():
                 click.echo()  # after the terminal's ^C

@@ -131,13 +131,14 @@ def test_it_also_runs_from_a_plain_pipe() -> None:
 
 
 def test_a_line_that_closes_ends_the_load_within_a_second(running: Running) -> None:
-    running.until(BUSY)
+    first = running.until(BUSY)["stage"]
     assert running.process.stdin is not None
     running.process.stdin.close()
     assert running.end() < 15  # of 30
     assert running.records[-1]["why"] == "the connection was closed"
     assert of_session(running.process.pid) == []
-    assert any(r.get("why") == "stopped" for r in running.kind("stage") if r["status"] == "not tested")
+    # On a busy machine, the process of the node is killed before it reports the stages that are left.
+    assert {r["stage"] for r in running.kind("stage") if r["status"] == "done"} == {first}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
