@@ -4,7 +4,7 @@ import re
 import shlex
 import sys
 import textwrap
-import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -135,9 +135,8 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
     with running(f"{wanted}:{nodes}" if nodes else wanted, output and output.absolute()) as place:
         try:
             print_lines(_ways_in(place))
-            never = threading.Event()
-            while not never.wait(1.0):  # a signal that arrives just before a wait without a limit does not end it
-                pass
+            while True:  # a signal that arrives just before a wait without a limit does not end it
+                time.sleep(1.0)
         except KeyboardInterrupt:  # its normal end
             if sys.stdout.isatty():
                 click.echo()  # after the terminal's ^C
