@@ -12,6 +12,7 @@ from rackcheck.evaluate.selection import chosen_items
 from rackcheck.evaluate.verdict import Evidence, Status, Verdict
 from rackcheck.model import operator
 from rackcheck.model import path as paths
+from rackcheck.model.held_tree import HeldTrees
 from rackcheck.model.part_index import WORDS, PartIndex
 from rackcheck.model.path import BadPath
 from rackcheck.model.profile import Rule, RuleSelection
@@ -56,6 +57,7 @@ class PartNames:
         self._node, self._tree = "", Tree({})
         self._named: dict[str, Mapping[str, tuple[NamedPart, ...]]] = {}
         self._short: dict[str, tuple[Judged, Tree]] = {}
+        self._held = HeldTrees()
         self._whole: dict[str, tuple[Mapping[str, str], Mapping[str, tuple[NamedPart, ...]]]] = {}
         self._peers: dict[tuple[str, str], tuple[str, PartIndex]] = {}
 
@@ -103,7 +105,7 @@ class PartNames:
             elif parts := _surplus(index, rule) or _deviating(index, verdict) or _unlisted(index, verdict):
                 found[verdict.rule] = parts
         if short:
-            self._short[judged.node] = judged, self._tree
+            self._short[judged.node] = judged, self._held.held(self._tree)
             if len(self._short) > SHORT:  # the same nodes for any order of replies
                 del self._short[max(self._short, key=natural)]
         whole = index or PartIndex(self._tree)
