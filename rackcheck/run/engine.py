@@ -149,7 +149,7 @@ class _Reading:
         self.open.discard(name)
         began = time.thread_time()
         tree = tree_of(self._job, self._nodes[name], came)
-        self._aside.read_here(time.thread_time() - began)
+        self._aside.read_here(time.thread_time() - began, tree)
         yield from self.judging.take(self._nodes[name], tree)
 
 

@@ -27,7 +27,7 @@ from rackcheck.run.judging import readings, tree_of
 from rackcheck.run.kept_replies import kept_replies
 from rackcheck.run.reading import parsed
 from rackcheck.run.reading_pool import Here, Lost, ReadingPool, Result
-from rackcheck.run.worker_forms import plan_form, task_form
+from rackcheck.run.worker_forms import KindsOfMachines, plan_form, task_form
 
 WORKERS = "RACKCHECK_WORKERS"
 """The environment variable with the number of worker processes; 0 reads all replies in this process."""
@@ -71,12 +71,12 @@ def trees(
         node = nodes.popleft()
         began = time.thread_time()
         tree = tree_of(job, node, came.pop(node.name))
-        trial.add(time.thread_time() - began)
+        trial.add(time.thread_time() - began, tree)
         yield node, tree
     if not nodes:
         return
     with start(count) as pool:
-        ahead = _Ahead(ExpectedFacts(pool), tasks, nodes, came, AHEAD * count)
+        ahead = _Ahead(ExpectedFacts(pool, trial.kinds), tasks, nodes, came, AHEAD * count)
         for node in nodes:
             ahead.fill()
             tree = tree_of(job, node, came.pop(node.name), ahead.expected.tree)
@@ -96,16 +96,20 @@ class Task:
 class Trial:
     """Whether workers take less time than they save: nodes whose replies are short are read here in that time.
 
-    `count` is the number of workers; if the user has set it, workers are always worth it.
+    `count` is the number of workers; if the user has set it, workers are always worth it. `kinds` are the kinds of
+    machines that were read here.
     """
 
     def __init__(self, count: int) -> None:
         self._count, self._sure = count, wanted_workers() is not None
         self._seconds: deque[float] = deque(maxlen=TRIED)
+        self.kinds = KindsOfMachines()
 
-    def add(self, seconds: float) -> None:
-        """Add the CPU time in which a node was read."""
+    def add(self, seconds: float, tree: Tree) -> None:
+        """Add the CPU time in which a node was read, and its facts."""
         self._seconds.append(seconds)
+        if self._count:
+            self.kinds.add(tree)
 
     def worth(self, left: int) -> bool:
         """Whether so many nodes are worth workers, by the median of the newest nodes."""
@@ -185,12 +189,11 @@ def _able() -> bool:
 
 
 class ExpectedFacts:
-    """The facts that workers are reading."""
+    """The facts that workers are reading; `kinds` are the kinds of machines that this process has read itself."""
 
-    def __init__(self, pool: ReadingPool) -> None:
-        self._pool = pool
+    def __init__(self, pool: ReadingPool, kinds: KindsOfMachines) -> None:
+        self._pool, self._kinds = pool, kinds
         self._results: dict[_Key, Future[Result]] = {}
-        self._shared: list[Tree] = []
 
     def __len__(self) -> int:
         return len(self._results)
@@ -219,7 +222,7 @@ class ExpectedFacts:
         if isinstance(found, Lost):
             return _lost(plan, node, answers, found.why)
         try:
-            return found.tree(self._shared)
+            return found.tree(self._kinds)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             return parsed(plan, node, answers)
 

@@ -63,12 +63,13 @@ class ReadAside:
         if self._pool is None and self._trial.worth(self._left):
             self._pool = self._start(self._count)
             self._pool.__enter__()
-            self._expected = ExpectedFacts(self._pool)
+            self._expected = ExpectedFacts(self._pool, self._trial.kinds)
 
-    def read_here(self, seconds: float) -> None:
-        """Take note that a node was read in this process, in so much CPU time."""
+    def read_here(self, seconds: float, tree: Tree) -> None:
+        """Take note that the facts of a node were read in this process, in so much CPU time."""
         self._left -= 1
-        self._trial.add(seconds)
+        if self._pool is None:
+            self._trial.add(seconds, tree)
         self._begin()
 
     def __exit__(

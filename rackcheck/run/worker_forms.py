@@ -124,6 +124,25 @@ class SentFacts:
         return NONE, own, data
 
 
+class KindsOfMachines:
+    """A tree for each kind of machine that was read; trees of the same kind share the objects of equal facts.
+
+    Facts of two nodes are compared often, and comparing those that are one object takes the least time.
+    """
+
+    def __init__(self) -> None:
+        self._trees: list[Tree] = []
+
+    def add(self, tree: Tree) -> Tree:
+        """Return a tree with the objects of the first tree of its kind; itself if it is the first one."""
+        for first in self._trees:
+            if difference(first, tree) is not None:
+                return sharing(first, tree)
+        self._trees.append(tree)
+        del self._trees[:-BASES]
+        return tree
+
+
 @dataclass
 class Returned:
     """Facts that a worker returned: the message, and the base of which it is a difference; None if it is in full."""
@@ -132,25 +151,19 @@ class Returned:
     base: "Returned | None"
     _tree: Tree | None = None
 
-    def tree(self, others: list[Tree]) -> Tree:
-        """Return the facts; those of a tree in full that are also in `others` are the same objects there.
+    def tree(self, kinds: KindsOfMachines) -> Tree:
+        """Return the facts, which share objects with the first tree of their kind.
 
-        A tree in full is added to `others`. Raises ValueError, or an error of type or lookup, if the message is
-        damaged.
+        Raises ValueError, or an error of type or lookup, if the message is damaged.
         """
         if self._tree is not None:
             return self._tree
         doc = unpacked(self.data)
         if self.base is None:
-            found = restored(doc, None)
-            for other in others:
-                found = sharing(other, found)
-            others.append(found)
-            del others[:-BASES]
-            self._tree = found
+            found = self._tree = kinds.add(restored(doc, None))
             self.data = b""
         else:
-            found = restored(doc, self.base.tree(others))
+            found = restored(doc, self.base.tree(kinds))
         items: Mapping[str, dict[str, None]] = found.items
         if doc["order"]:
             items = {name: items[name] for name in doc["order"]}

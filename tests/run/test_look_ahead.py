@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.tree import Tree
-from rackcheck.run import raw_reply, store
+from rackcheck.run import look_ahead, raw_reply, store
 from rackcheck.run.event import Answered, Event, Judged
 from rackcheck.run.job import Again, Job
 from rackcheck.run.judging import Judging
@@ -106,14 +106,40 @@ def test_the_facts_are_the_same_for_any_number_of_workers(
         assert exact(found[name]) == exact(tree)
 
 
-def test_equal_facts_of_nodes_of_several_workers_are_one_object(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found, seen = read(replies(fleet), 2, monkeypatch)
-    first, *others = found.values()
-    assert len(seen) == 2
+def sharing(trees: Mapping[str, Tree]) -> float:
+    """The part of the facts equal to one of the first node that are the same object, of the node with the least."""
+    first, *others = trees.values()
+    parts = []
     for tree in others:
         equal = [path for path, leaf in first.leaves.items() if tree.leaves.get(path) == leaf]
-        shared = [path for path in equal if tree.leaves[path] is first.leaves[path]]
-        assert len(shared) > 0.9 * len(equal)
+        parts.append(sum(tree.leaves[path] is first.leaves[path] for path in equal) / len(equal))
+    return min(parts)
+
+
+def test_equal_facts_of_nodes_of_several_workers_are_one_object(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, seen = read(replies(fleet), 2, monkeypatch)
+    assert len(seen) == 2
+    assert sharing(found) > 0.9
+
+
+def test_equal_facts_of_workers_and_of_nodes_read_here_before_are_one_object(
+    fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgotten()
+    monkeypatch.delenv(WORKERS, raising=False)
+    monkeypatch.setattr(look_ahead, "TRIED", 2)
+    monkeypatch.setattr(look_ahead, "COST", 0.0)
+    monkeypatch.setattr(look_ahead, "FEWEST", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    job, came = replies(fleet)
+    found, seen = {}, []
+    for node, tree in look_ahead.trees(job, came):
+        found[node.name] = tree
+        seen.append(len(workers(os.getpid())))
+    assert seen[:2] == [0, 0]
+    assert min(seen[2:]) == 2
+    by_workers = {name: tree for place, (name, tree) in enumerate(found.items()) if place != 1}
+    assert sharing(by_workers) > 0.9
 
 
 def test_a_second_reading_is_read_by_workers_too(run: tuple[Job, Replies], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rackcheck.model.tree import Tree
 from rackcheck.run.look_ahead import COST, TRIED, WORKERS, Trial
 
 seconds = st.floats(0, 10)
@@ -14,7 +15,7 @@ seconds = st.floats(0, 10)
 def trial(count: int, times: Iterable[float]) -> Trial:
     found = Trial(count)
     for each in times:
-        found.add(each)
+        found.add(each, Tree({}))
     return found
 
 
