@@ -18,7 +18,7 @@ help:
 	@echo "make quick   the cheap tests, for every change"
 	@echo "make test    those and more, each up to half a second"
 	@echo "make full    the other tests: long properties, the wheel"
-	@echo "make all     every test once, as before a merge"
+	@echo "make all     every test once; SHARE=2/3: all cheap ones, and of the dear ones a share, as in CI"
 	@echo "make check   types, lint, imports, generated files"
 	@echo "make durations  measure the time of each test, which decides its tier"
 	@echo "make bundle  wheels and an install script for machines without a network"
@@ -74,6 +74,7 @@ check: $(VENV)/.dev
 # Each process takes the next module when it is done, the most expensive first, so that no fixture is made twice.
 DIST := --dist loadfile --no-loadscope-reorder
 
+all: TESTS := $(if $(SHARE),--share $(SHARE))
 full: TESTS := --tier full
 full: export RACKCHECK_DEEP := 1
 durations: TESTS := --measure

@@ -20,6 +20,7 @@ STATE, PROGRAM = "RACKCHECK_HOME", "RACKCHECK_PROGRAM_CACHE"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--tier", choices=tiers.TIERS, help="run the tests of one tier: " + ", ".join(tiers.TIERS))
+    parser.addoption("--share", type=tiers.share, metavar="2/3", help="of the dear tests, run only those of this share")
     parser.addoption("--measure", action="store_true", help="write what the tests cost to tests/durations.json")
 
 
@@ -31,8 +32,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Burn-ins of several test processes run on this machine at the same time.
     os.environ["RACKCHECK_LEASE"] = f"rackcheck-tests-{os.getpid()}"
     if config.getoption("--measure"):
-        if config.getoption("--tier"):
-            raise pytest.UsageError("--measure runs without --tier: a tier runs some properties on few cases")
+        if config.getoption("--tier") or config.getoption("--share"):
+            raise pytest.UsageError("--measure runs all tests: without --tier and --share")
         config.pluginmanager.register(tiers.Measuring())
 
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from places import ROOT
+from tiers import DEAR, costs, share
 
 FILES = (
     "tests/report/test_formats.py",
@@ -53,6 +54,34 @@ def test_full_runs_every_test_of_a_module_with_deep_searches(tiers: dict[str, se
     assert deep
     for file in deep:
         assert collected_of(file, tiers["test"]) <= collected_of(file, tiers["full"])
+
+
+@pytest.fixture(scope="module")
+def shares() -> list[set[str]]:
+    return [collected("--share", f"{number}/3") for number in (1, 2, 3)]
+
+
+def test_three_shares_together_are_every_test_and_a_dear_test_is_in_one(shares: list[set[str]]) -> None:
+    every, known = collected(), costs()
+    dear = {test for test in every if known.get(test, 0.0) > DEAR}
+    assert len(dear) > 5
+    assert set.union(*shares) == every
+    in_all = set.intersection(*shares)
+    assert in_all == every - dear
+    assert sum(map(len, shares)) == 3 * len(in_all) + len(dear)
+
+
+def test_a_test_with_the_mark_landing_is_in_every_share() -> None:
+    file = "tests/evaluate/test_poison.py"
+    assert any(cost > DEAR for test, cost in costs().items() if test.startswith(file))
+    found = [collected_of(file, collected("--share", f"{number}/3", file)) for number in (1, 2, 3)]
+    assert found[0] == found[1] == found[2] != set()
+
+
+@pytest.mark.parametrize("text", ["3/2", "0/3", "2", "a/3", "1/3/3", ""])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no share"):
+        share(text)
 
 
 def collected_of(file: str, found: set[str]) -> set[str]:

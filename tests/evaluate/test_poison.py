@@ -3,6 +3,8 @@
 import poison
 import pytest
 
+pytestmark = pytest.mark.landing
+
 
 def test_every_poison_of_a_clean_dgx_is_caught() -> None:
     done = list(poison.on_dgx())

@@ -47,6 +47,8 @@ from rackcheck.profile.document import YamlMapping, read
 from rackcheck.profile.layers import entries, word
 from rackcheck.profile.schema import LOOKS as SCHEMA_LOOKS
 
+pytestmark = pytest.mark.landing
+
 Judge = Callable[[Sequence[Rule], Tree], tuple[Verdict, ...]]
 
 TEXTS = {"flag": "true", "text": "thing", "setting": "100", "list": "thing"}

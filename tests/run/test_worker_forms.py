@@ -9,7 +9,7 @@ from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.run.kept_form import difference
-from rackcheck.run.worker_forms import BASES, NONE, ReceivedFacts, SentFacts, packed, unpacked
+from rackcheck.run.worker_forms import BASES, NONE, KindsOfMachines, ReceivedFacts, SentFacts, packed, unpacked
 
 KIND = Kind(Type.TEXT, "help")
 ODD: tuple[Any, ...] = (
@@ -46,7 +46,7 @@ def test_odd_facts_come_back_as_they_are_in_full_and_as_differences() -> None:
     for each in trees:
         message = sent.message(each)
         full += message[0] == NONE
-        same(received.returned(*message).tree([]), each)
+        same(received.returned(*message).tree(KindsOfMachines()), each)
     assert full < len(trees), "some are differences"
 
 
@@ -56,10 +56,10 @@ def test_results_can_be_used_in_any_order_and_after_their_base_gave_way() -> Non
     far = [tree(f"far{n}", *(f"{n}.{m}" for m in range(100)), count=1) for n in range(2 * BASES)]
     trees = [*near, *far]
     results = [received.returned(*sent.message(each)) for each in trees]
-    others: list[Tree] = []
+    kinds = KindsOfMachines()
     for result, each in [*zip(results, trees, strict=True)][::-1]:
-        same(result.tree(others), each)
-    assert len(others) == BASES
+        same(result.tree(kinds), each)
+    assert len(kinds._trees) == BASES
 
 
 def test_a_tree_without_a_form_takes_no_number() -> None:
@@ -68,7 +68,7 @@ def test_a_tree_without_a_form_takes_no_number() -> None:
     with pytest.raises(ValueError, match="4300"):
         sent.message(tree("a", (10**5000,), count=1))  # type: ignore[arg-type]
     for each in (tree("b"), tree("c")):
-        same(received.returned(*sent.message(each)).tree([]), each)
+        same(received.returned(*sent.message(each)).tree(KindsOfMachines()), each)
 
 
 def test_items_in_another_order_than_those_of_the_base_keep_their_order() -> None:
@@ -77,7 +77,7 @@ def test_items_in_another_order_than_those_of_the_base_keep_their_order() -> Non
     assert difference(one, other) is not None
     sent, received = SentFacts(), ReceivedFacts()
     for each in (one, other):
-        same(received.returned(*sent.message(each)).tree([]), each)
+        same(received.returned(*sent.message(each)).tree(KindsOfMachines()), each)
 
 
 def test_a_base_that_is_not_known_is_an_error() -> None:

@@ -21,6 +21,8 @@ from rackcheck.shard.engines import NAMES, engine
 from rackcheck.sim import scenario
 from rackcheck.sim.rack import SimRack
 
+pytestmark = pytest.mark.landing
+
 RACKS, EACH = 4, 6
 PROFILE = """\
 rackcheck: 1

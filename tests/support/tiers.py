@@ -3,7 +3,8 @@
 `quick` runs cheap tests, for every change; `test` more of them; `full` the rest. A property
 that costs more than its tier allows runs there on few cases, and on all of them in `full`. Without a tier (`make all`),
 a property that costs more than the bound of `test` runs on a third of its cases: these took a tenth of the time of all
-tests. `make durations` measures again; a test that it has not measured is quick.
+tests. With a share (`make all SHARE=2/3`), of the tests that cost more than DEAR only those of this share run. `make
+durations` measures again; a test that it has not measured is quick.
 """
 
 import json
@@ -13,6 +14,7 @@ import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import depth
 import pytest
@@ -23,6 +25,9 @@ from places import TESTS
 TIERS = ("quick", "test", "full")
 BOUNDS = {"quick": 0.05, "test": 0.5}
 """Greatest cost of a test of a tier in seconds: CPU time with child processes, or wall time, whichever is more."""
+
+DEAR = 2.0
+"""Cost in seconds of a test from which on CI runs only a share of them for each change: these took 60 % of the time."""
 
 UNMEASURED = 0.02
 """Assumed cost in seconds of a test that is in no tier above `quick`, or that was not measured."""
@@ -50,8 +55,10 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
             for item in dear.values():
                 if not _searches(item):
                     _on_few_cases(item, part=3)
+        if share := config.getoption("--share"):
+            _keep(config, items, [item for item in items if _in_share(item, known.get(item.nodeid, 0.0), *share)])
         return
-    kept, left = list[pytest.Item](), list[pytest.Item]()
+    kept = []
     for item in items:
         cost = known.get(item.nodeid, 0.0)
         slow = item.get_closest_marker("slow") is not None
@@ -59,9 +66,30 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
             mine = slow or cost > BOUNDS["test"] or _searches(item)
         else:
             mine = not slow and (cost <= BOUNDS[tier] or _on_few_cases(item))
-        (kept if mine else left).append(item)
+        if mine:
+            kept.append(item)
+    _keep(config, items, kept)
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    mine = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in mine])
     items[:] = kept
-    config.hook.pytest_deselected(items=left)
+
+
+def share(text: str) -> tuple[int, int]:
+    """Return the number of a share and the number of shares: (2, 3) for `2/3`; raises ValueError for other texts."""
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise ValueError(f"{text!r} is no share: 2/3 is the second of three")
+    return int(number), int(count)
+
+
+def _in_share(item: pytest.Item, cost: float, number: int, count: int) -> bool:
+    """Whether a test is in a share: the cases of a function are spread over all shares."""
+    if cost <= DEAR or item.get_closest_marker("landing") is not None:
+        return True
+    return crc32(item.nodeid.encode()) % count == number - 1
 
 
 def longest_first(items: list[pytest.Item]) -> None:

@@ -27,6 +27,8 @@ from rackcheck.transport import libssh2, local, openssh, ssh, ssh_config
 from rackcheck.transport.presented import host_keys
 from rackcheck.transport.wire import CommandStream, ConnectStage, ShellLimits
 
+pytestmark = pytest.mark.landing
+
 SCRIPT = "cat /proc/version; head -c 300000 /dev/zero | tr '\\0' x; echo END\n"
 LIMITS = ShellLimits(connect=5, deadline=20)
 
