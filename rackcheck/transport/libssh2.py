@@ -10,6 +10,7 @@ import os
 import select
 import socket
 import time
+import traceback
 from collections.abc import Callable, Generator
 from functools import cache
 from getpass import getuser
@@ -76,6 +77,7 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance) 
     except Refused as refused:
         return ShellReply(b"", _late(limits) if deadline.passed else refused.why, refused.stage)
     except (library.exceptions.SSH2Error, OSError) as error:
+        _clear(error)
         complaint = _complaint_of(sock, visit)
         if deadline.passed:
             why = _late(limits)
@@ -84,16 +86,25 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance) 
         elif isinstance(error, library.exceptions.Timeout | TimeoutError):
             why = Unknown(Reason.TIMEOUT, f"the SSH {visit.phase} did not complete within {limits.connect:g} s")
         elif visit.stage is ConnectStage.HANDSHAKE and isinstance(error, library.unsupported):
-            raise Unsupported from None
+            why = None
         else:
             why = Unknown(Reason.UNREACHABLE, f"the SSH {visit.phase} failed: {visit.error(error)}")
-        return ShellReply(b"", why, visit.stage)
     finally:
         deadline.cancel()
         # libssh2 uses the number of the socket when it frees a session: another thread may have it after `close`.
         _shut(sock)
         visit.free()
         sock.close()
+    if why is None:  # raised here, since an error that is raised while another one is handled holds the session
+        raise Unsupported
+    return ShellReply(b"", why, visit.stage)
+
+
+def _clear(error: BaseException | None) -> None:
+    """Free what the steps that raised an error have used, among it the session; the error is still handled."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 def _complaint_of(sock: socket.socket, visit: "_Visit") -> str:

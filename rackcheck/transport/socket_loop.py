@@ -64,7 +64,11 @@ class SocketLoop:
             task.done.wait()
             raise
         if task.error is not None:
-            raise task.error
+            try:
+                raise task.error
+            finally:
+                # The loop may hold the task until its time has passed, and the error holds what its steps used.
+                task.error = None
         result: T = task.result
         return result
 
@@ -97,14 +101,14 @@ class SocketLoop:
             while self._due and self._due[0][0] <= now:
                 until, _, task = heapq.heappop(self._due)
                 if task.until == until:
-                    self._step(selector, task, TimeoutError())
+                    self._step(selector, task, is_late=True)
 
-    def _step(self, selector: selectors.BaseSelector, task: _Task, error: Exception | None = None) -> None:
+    def _step(self, selector: selectors.BaseSelector, task: _Task, *, is_late: bool = False) -> None:
         if task.done.is_set():
             return
         if not task.is_abandoned:
             try:
-                self._continue(selector, task, error)
+                self._continue(selector, task, is_late=is_late)
             except StopIteration as end:
                 task.result = end.value
             except Exception as failure:  # noqa: BLE001  it is raised in the thread that called `run`
@@ -117,8 +121,8 @@ class SocketLoop:
         task.until = math.inf
         task.done.set()
 
-    def _continue(self, selector: selectors.BaseSelector, task: _Task, error: Exception | None) -> None:
-        events, until = next(task.steps) if error is None else task.steps.throw(error)
+    def _continue(self, selector: selectors.BaseSelector, task: _Task, *, is_late: bool) -> None:
+        events, until = task.steps.throw(TimeoutError) if is_late else next(task.steps)
         if events != task.events:
             change = selector.modify if task.events else selector.register
             task.events = 0  # a selector that fails forgets the socket
