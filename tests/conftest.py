@@ -31,6 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[PROGRAM] = tempfile.mkdtemp(prefix="rackcheck-tests-program-")
     # Burn-ins of several test processes run on this machine at the same time.
     os.environ["RACKCHECK_LEASE"] = f"rackcheck-tests-{os.getpid()}"
+    if config.getoption("--tier") and config.getoption("--share"):
+        raise pytest.UsageError("--share is a part of all tests, without --tier")
     if config.getoption("--measure"):
         if config.getoption("--tier") or config.getoption("--share"):
             raise pytest.UsageError("--measure runs all tests: without --tier and --share")

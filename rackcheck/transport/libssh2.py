@@ -10,7 +10,6 @@ import os
 import select
 import socket
 import time
-import traceback
 from collections.abc import Callable, Generator
 from functools import cache
 from getpass import getuser
@@ -77,7 +76,6 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance) 
     except Refused as refused:
         return ShellReply(b"", _late(limits) if deadline.passed else refused.why, refused.stage)
     except (library.exceptions.SSH2Error, OSError) as error:
-        _clear(error)
         complaint = _complaint_of(sock, visit)
         if deadline.passed:
             why = _late(limits)
@@ -95,16 +93,9 @@ def run(target: Target, script: str, limits: ShellLimits, allowance: Allowance) 
         _shut(sock)
         visit.free()
         sock.close()
-    if why is None:  # raised here, since an error that is raised while another one is handled holds the session
+    if why is None:  # raised here, so that it does not hold the error above
         raise Unsupported
     return ShellReply(b"", why, visit.stage)
-
-
-def _clear(error: BaseException | None) -> None:
-    """Free what the steps that raised an error have used, among it the session; the error is still handled."""
-    while error is not None:
-        traceback.clear_frames(error.__traceback__)
-        error = error.__context__
 
 
 def _complaint_of(sock: socket.socket, visit: "_Visit") -> str:

@@ -11,6 +11,7 @@ import selectors
 import socket
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Generator
 from contextlib import suppress
@@ -50,8 +51,8 @@ class SocketLoop:
         """Run steps to their end, and return what they return; called by another thread than that of the loop.
 
         The steps yield what they wait for, and wait for nothing else. TimeoutError is raised within them if it does not
-        happen in time. The exception of steps that fail is raised here. Nobody else uses the socket meanwhile, except
-        to shut it down.
+        happen in time. The exception of steps that fail is raised here, and holds nothing of what they used. Nobody
+        else uses the socket meanwhile, except to shut it down.
         """
         self._start()
         task = _Task(sock, steps)
@@ -67,8 +68,7 @@ class SocketLoop:
             try:
                 raise task.error
             finally:
-                # The loop may hold the task until its time has passed, and the error holds what its steps used.
-                task.error = None
+                task.error = None  # the loop may hold the task until its time has passed
         result: T = task.result
         return result
 
@@ -113,6 +113,7 @@ class SocketLoop:
                 task.result = end.value
             except Exception as failure:  # noqa: BLE001  it is raised in the thread that called `run`
                 task.error = failure
+                _clear(failure)
             else:
                 return
         if task.events:
@@ -132,3 +133,10 @@ class SocketLoop:
             task.until = until
             if until < math.inf:
                 heapq.heappush(self._due, (until, next(self._numbers), task))
+
+
+def _clear(error: BaseException | None) -> None:
+    """Free what steps that have failed used, and what their error would hold until it is dropped itself."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
