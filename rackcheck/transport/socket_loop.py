@@ -26,15 +26,19 @@ T = TypeVar("T")
 
 
 class _Task:
-    """The steps of a connection, and what they wait for; `done` is set when they have ended."""
+    """The steps of a connection, and what they wait for.
+
+    `ended` is a lock that is held until the steps are over: an event takes several locks, for each connection.
+    """
 
     def __init__(self, sock: socket.socket, steps: Generator[Wait, None, Any]) -> None:
         self.number, self.steps = sock.fileno(), steps
         self.events, self.until = 0, math.inf
         self.result: Any = None
         self.error: BaseException | None = None
-        self.is_abandoned = False
-        self.done = threading.Event()
+        self.is_abandoned = self.is_over = False
+        self.ended = threading.Lock()
+        self.ended.acquire()
 
 
 class SocketLoop:
@@ -56,13 +60,14 @@ class SocketLoop:
         """
         self._start()
         task = _Task(sock, steps)
-        self._post(task)
         try:
-            task.done.wait()
+            self._post(task)
+            task.ended.acquire()
         except BaseException:  # an interrupt: the caller frees what the steps use
             task.is_abandoned = True
-            self._post(task)
-            task.done.wait()
+            if not task.is_over:  # it may come when the lock has just been taken
+                self._post(task)
+                task.ended.acquire()
             raise
         if task.error is not None:
             try:
@@ -104,7 +109,7 @@ class SocketLoop:
                     self._step(selector, task, is_late=True)
 
     def _step(self, selector: selectors.BaseSelector, task: _Task, *, is_late: bool = False) -> None:
-        if task.done.is_set():
+        if task.is_over:
             return
         if not task.is_abandoned:
             try:
@@ -120,7 +125,8 @@ class SocketLoop:
             selector.unregister(task.number)
         task.steps.close()
         task.until = math.inf
-        task.done.set()
+        task.is_over = True
+        task.ended.release()
 
     def _continue(self, selector: selectors.BaseSelector, task: _Task, *, is_late: bool) -> None:
         events, until = task.steps.throw(TimeoutError) if is_late else next(task.steps)

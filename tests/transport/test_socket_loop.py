@@ -1,6 +1,7 @@
 """One thread continues all connections: their results, errors and time limits, and what an interrupt leaves behind."""
 
 import math
+import signal
 import socket
 import threading
 import time
@@ -8,6 +9,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing
 from typing import NoReturn
 
+import depth
 import pytest
 
 from rackcheck.transport.socket_loop import READ, WRITE, SocketLoop, Wait
@@ -132,19 +134,24 @@ class Interrupted(BaseException):
     """Raised in a waiting thread as an interrupt is."""
 
 
-def test_after_an_interrupt_the_loop_never_uses_the_connection_again(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def alarm() -> Iterator[None]:
+    """SIGALRM raises Interrupted in this thread, which must be the main one, as Ctrl-C does."""
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("alarm")
+def test_after_an_interrupt_the_loop_never_uses_the_connection_again(pair: Pair) -> None:
     """The caller frees what the steps use, so that `run` must not end before the loop is done with them."""
     ours, theirs = pair
     loop, closed = SocketLoop(), threading.Event()
-    wait, waits = threading.Event.wait, iter([True])
-
-    def interrupted(self: threading.Event, timeout: float | None = None) -> bool:
-        if next(waits, False):
-            wait(self, 0.1)
-            raise Interrupted
-        return wait(self, timeout)
 
     def steps() -> Generator[Wait, None, bytes]:
         try:
@@ -154,9 +161,39 @@ def test_after_an_interrupt_the_loop_never_uses_the_connection_again(
 
     theirs.sendall(b"first\n")
     loop.run(ours, line(ours))  # its thread has started
-    monkeypatch.setattr(threading.Event, "wait", interrupted)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
     with pytest.raises(Interrupted):
         loop.run(ours, steps())
     assert closed.is_set()
     theirs.sendall(b"not read\n")
     assert loop.run(ours, line(ours)) == b"not read\n"
+
+
+@pytest.mark.usefixtures("alarm")
+def test_an_interrupt_at_any_moment_leaves_nothing_that_waits(pair: Pair) -> None:
+    """Also one that comes just when the steps have ended: there is nothing more to wait for then."""
+    ours, theirs = pair
+    loop, interrupts, tries = SocketLoop(), 0, depth.examples(1500, 20_000)
+    theirs.sendall(b"first\n")
+    loop.run(ours, line(ours))
+    for number in range(tries):
+        seen: list[str] = []
+
+        def steps(seen: list[str] = seen) -> Generator[Wait, None, int]:
+            seen.append("began")
+            try:
+                yield WRITE, math.inf
+                return 1
+            finally:
+                seen.append("ended")
+
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 1e-6 + number % 150 * 1e-6)
+            assert loop.run(ours, steps()) == 1
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except Interrupted:
+            interrupts += 1
+            assert seen in ([], ["began", "ended"]), "the caller frees what the steps use"
+    assert 0 < interrupts < tries
+    theirs.sendall(b"still here\n")
+    assert loop.run(ours, line(ours)) == b"still here\n"
