@@ -30,7 +30,7 @@ FIRST, AGAIN = 1, 2
 PlaneQueue = tuple[Plane, int]
 """A plane, and the number of its reading: FIRST or AGAIN."""
 
-Answers = queue.Queue[NodeRequested | Reply | None]
+Answers = queue.SimpleQueue[NodeRequested | Reply | None]
 """What other threads send to the one that judges; None after a worker has read a node."""
 
 Collect = Callable[[Node, Plane, Job, threading.Event], Answered]

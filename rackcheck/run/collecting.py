@@ -29,7 +29,7 @@ def collect(
         left[answer.node] = still_expected(left[answer.node], answer)
     with ParkingFile() as parking:
         replies = RepliesInFlight(job.memory, parking)
-        answers: Answers = queue.Queue()
+        answers: Answers = queue.SimpleQueue()
         ended = threading.Event()
         start_asking(job, ask, left, answers, ended, replies)
         end = time.monotonic() + job.deadline if job.deadline is not None else math.inf

@@ -39,7 +39,7 @@ def audit(job: Job, ask: Collect, stop: threading.Event, there: Sequence[Answere
 def _audit(
     job: Job, ask: Collect, stop: threading.Event, replies: RepliesInFlight, there: Sequence[Answered]
 ) -> Iterator[Event]:
-    answers: Answers = queue.Queue()
+    answers: Answers = queue.SimpleQueue()
     with ReadAside(job, lambda: answers.put(None)) as aside:
         run = _Reading(job, replies, aside)
         workers = start_asking(job, ask, run.without(there), answers, stop, replies)

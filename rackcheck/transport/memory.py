@@ -74,13 +74,23 @@ class MemoryBudget:
         A fifth of the shared memory is left for replies that grow.
         """
         with self._changed:
-            while self._shared + ORDINARY > self._pool * 4 // 5:
+            while not self._enter(allowance):
                 if allowance.stop.is_set():
                     return INTERRUPTED
                 self._entry.wait(ENTRY_POLL)
-            self._take(allowance, ORDINARY)
-            self._entry.notify()  # there may be room for another one
             return None
+
+    def try_admit(self, allowance: "Allowance") -> bool:
+        """Take the memory of an ordinary reply if there is room for it now; return whether there was."""
+        with self._changed:
+            return self._enter(allowance)
+
+    def _enter(self, allowance: "Allowance") -> bool:
+        if self._shared + ORDINARY > self._pool * 4 // 5:
+            return False
+        self._take(allowance, ORDINARY)
+        self._entry.notify()  # there may be room for another one
+        return True
 
     def keep_free(self, size: int) -> None:
         """Keep `size` bytes for replies that are read back from disk, now and until the end of the run.
@@ -179,6 +189,10 @@ class Allowance:
         caller extends the node's deadline by it.
         """
         return self.budget.admit(self) if self.budget is not None else None
+
+    def try_admit(self) -> bool:
+        """Take the memory of an ordinary reply, and return true; return false if `admit` would have to wait for it."""
+        return self.budget is None or self.budget.try_admit(self)
 
     def add(self, size: int) -> Unknown | None:
         """Use `size` more bytes, and wait for them if needed; return the reason if the reply must be cut."""

@@ -15,7 +15,7 @@ from rackcheck.transport import known_hosts, libssh2, openssh
 from rackcheck.transport.deadline import Deadline
 from rackcheck.transport.memory import Allowance
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.ssh_connection import ProxySocket, Refused, check_host_key, connect, known_keys, plain_kind
+from rackcheck.transport.ssh_connection import ProxySocket, Refused, TrustedKeys, connect, plain_kind
 from rackcheck.transport.ssh_login import log_in
 from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLimits, ShellReply, drain, stamped
 
@@ -157,16 +157,16 @@ def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _T
 
 def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLimits) -> None:
     """Perform the SSH handshake, and check the host key before credentials or scripts are sent."""
-    keys = known_keys(target)
+    known = TrustedKeys.of(target)
     options = transport.get_security_options()
     # Request the known key type first: a host with several keys then presents that type.
-    wanted = [k for k in options.key_types if plain_kind(k) in keys]
+    wanted = [k for k in options.key_types if plain_kind(k) in known.keys]
     options.key_types = [*wanted, *(k for k in options.key_types if k not in wanted)]
     transport.start_client(timeout=limits.connect)
     if not transport.initial_kex_done:  # paramiko raises nothing when its wait ends
         message = f"the SSH handshake did not complete within {limits.connect:g} s"
         raise Refused(ConnectStage.HANDSHAKE, Unknown(Reason.TIMEOUT, message))
-    check_host_key(target, transport.get_remote_server_key().get_base64())
+    known.check(transport.get_remote_server_key().get_base64())
 
 
 def fingerprint(key: "paramiko.PKey") -> str:

@@ -131,11 +131,15 @@ def _needs(node: Node, values: Mapping[str, Sequence[str]], keys: Sequence[str])
     """Return what only the OpenSSH client can do on the way to a node; empty if there is nothing."""
     if node.ssh.jump:
         return "jump"
+    return (_needs_of_configuration(values, node.ssh.user) if values else "") or _needs_of_keys(keys, node.ssh)
+
+
+def _needs_of_configuration(values: Mapping[str, Sequence[str]], user: str) -> str:
     if "," in _value(values, "proxyjump"):
         return "ProxyJump with several hosts"
     if FAILED in values:
         return CONFIGURATION
-    if why := _of_client(values, _value(values, "proxycommand"), node.ssh.user or _value(values, "user")):
+    if why := _of_client(values, _value(values, "proxycommand"), user or _value(values, "user")):
         return why
     word = next((word for word in OTHERS if _value(values, word)), "")
     if word:
@@ -144,13 +148,17 @@ def _needs(node: Node, values: Mapping[str, Sequence[str]], keys: Sequence[str])
         return "VerifyHostKeyDNS"
     if _value(values, "gssapiauthentication") == "yes" and _has_ticket():
         return "GSSAPIAuthentication"
+    return ""
+
+
+def _needs_of_keys(keys: Sequence[str], given: Ssh) -> str:
     there = [file for file in _expanded(keys or DEFAULT_KEYS) if os.path.isfile(file)]  # noqa: PTH113  as in key_files
     certified = next((file for file in there if os.path.isfile(f"{file}-cert.pub")), None)  # noqa: PTH113
     if certified is not None:
         return f"the certificate of {certified}"
     tokens = [file for file in there if _is_token(file)]
     # With a password or a passphrase, which the client cannot be given, the other keys are tried without the client.
-    if tokens and (len(tokens) == len(there) or not (node.ssh.password or node.ssh.passphrase)):
+    if tokens and (len(tokens) == len(there) or not (given.password or given.passphrase)):
         return f"the security key of {tokens[0]}"
     return ""
 

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping, Set
+from dataclasses import dataclass
 from typing import IO, Self
 
 from rackcheck.model.fact import Reason, Unknown, clean
@@ -57,23 +58,35 @@ def plain_kind(kind: str) -> str:
     return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
 
 
-def known_keys(target: Target) -> Mapping[str, Set[str]]:
-    """Return the trusted keys of a server as base64 text by key type."""
-    return known_hosts.load(target.known_hosts).keys(target.alias or target.host, target.port)
+@dataclass(frozen=True, slots=True)
+class TrustedKeys:
+    """The trusted keys of a server as base64 text by key type, and all keys that are revoked."""
 
+    keys: Mapping[str, Set[str]]
+    revoked: Set[str]
+    server: str
 
-def check_host_key(target: Target, key: str) -> None:
-    """Raise Refused unless the key that a server presents, as base64 text, is trusted."""
-    keys, mark = known_keys(target), known_hosts.fingerprint(key)
-    if key in known_hosts.load(target.known_hosts).revoked:
-        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
-    if not keys:
-        how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
-        message = f"no key of this host is known; it presents {mark}. Check it, then: {how}"
-        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, message))
-    if key not in set().union(*keys.values()):
-        known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
-        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
+    @classmethod
+    def of(cls, target: Target) -> Self:
+        """Read the known_hosts files of a server, unless they are as they were read before."""
+        found = known_hosts.load(target.known_hosts)
+        keys = found.keys(target.alias or target.host, target.port)
+        return cls(keys, found.revoked, f"-p {target.port} {target.host}")
+
+    def check(self, key: str) -> None:
+        """Raise Refused unless the key that the server presents, as base64 text, is trusted."""
+        mark = known_hosts.fingerprint(key)
+        if key in self.revoked:
+            why = f"the key {mark} is marked as revoked"
+        elif not self.keys:
+            how = f"ssh-keyscan {self.server} >> ~/.ssh/known_hosts"
+            why = f"no key of this host is known; it presents {mark}. Check it, then: {how}"
+        elif key not in set().union(*self.keys.values()):
+            known = ", ".join(sorted(known_hosts.fingerprint(k) for found in self.keys.values() for k in found))
+            why = f"expected {known}, found {mark}"
+        else:
+            return
+        raise Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, why))
 
 
 END = 0.3

@@ -33,6 +33,18 @@ def test_64_ordinary_replies_are_read_at_once_by_default() -> None:
     assert Allowance(budget, stop).admit() == INTERRUPTED, "the 65th would have to wait"
 
 
+def test_a_plane_that_may_not_wait_is_admitted_only_if_there_is_room() -> None:
+    budget = MemoryBudget()
+    first = [admitted(budget) for _ in range(63)]
+    last, more = Allowance(budget), Allowance(budget)
+    assert last.try_admit()
+    assert not more.try_admit()
+    assert (last.granted, more.granted, budget.held) == (ORDINARY, 0, 64 * ORDINARY)
+    first[0].close()
+    assert more.try_admit()
+    assert Allowance().try_admit(), "without a budget"
+
+
 def test_a_plane_takes_no_memory_until_its_node_has_answered() -> None:
     budget = MemoryBudget()
     waiting = [Allowance(budget, NEVER) for _ in range(1000)]
