@@ -18,7 +18,7 @@ help:
 	@echo "make quick   the cheap tests, for every change"
 	@echo "make test    those and more, each up to half a second"
 	@echo "make full    the other tests: long properties, the wheel"
-	@echo "make all     every test once; SHARE=2/3: all cheap ones, and of the dear ones a share, as in CI"
+	@echo "make all     every test once; SHARE=2/4: all cheap ones, and of the dear ones a share, as in CI"
 	@echo "make check   types, lint, imports, generated files"
 	@echo "make durations  measure the time of each test, which decides its tier"
 	@echo "make bundle  wheels and an install script for machines without a network"
