@@ -37,6 +37,7 @@ from desks import (
     until_true,
     with_requests,
 )
+from paused_clock import paused_clock
 from textual.binding import Binding
 from textual.events import Key
 
@@ -230,6 +231,20 @@ async def test_a_reading_that_fails_midway_states_it_and_shows_what_arrived() ->
         output = await until(pilot, "events.jsonl:7 is damaged")
         assert "? INCOMPLETE (interrupted)" in output
         assert "PASS" not in output.splitlines()[0]
+
+
+async def test_reading_goes_on_after_pauses_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timer of Textual never calls its function if this process pauses just when the timer begins to wait."""
+    turns = [0]
+
+    def after_many_turns(event: Event) -> bool:
+        turns[0] += 1
+        return isinstance(event, RunDone) and turns[0] < 100
+
+    made = desk({"n1": {}, "n2": {}}, hold=after_many_turns)
+    paused_clock(monkeypatch, 10 * reading.TURN)
+    async with shown(made, settle=False) as pilot:
+        await until_true(pilot, lambda: screens(pilot).reading.seen > 0 and not screens(pilot).reading.running)
 
 
 # ---- moving

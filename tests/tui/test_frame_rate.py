@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from paused_clock import paused_clock
 from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
 from textual.driver import Driver
@@ -118,6 +119,20 @@ async def test_a_job_with_more_to_draw_goes_on_before_its_next_turn() -> None:
         app.pace.want(piece)
         await until(lambda: left[0] == 0)
         assert app.pace.frames == 3
+
+
+async def test_drawing_goes_on_after_pauses_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timer of Textual never calls its function if this process pauses just when the timer begins to wait."""
+    app, left = Live(hz=1000), [20]
+
+    def piece() -> bool:
+        left[0] -= 1
+        return left[0] > 0
+
+    async with app.run_test():
+        paused_clock(monkeypatch, 0.2)
+        app.pace.want(piece)
+        await until(lambda: left[0] == 0)
 
 
 # ---- what the terminal has taken

@@ -12,7 +12,6 @@ from time import monotonic, process_time
 from typing import Any
 
 from textual.app import App
-from textual.timer import Timer
 
 # `TerminalWriter` reads what was written to the terminal, and whether the terminal has taken it. Only this class uses
 # Textual's internals here.
@@ -67,6 +66,15 @@ class TerminalWriter:
         return getattr(self._app, "_driver", None)
 
 
+def once(app: App[Any], seconds: float, call: Callable[[], object]) -> asyncio.TimerHandle:
+    """Call a function of the application after so many seconds, unless the handle is cancelled before.
+
+    `App.set_timer` skips a call that it considers late: if this process is not executed for longer than the delay just
+    when the timer begins to wait, the function is never called, and a chain of such calls ends.
+    """
+    return asyncio.get_running_loop().call_later(seconds, app.call_next, call)
+
+
 Callback = Callable[[], object]
 """A function that draws something; if it returns True, there is more to draw, and it is called again later."""
 
@@ -110,7 +118,7 @@ class FrameRate:
         self.frames = 0
         self._app = app
         self._wanted: dict[Callback, None] = {}
-        self._timer: Timer | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         self._rate: float | None = _ASSUMED if slow else None
         self._quickest: float | None = None
@@ -153,10 +161,10 @@ class FrameRate:
 
     def _arm(self, *, again: bool = False) -> None:
         if again and self._timer is not None:
-            self._timer.stop()
+            self._timer.cancel()
             self._timer = None
         if self._timer is None and self._wanted:
-            self._timer = self._app.set_timer(max(self._due - monotonic(), 0.001), self._turn)
+            self._timer = once(self._app, max(self._due - monotonic(), 0.001), self._turn)
 
     def _turn(self) -> None:
         self._timer = None

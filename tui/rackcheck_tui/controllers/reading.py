@@ -16,7 +16,7 @@ from rackcheck_tui.controllers.background_reads import Fetching
 from rackcheck_tui.controllers.event_feed import Feed
 from rackcheck_tui.controllers.run_screen import Readout
 from rackcheck_tui.controllers.view_history import Trail
-from rackcheck_tui.frame_rate import FrameRate
+from rackcheck_tui.frame_rate import FrameRate, once
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.words import turned
 
@@ -83,7 +83,7 @@ class ReaderTask:
     def start(self) -> None:
         """Start reading the run, and poll its events from now on."""
         self._feed.start(self._desk.events)
-        self._app.set_timer(TURN, self._turns)
+        once(self._app, TURN, self._turns)
 
     def read_again(self, events: Callable[[], Iterator[Event]], words: str) -> None:
         """Collect from some nodes again and read the events; show a message until the nodes have answered."""
@@ -116,7 +116,7 @@ class ReaderTask:
     def _turns(self) -> None:
         """Do one turn, and plan the next one: soon, if events are left."""
         self._turn()
-        self._app.set_timer(GAP if self._feed.waiting else TURN, self._turns)
+        once(self._app, GAP if self._feed.waiting else TURN, self._turns)
 
     def _turn(self) -> None:
         """Take queued events, and update the rows."""
