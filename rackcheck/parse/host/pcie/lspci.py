@@ -16,7 +16,7 @@ reads all ones.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, Value, clean
@@ -26,6 +26,12 @@ from rackcheck.model.text.values import rows
 EXPRESS, AER, ACS = "Express", "Advanced Error Reporting", "Access Control Services"
 ATS, PRI, PASID = "Address Translation Service", "Page Request Interface", "Process Address Space ID"
 RESIZABLE, SECONDARY, L1_SUBSTATES = "Physical Resizable BAR", "Secondary PCI Express", "L1 PM Substates"
+
+REGISTER = 1024
+"""Maximum length of the text of a register whose bits are cached; the longest that was recorded has 264 characters."""
+
+BLOCK = 8192
+"""Maximum length of a function's block of lines that is cached; the longest that was recorded has 7,688."""
 
 EXTENDED = 0x100
 """Offset of the first extended capability; configuration space above it is readable only if firmware describes it."""
@@ -48,6 +54,9 @@ _CAPABILITY = regex(r"Capabilities: \[([0-9a-f]{2,3})(?: v[0-9]{1,3})?\] (.*)")
 _REGISTER = regex(r"([A-Za-z][\w #/-]{0,40}):\s*(.*)")
 _ATOMICS = regex(r"(AtomicOpsC(?:ap|tl)):\s*(.*)")
 _BIT = regex(r"(?<![\w.)-])([A-Za-z0-9][\w./()-]{0,40}?)([+-])(?=[\s,;)]|$)")
+_NEXT = regex(r"\n(?![ \t])")
+"""The beginning of a line that is not indented."""
+
 _REVISION = regex(r"\(rev ([0-9a-f]{2})\)")
 
 DENIED = Unknown(Reason.DENIED, "needs root: the rest of the configuration space is shown to root only")
@@ -184,12 +193,19 @@ def kind(name: str) -> str:
     return re.sub(r"^Express (?:\(v[0-9]{1,2}\) )?|(?: \(Slot[+-]\))?(?:, (?:MSI|IntMsgNum) [0-9a-f]{1,4})?$", "", name)
 
 
-def bits(text: str) -> dict[str, bool]:
+def bits(text: str) -> Mapping[str, bool]:
     """Return the bits in `CorrErr+ NonFatalErr-, FatalErr-` by name; if a name is repeated, its first bit counts."""
+    return _known_bits(text) if len(text) <= REGISTER else _bits(text)
+
+
+def _bits(text: str) -> Mapping[str, bool]:
     found: dict[str, bool] = {}
     for name, sign in _BIT.findall(text):
         found.setdefault(name, sign == "+")
     return found
+
+
+_known_bits = lru_cache(maxsize=4096)(_bits)
 
 
 @lru_cache(maxsize=2)
@@ -198,7 +214,7 @@ def functions(answer: str) -> tuple[PciFunction, ...]:
 
     Several probes of a node read the same output of lspci, so the parsed result is cached.
     """
-    found = _parted(rows(answer))
+    found = _by_block(answer) or _parted(rows(answer))
     if not found:
         raise Unreadable("lspci shows no function")
     if not answer.endswith("\n\n"):
@@ -264,6 +280,42 @@ class _Draft:
         # `rev ff` with capabilities is a revision; without any capability, lspci read all ones.
         trouble = SILENT if "(rev ff)" in self.title and not found else self.trouble
         return PciFunction(self.address, self.title, tuple(self.lines), tuple(found), extended, trouble)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A PCI function that was read by itself; `far` shows whether it has extended capabilities."""
+
+    function: PciFunction
+    far: bool
+
+
+def _by_block(answer: str) -> tuple[PciFunction, ...]:
+    """Read an output of which each block of lines is one PCI function; empty for any other output.
+
+    Most functions of a node have the same block on all nodes of a rack, which is read once.
+    """
+    *texts, end = answer.split("\n\n")
+    if end or any(len(text) > BLOCK for text in texts):
+        return ()
+    blocks = [block for text in texts if (block := _block(text)) is not None]
+    if len({block.function.address for block in blocks}) < len(texts):
+        return ()
+    seen = {_domain(block.function.address) for block in blocks if block.far}
+    found = (block.function for block in blocks)
+    return tuple(each if _domain(each.address) in seen else replace(each, extended=False) for each in found)
+
+
+@lru_cache(maxsize=512)
+def _block(text: str) -> _Block | None:
+    """Read a block of lines; None if it is not exactly one PCI function."""
+    if _NEXT.search(text) or text[:1].isspace():
+        return None
+    try:
+        (function,) = _parted([*text.split("\n")])
+    except (Unreadable, ValueError):
+        return None
+    return _Block(replace(function, extended=True), any(each.at >= EXTENDED for each in function.capabilities))
 
 
 def _parted(lines: list[str]) -> tuple[PciFunction, ...]:

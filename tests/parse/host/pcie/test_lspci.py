@@ -1,8 +1,11 @@
 """`lspci -vv` of several versions: every register at its place, and no value that is not in the text."""
 
 import re
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lspci_texts import ROOT_PORT, capable, recorded
 from recordings import shared_text
 
@@ -220,6 +223,41 @@ def test_every_cut_of_an_answer_shows_or_leaves_whole_functions() -> None:
         except Unreadable:
             continue
         assert rows == functions[:1]
+
+
+RECORDINGS = ("aer-log", "dpc", "exp-dev2", "exp-lnkcap2", "dev3", "ide", "vc-and-rcl")
+
+
+@given(st.lists(st.sampled_from(RECORDINGS), min_size=1, max_size=4, unique=True), st.randoms(use_true_random=False))
+def test_functions_read_by_themselves_are_those_of_the_whole_output(names: list[str], draw: Random) -> None:
+    texts = [each for name in names for each in blocks(name)]
+    draw.shuffle(texts)
+    texts = list({text.partition(" ")[0]: text for text in texts}.values())
+    answer = "".join(f"{text}\n\n" for text in texts)
+    expected = lspci._parted(answer.split("\n"))
+    assert lspci._by_block(answer) == expected == lspci.functions(answer)
+
+
+@given(st.sampled_from(RECORDINGS), st.data())
+def test_an_output_with_any_change_is_read_by_blocks_as_it_is_read_whole(name: str, data: st.DataObject) -> None:
+    answer = "".join(f"{text}\n\n" for text in blocks(name))
+    place = data.draw(st.integers(0, len(answer)))
+    new = data.draw(st.sampled_from(["\n", "\n\n", "\t", " ", "x", "\x0b", "00: ff ff\n", "<chain looped>", ""]))
+    changed = answer[:place] + new + answer[place + data.draw(st.integers(0, 40)) :]
+    by_block = lspci._by_block(changed)
+    if by_block:
+        assert by_block == lspci._parted(changed.split("\n"))
+
+
+def test_most_recorded_functions_are_read_by_themselves() -> None:
+    whole = [name for name in RECORDINGS if lspci._by_block("".join(f"{text}\n\n" for text in blocks(name)))]
+    assert whole == list(RECORDINGS)
+
+
+def blocks(name: str) -> list[str]:
+    """The functions of a recording, without its hexadecimal dump."""
+    text = re.sub(r"(?m)^[0-9a-f]{2,3}: .*\n", "", shared_text(f"pcie/lspci-vvvx-cap-{name}.txt").rstrip("\n") + "\n")
+    return [each.strip("\n") for each in re.split(r"\n\n+", text) if each.strip("\n")]
 
 
 def test_names_without_end_are_not_searched_for_ever() -> None:
