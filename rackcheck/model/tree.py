@@ -2,7 +2,9 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
 from math import inf
+from operator import is_not
 
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind, Type
@@ -57,19 +59,20 @@ def list_items(leaves: Mapping[str, Leaf], items: dict[str, dict[str, None]]) ->
             items.setdefault(collection, {})[key] = None
 
 
+def not_shared(leaves: Mapping[str, Leaf], base: Mapping[str, Leaf]) -> Iterator[str]:
+    """Return the paths of leaves that are not the same object in `base`, in order.
+
+    Most leaves of nodes of a rack are, so the loop over all of them is left to the standard library.
+    """
+    return compress(leaves, map(is_not, map(base.get, leaves), leaves.values()))
+
+
 @dataclass(frozen=True)
 class Collected:
     """The facts that probes read from an answer, and the keys of all items in their paths, by collection."""
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
     items: dict[str, dict[str, None]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, leaves: dict[str, Leaf]) -> "Collected":
-        """Return these facts with their items."""
-        found = cls(leaves)
-        list_items(leaves, found.items)
-        return found
 
     def add(self, more: "Collected") -> None:
         """Add the facts and items of another probe."""

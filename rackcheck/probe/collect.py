@@ -66,7 +66,7 @@ def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], fail
 
     def read() -> tuple[Collected, bool]:
         reading = _Reading(probe)
-        found = Collected.of(reading.of(capture, wanted))
+        found = reading.of(capture, wanted)
         failures.extend([probe.name] if reading.failed else ())
         return found, not reading.failed
 
@@ -93,14 +93,17 @@ class _Reading:
         self.source = named(str(probe.ask))
         self.failed = False
 
-    def of(self, capture: Capture, wanted: tuple[Path, ...]) -> dict[str, Leaf]:
+    def of(self, capture: Capture, wanted: tuple[Path, ...]) -> Collected:
         ask = self.probe.ask.asking(wanted)
         trouble = self._take(ask, capture)
         if not self.failed:
             kept_readings.keep_last(self.probe, self._now)
         self._close(trouble)
         self._miss(trouble, wanted)
-        return self.leaves
+        for text, leaf in self.leaves.items():
+            if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
+                self.items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
+        return Collected(self.leaves, self.items)
 
     def _take(self, ask: Ask, capture: Capture) -> Unknown | None:
         """Run the parser; return why the output is incomplete, or None if it is complete."""
@@ -181,17 +184,22 @@ class _Reading:
         """Set each declared fact without a reading to unknown, with the reason; list the items of each collection."""
         patterns = self.probe.patterns
         left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not contain it")
+        named_here: list[str] = []
         for pattern, kind in patterns:
             places = [text for text in self._places(pattern) if text not in self.leaves]
             if len(self.leaves) + len(places) > FACTS and len(places) > 1:
                 # Too many facts: one leaf, at the pattern itself, has the reason for all these items.
                 self._put(pattern, _TOO_MANY, kind, self.source)
                 continue
+            if any(segment.key not in {None, EVERY} for segment in pattern.segments):
+                named_here += places
             for text in places:
                 reading: Reading = left
                 if kind.type is Type.COLLECTION:
                     reading = trouble if trouble is not None else self._ordered(text)
                 self.leaves[text] = Leaf(reading, kind, self.plane, self.source)
+        for text in named_here:  # a declaration that names an item lists it, for itself only
+            self._list(paths.parse(text).items)
         if trouble is not None:
             # Items that another probe lists are not known here: one leaf, at the pattern itself, has the reason.
             for pattern, kind in patterns:

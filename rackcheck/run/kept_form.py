@@ -7,12 +7,13 @@ differ in few facts. Facts that are equal to those of the base are the same obje
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import filterfalse
 from operator import eq
 from typing import Any
 
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown, same_reading
-from rackcheck.model.tree import Leaf, Tree
+from rackcheck.model.tree import Leaf, Tree, not_shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +34,13 @@ def difference(base: Tree, tree: Tree) -> Difference | None:
     Return None if more than half of them do, or if the facts that both have are in different orders.
     """
     known, leaves = base.leaves, tree.leaves
-    get = known.get
-    changed = [path for path, leaf in leaves.items() if (one := get(path)) is not leaf and not _same(one, leaf)]
+    changed = [path for path in not_shared(leaves, known) if not _same(known.get(path), leaves[path])]
     if list(known) == list(leaves):
         return None if 2 * len(changed) > len(leaves) else Difference(changed, (), ())
-    gone = [path for path in known if path not in leaves]
+    gone = [*filterfalse(leaves.__contains__, known)]
     if 2 * (len(changed) + len(gone)) > len(leaves):
         return None
-    both = (path for path in known if path in leaves)
-    if not all(map(eq, both, (path for path in leaves if path in known))):
+    if not all(map(eq, filter(leaves.__contains__, known), filter(known.__contains__, leaves))):
         return None
     return Difference(changed, gone, [at for at, path in enumerate(leaves) if path not in known])
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rackcheck.model.fact import same_reading
-from rackcheck.model.tree import Leaf, Tree
+from rackcheck.model.tree import Leaf, Tree, not_shared
 from rackcheck.probe.group import is_group
 from rackcheck.run.event import fact_json
 
@@ -26,9 +26,7 @@ class FactsWriter:
         """Return the event with a node's facts: all of them, or what differs from an earlier node of this run."""
         leaves, event = tree.leaves, {"event": "facts", "node": node}
         for name, base in self._bases.items():
-            get = base.get
-            # Equal facts of two nodes are mostly one object: the call is left out for them.
-            changed = [path for path, leaf in leaves.items() if (one := get(path)) is not leaf and not _same(one, leaf)]
+            changed = [path for path in not_shared(leaves, base) if not _same(base.get(path), leaves[path])]
             gone = sorted(base.keys() - leaves.keys())
             if 2 * (len(changed) + len(gone)) <= len(leaves):
                 return event | {"like": name, "set": _facts(leaves, changed), "gone": gone}
