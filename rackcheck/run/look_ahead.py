@@ -47,6 +47,9 @@ AHEAD = 3
 TRIED = 5
 """Number of nodes, the newest, by whose time it is decided whether workers are started."""
 
+CLEAR = 2
+"""Number of nodes, the newest, that are enough for this decision if each took at least twice the time needed."""
+
 COST = 1.0
 """CPU time in seconds that a worker takes to load the program, and to read its first node."""
 
@@ -115,7 +118,11 @@ class Trial:
         """Whether so many nodes are worth workers, by the median of the newest nodes."""
         if self._count == 0 or self._sure:
             return self._count > 0
-        return len(self._seconds) == TRIED and statistics.median(self._seconds) * left > 2 * COST * self._count
+        needed = 2 * COST * self._count / left
+        newest = [*self._seconds][-CLEAR:]
+        if len(newest) == CLEAR and min(newest) > 2 * needed:
+            return True
+        return len(self._seconds) == TRIED and statistics.median(self._seconds) > needed
 
 
 class Tasks:
