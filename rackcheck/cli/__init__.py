@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -104,7 +105,16 @@ def main() -> None:
     heed_ends()
     # A run has many small objects without reference cycles: the search for cycles took a fifth of the time.
     gc.set_threshold(50_000, 20, 50)
-    sys.exit(guarded(lambda: cli.main(prog_name="rackcheck", standalone_mode=False)))
+    leave(guarded(lambda: cli.main(prog_name="rackcheck", standalone_mode=False)))
+
+
+def leave(status: int) -> NoReturn:
+    """End the process with a status, without a last search for cycles in memory that is freed anyway.
+
+    The search took up to a tenth of the CPU time of a command that reads many nodes.
+    """
+    gc.freeze()
+    sys.exit(status)
 
 
 def guarded(run: Callable[[], object]) -> int:

@@ -183,6 +183,15 @@ def test_help_loads_no_screen_no_transport_and_no_yaml() -> None:
     assert "audit" in done.stdout
 
 
+def test_the_end_of_a_command_searches_no_cycles_in_memory_that_is_freed_anyway() -> None:
+    code = (
+        "import atexit, gc, sys; from rackcheck.cli import main; sys.argv[1:] = ['profile', 'list']; "
+        "atexit.register(lambda: print(gc.get_freeze_count() > 10_000, gc.get_count()[0] < 1000)); main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True True"
+
+
 @pytest.mark.parametrize("command", ["audit", "facts", "profile", "probe", "runs", "tui", "completion"])
 def test_every_command_has_help_with_what_it_takes(command: str) -> None:
     done = rackcheck(command, "--help")
