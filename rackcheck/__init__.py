@@ -1,6 +1,7 @@
 """The names that the author of a probe, or of a rule in Python, needs."""
 
 from rackcheck.model import text as read
+from rackcheck.model.by_part import by_part
 from rackcheck.model.catalogue import (
     collection,
     final,
@@ -49,6 +50,7 @@ __all__ = [
     "Unreadable",
     "Walk",
     "Wrong",
+    "by_part",
     "collection",
     "comparison",
     "final",

@@ -11,7 +11,7 @@ from rackcheck.model.question import Read, Shell
 from rackcheck.model.resource import Body
 from rackcheck.model.secret import scrub_text, scrub_texts
 from rackcheck.model.text import Files
-from rackcheck.model.text.files import named_or_matching, shared
+from rackcheck.model.text.files import SortedPaths, sorted_paths
 
 PAYLOAD = "\n# payload\n"
 """Separates a command from its payload, a program in the same text that is not part of the command's name."""
@@ -108,7 +108,7 @@ class NodeCapture(_Later):
                 trouble = (
                     self.globs[glob] if collected else Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}")
                 )
-        wanted = named_or_matching(self._sorted(), ask.globs)
+        wanted = self._sorted().named_or_matching(ask.globs)
         return (
             Files(
                 {path: self.files[path] for path in wanted if path in self.files},
@@ -118,11 +118,11 @@ class NodeCapture(_Later):
             trouble,
         )
 
-    def _sorted(self) -> tuple[str, ...]:
+    def _sorted(self) -> SortedPaths:
         """All paths of collected files, sorted and without duplicates; cached, since all probes use the list."""
         kept = self.__dict__.get("_paths")
-        if not isinstance(kept, tuple):
-            kept = self.__dict__["_paths"] = shared(tuple(sorted({*self.files, *self.refused})))
+        if not isinstance(kept, SortedPaths):
+            kept = self.__dict__["_paths"] = sorted_paths(tuple(sorted({*self.files, *self.refused})))
         return kept
 
     def scrubbed(self) -> "NodeCapture":

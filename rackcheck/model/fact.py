@@ -103,8 +103,38 @@ class Sourced:
     source: str
 
 
-Facts = Iterator[tuple[str, Reading | Sourced]]
-"""What a probe's parser yields: pairs of a path and the reading at this path."""
+Fact = tuple[str, Reading | Sourced]
+"""A path, and the reading at this path."""
+
+
+@dataclass(eq=False, slots=True)
+class Part:
+    """The facts of a part of a reply, such as a resource; the same object for equal parts of several nodes.
+
+    `error` is raised after the facts. `checked` is what the reader of a probe has made of the facts.
+    """
+
+    facts: tuple[Fact, ...]
+    error: Exception | None = None
+    checked: object = None
+
+    def __iter__(self) -> Iterator[Fact]:
+        yield from self.facts
+        if self.error is not None:
+            raise self.error
+
+
+Facts = Iterator[Fact | Part]
+"""What a probe's parser yields."""
+
+
+def single(facts: Facts) -> Iterator[Fact]:
+    """Yield the facts of a parser, also those of parts, one by one."""
+    for fact in facts:
+        if isinstance(fact, Part):
+            yield from fact
+        else:
+            yield fact
 
 
 class Unreadable(Exception):

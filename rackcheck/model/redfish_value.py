@@ -8,6 +8,9 @@ from rackcheck.model.placeholder import NOTHING
 BROKEN = "\ufffd"
 """The character that replaces bytes that could not be decoded."""
 
+MOST = 1e15
+"""No measurement of a machine is as large as this."""
+
 HEALTH = ("OK", "Warning", "Critical")
 
 
@@ -37,7 +40,7 @@ def measured(value: object) -> float:
         return float(value.strip(" \t\r\n"))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Unreadable(*_no("a number", value))
-    if not -1e15 < value < 1e15:
+    if not -MOST < value < MOST:
         raise Unreadable("is beyond any measurement")
     return float(value)
 

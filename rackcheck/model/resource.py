@@ -1,13 +1,14 @@
 """One Redfish resource: its URI, its body or why the body is missing, its properties and the parts inside it."""
 
 import json
+import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from rackcheck.model.fact import Reason, Unknown, Unreadable, Value, clean
-from rackcheck.model.redfish_value import BROKEN, measured, text_of
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.model.redfish_value import BROKEN, MOST, measured, text_of
 from rackcheck.model.text import Sourced
 
 ROOT = "/redfish/v1"
@@ -16,6 +17,12 @@ MEMBERS = 10_000
 """Maximum number of members of one collection, parts of one list, and resources at one step of a walk."""
 
 Body = Mapping[str, Any]
+
+LARGEST = 64 << 10
+"""Maximum size of `Resource.content` in bytes: a copy of a larger body would count twice in the memory of a node."""
+
+FLAT = 2
+"""The format of `marshal` whose output depends on the values alone; later ones depend on shared objects, too."""
 
 
 def same_place(uri: str) -> str:
@@ -57,6 +64,47 @@ class Resource:
         if self.trouble is not None or any(not name.startswith("@") for name in self.body):
             return self.trouble
         return Unknown(Reason.NOT_COLLECTED, f"{self.uri} is an empty resource")
+
+    @cached_property
+    def content(self) -> bytes | None:
+        """Bytes that only this resource and those beside it have; None for a large body, or for one that is no JSON."""
+        beside = self.beside.content if self.beside is not None else b""
+        trouble = (self.trouble.reason.value, self.trouble.detail) if self.trouble is not None else None
+        try:
+            own: Any = self.uri, self.body, trouble, self.heard, beside
+            found = None if beside is None else marshal.dumps(own, FLAT)
+        except ValueError:
+            return None
+        return found if found is not None and len(found) <= LARGEST else None
+
+    @property
+    def alone(self) -> "Resource":
+        """This resource and those beside it, without the resources above them."""
+        beside = self.beside.alone if self.beside is not None else None
+        return Resource(self.uri, self.body, self.trouble, heard=self.heard, beside=beside)
+
+    def with_signs(self, *names: str) -> "Resource":
+        """Return this resource and those beside it with -1, 0 or 1 in place of numbers, which differ at each reading.
+
+        What is read from the result may depend on the sign of these properties, and not on their amount.
+        """
+        return self.with_body(lambda body: {name: _sign(v) if name in names else v for name, v in body.items()})
+
+    def only(self, *names: str) -> "Resource":
+        """Return this resource and those beside it with some of the properties alone."""
+        return self.with_body(lambda body: {name: body[name] for name in names if name in body})
+
+    def with_body(self, part: Callable[[Body], Body]) -> "Resource":
+        """Return this resource and those beside it, each with what a function makes of its body."""
+        beside = self.beside.with_body(part) if self.beside is not None else None
+        return Resource(self.uri, part(self.body), self.trouble, self.above, self.heard, beside)
+
+    @cached_property
+    def state(self) -> Value | Unknown:
+        """The reading of `Status.State`."""
+        found = self.read("Status.State").reading
+        assert not isinstance(found, Absent), "a missing property is unknown"
+        return found
 
     @property
     def owner(self) -> "Resource | None":
@@ -119,6 +167,13 @@ class Resource:
         if odd:
             raise Unreadable(f"{self.uri}: an item of {name} is not an object: {clean(repr(odd[0]))}")
         check_count(self, name, len(found))
+
+
+def _sign(value: object) -> object:
+    """Return the sign of a number of a plausible size, and any other value unchanged."""
+    if type(value) is not int and type(value) is not float:
+        return value
+    return (value > 0) - (value < 0) if -MOST < value < MOST else value
 
 
 def _repeated(part: Body, seen: set[tuple[str, str]]) -> bool:

@@ -1,21 +1,34 @@
 """From raw output to typed facts: each declared fact of a probe becomes a value, absent, or unknown with a reason."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from rackcheck.model import path as paths
 from rackcheck.model import unit
 from rackcheck.model.capture import PLANES, BmcCapture, BurnCapture, Capture, NodeCapture, Output, named
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.documents import Missing
-from rackcheck.model.fact import Absent, Class, Facts, Reading, Reason, Unknown, Unreadable, Value, clean, same_reading
+from rackcheck.model.fact import (
+    Absent,
+    Class,
+    Facts,
+    Part,
+    Reading,
+    Reason,
+    Unknown,
+    Unreadable,
+    Value,
+    clean,
+    same_reading,
+)
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.question import Ask, Load, Read, Redfish, Shell
 from rackcheck.model.refusal import refusal
 from rackcheck.model.regex import regex
 from rackcheck.model.text import Sourced, natural
 from rackcheck.model.tree import Collected, Leaf
-from rackcheck.probe.contract import AnyProbe
+from rackcheck.probe.contract import AnyProbe, Places
 from rackcheck.probe.kept_readings import Fact, kept_readings
 
 FACTS = 20_000
@@ -78,6 +91,15 @@ def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], fail
     return read()[0] if answer is None else kept_readings.facts(probe, answer, size, read)
 
 
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """The facts of a part as leaves of one probe, and the items in their paths."""
+
+    probe: AnyProbe
+    leaves: Mapping[str, Leaf]
+    items: tuple[tuple[tuple[str, str], ...], ...]
+
+
 class _Reading:
     """Collects the facts of one probe on one node while the probe's output is read."""
 
@@ -88,6 +110,7 @@ class _Reading:
         self.items: dict[str, dict[str, None]] = {}
         self._listed: set[tuple[tuple[str, str], ...]] = set()
         self._order: dict[str, tuple[str, ...]] = {}
+        self._found: dict[str, list[str]] = {}
         self._last = kept_readings.last(probe)
         self._now: dict[str, Fact] = {}
         self.source = named(str(probe.ask))
@@ -141,9 +164,13 @@ class _Reading:
 
     def _keep(self, facts: Facts) -> None:
         leaves, declared, plane, last, now = self.leaves, self.catalogue.declared, self.plane, self._last, self._now
-        for text, value in facts:
+        for fact in facts:
+            if isinstance(fact, Part):
+                self._keep_part(fact)
+                continue
             if len(leaves) >= FACTS:
                 raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
+            text, value = fact
             reading, source = (value.reading, value.source) if isinstance(value, Sourced) else (value, self.source)
             before = last.get(text)
             if before is not None and before[0].source == source and same_reading(before[0].reading, reading):
@@ -165,6 +192,18 @@ class _Reading:
             now[text] = leaf, path.items
             self._list(path.items)
 
+    def _keep_part(self, part: Part) -> None:
+        """Keep the facts of a part; those that another node has returned before have been checked there."""
+        checked = part.checked
+        if isinstance(checked, _Checked) and checked.probe is self.probe and len(self.leaves) + len(part.facts) < FACTS:
+            self.leaves.update(checked.leaves)
+            for items in checked.items:
+                self._list(items)
+            return
+        self._keep(iter(part))
+        leaves = {text: self.leaves[text] for text, _ in part.facts}
+        part.checked = _Checked(self.probe, leaves, (*{paths.parse(text).items: None for text in leaves},))
+
     def _undeclared(self, text: str) -> Unreadable:
         if paths.parse(text).starred:
             return Unreadable(f"an item with the name {EVERY}: {text}")
@@ -182,11 +221,11 @@ class _Reading:
 
     def _close(self, trouble: Unknown | None) -> None:
         """Set each declared fact without a reading to unknown, with the reason; list the items of each collection."""
-        patterns = self.probe.patterns
         left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not contain it")
         named_here: list[str] = []
-        for pattern, kind in patterns:
-            places = [text for text in self._places(pattern) if text not in self.leaves]
+        for each in self._incomplete():
+            pattern, kind = each.pattern, each.kind
+            places = [text for base in self._bases(each.item) if (text := base + each.rest) not in self.leaves]
             if len(self.leaves) + len(places) > FACTS and len(places) > 1:
                 # Too many facts: one leaf, at the pattern itself, has the reason for all these items.
                 self._put(pattern, _TOO_MANY, kind, self.source)
@@ -202,9 +241,23 @@ class _Reading:
             self._list(paths.parse(text).items)
         if trouble is not None:
             # Items that another probe lists are not known here: one leaf, at the pattern itself, has the reason.
-            for pattern, kind in patterns:
+            for pattern, kind in self.probe.patterns:
                 if self._lists_elsewhere(pattern):
                     self._put(pattern, trouble, kind, self.source)
+
+    def _incomplete(self) -> Sequence[Places]:
+        """Return the patterns that may lack facts: if there are as many facts as places, those of collections alone.
+
+        Every fact is at a place of one pattern, unless it belongs to a family.
+        """
+        places = self.probe.places
+        listed = [each for each in places if each.kind.type is Type.COLLECTION]
+        if self.probe.plain:
+            own = sum(base + each.rest in self.leaves for each in listed for base in self._bases(each.item))
+            total = sum(len(self._bases(each.item)) for each in places if each.kind.type is not Type.COLLECTION)
+            if len(self.leaves) - own == total:
+                return listed
+        return places
 
     def _lists_elsewhere(self, pattern: Path) -> bool:
         first = next((i for i, s in enumerate(pattern.segments) if s.key == EVERY), None)
@@ -224,8 +277,11 @@ class _Reading:
             if file is not None and entry is not None and str(path) not in self.leaves:
                 self._put(path, trouble or Absent(f"no {file}"), entry.kind, file)
 
-    def _places(self, pattern: Path) -> list[str]:
-        """Return every path that a pattern matches among the listed items, as text."""
+    def _bases(self, pattern: Path) -> list[str]:
+        """Return the path of each listed item that matches a pattern, once all items are listed."""
+        known = self._found.get(pattern.text)
+        if known is not None:
+            return known
         found = [""]
         for segment in pattern.segments:
             if segment.key == EVERY:
@@ -234,6 +290,7 @@ class _Reading:
             else:
                 word = str(segment)
                 found = [f"{above}.{word}" if above else word for above in found]
+        self._found[pattern.text] = found
         return found
 
     def _ordered(self, collection: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from rackcheck.model.burn_record import Burn
 from rackcheck.model.catalogue import FAMILY, Catalogue, Entry, Kind
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Facts, Plane
-from rackcheck.model.path import Path
+from rackcheck.model.path import EVERY, Path
 from rackcheck.model.path import parse as parse_path
 from rackcheck.model.question import Ask, Load, Read, Redfish, Shell
 from rackcheck.model.text import Files
@@ -48,9 +48,39 @@ class Probe(Generic[A]):
         found = [(parse_path(pattern), kind) for pattern, kind in self.gives.items() if not pattern.endswith(FAMILY)]
         return tuple(sorted(found, key=lambda entry: len(entry[0].segments)))
 
+    @cached_property
+    def places(self) -> tuple["Places", ...]:
+        """The patterns in `patterns`, each split into the pattern of its items and the rest of the path."""
+        return tuple(_split(pattern, kind) for pattern, kind in self.patterns)
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether each fact belongs to exactly one pattern: none names an item, and none is a family of facts."""
+        keys = {segment.key for pattern, _ in self.patterns for segment in pattern.segments}
+        return len(self.patterns) == len(self.gives) and keys <= {None, EVERY}
+
     def entries(self) -> Iterable[Entry]:
         """Return the catalogue entries of the facts that this probe declares."""
         return (Entry(pattern, kind, self.plane, self.name) for pattern, kind in self.gives.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places of the facts of one pattern: of `gpu/*.nvlink/*.state`, the `item` is `gpu/*.nvlink/*`.
+
+    The `rest` is `.state`. The item of `gpu.count` is an empty path.
+    """
+
+    pattern: Path
+    kind: Kind
+    item: Path
+    rest: str
+
+
+def _split(pattern: Path, kind: Kind) -> Places:
+    last = max((i for i, segment in enumerate(pattern.segments, start=1) if segment.key is not None), default=0)
+    item = Path(pattern.segments[:last])
+    return Places(pattern, kind, item, pattern.text[len(item.text) :])
 
 
 _PLANES: Mapping[type[Ask], Plane] = {Redfish: Plane.BMC, Load: Plane.BURNIN}

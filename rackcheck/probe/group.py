@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind
-from rackcheck.model.fact import Facts, Plane, Reading, Unknown, clean
+from rackcheck.model.fact import Facts, Plane, Reading, Unknown, clean, single
 from rackcheck.model.inputs import Inputs
 from rackcheck.model.profile import Scope
 from rackcheck.model.text import natural
@@ -170,7 +170,7 @@ def gathered(group: NodeGroup, known: Iterable[Aggregate], held: Mapping[str, Tr
         source = f"from {', '.join((*each.needs, *each.beside))} of {count}"
         found: dict[str, Leaf] = {}
         with Ending(each.name) as ending:
-            for path, value in each.function(tuple(each.member(seat, held[seat.name]) for seat in group.seats)):
+            for path, value in single(each.function(tuple(each.member(s, held[s.name]) for s in group.seats))):
                 found[path] = leaf(each, path, value, source)
         leaves |= ending.fill(found, each, lambda pattern: (pattern,), source)
     return Tree(leaves, times={Plane.DERIVED: time})

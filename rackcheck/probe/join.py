@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind
-from rackcheck.model.fact import Absent, Facts, Reading, Sourced, Unknown
+from rackcheck.model.fact import Absent, Facts, Reading, Sourced, Unknown, single
 from rackcheck.model.inputs import Inputs
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.derived import Derivation, Ending, described, leaf, places_of
@@ -44,7 +44,7 @@ def derive(joins: Iterable[Join], tree: Tree, failures: list[str] | None = None)
         source = f"from {', '.join(each.needs)}"
         leaves: dict[str, Leaf] = {}
         with Ending(f"join {each.name}", failures) as ending:
-            for path, value in each.function(Inputs(tree, each.planes)):
+            for path, value in single(each.function(Inputs(tree, each.planes))):
                 message = value.source if isinstance(value, Sourced) else source
                 leaves[path] = leaf(each, path, value, message)
         found |= ending.fill(leaves, each, places_of(each, tree), source)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from rackcheck.model.capture import NodeCapture
 from rackcheck.model.question import Read, Shell
-from rackcheck.probe.recently_used import RecentlyUsed
+from rackcheck.model.recently_used import RecentlyUsed
 
 BUDGET = 24 << 20
 """Maximum memory of all kept captures, in bytes; a host takes 0.2 to 2 MB."""

@@ -4,12 +4,12 @@ Nodes of a rack differ in few answers: most files and most outputs of tools are 
 kept by the whole answer, not by a digest, so that an equal answer has exactly these facts.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 
+from rackcheck.model.recently_used import RecentlyUsed
 from rackcheck.model.tree import Collected, Leaf
 from rackcheck.probe.contract import AnyProbe
-from rackcheck.probe.recently_used import RecentlyUsed
 
 BUDGET = 64 << 20
 """Maximum size of all kept answers and facts, in characters and bytes; a node with eight GPUs takes 8 MB."""
@@ -31,8 +31,8 @@ class _Kept:
     last: Mapping[str, Fact] = field(default_factory=dict)
 
 
-def _weight(leaf: Leaf) -> int:
-    return 1 + len(leaf.reading) if isinstance(leaf.reading, tuple) else 1
+def _weight(leaves: Collection[Leaf]) -> int:
+    return len(leaves) + sum(len(leaf.reading) for leaf in leaves if type(leaf.reading) is tuple)
 
 
 class KeptReadings:
@@ -59,7 +59,7 @@ class KeptReadings:
             return kept.facts
         facts, lasting = read()
         if lasting:
-            weight = size() + LEAF * (1 + sum(map(_weight, facts.leaves.values())))
+            weight = size() + LEAF * (1 + _weight(facts.leaves.values()))
             self._kept.put(key, _Kept(probe, facts), weight)
         return facts
 
@@ -70,7 +70,7 @@ class KeptReadings:
 
     def keep_last(self, probe: AnyProbe, facts: Mapping[str, Fact]) -> None:
         """Keep the facts of a probe for the next answer."""
-        size = LEAF * (1 + sum(_weight(leaf) for leaf, _ in facts.values()))
+        size = LEAF * (1 + _weight([leaf for leaf, _ in facts.values()]))
         self._kept.put((id(probe), _LAST), _Kept(probe, Collected(), facts), size)
 
 

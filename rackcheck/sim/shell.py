@@ -14,7 +14,7 @@ from functools import lru_cache
 from rackcheck.model.capture import NodeCapture, Output, named
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.text import covers, matching
-from rackcheck.model.text.files import shared
+from rackcheck.model.text.files import sorted_paths
 from rackcheck.sim import command_lookup, login
 
 HEAD = "head -v -c "
@@ -74,7 +74,7 @@ class SimShell:
 
     def __init__(self, host: NodeCapture, name: str = "", *, sudo: bool = True, skew: float = 0.0) -> None:
         self._host, self._name, self._sudo, self._skew = host, name, sudo, skew
-        self._paths = shared(tuple(sorted(host.files)))
+        self._paths = sorted_paths(tuple(sorted(host.files)))
 
     def run(self, script: str) -> bytes:
         """Return the output of a rackcheck script."""

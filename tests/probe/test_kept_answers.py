@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from rackcheck.model.capture import NodeCapture, Output
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.question import Read, Shell
+from rackcheck.model.recently_used import LARGEST
 from rackcheck.probe import answers
 from rackcheck.probe.kept_answers import ENTRY, KeptAnswers
-from rackcheck.probe.recently_used import LARGEST
 
 MARK = "0123456789abcdef0123456789abcdef"
 WHY = Unknown(Reason.TIMEOUT, "the connection was cut")

@@ -9,12 +9,12 @@ from rackcheck.model.catalogue import collection, integer, setting, text
 from rackcheck.model.fact import Absent, Facts, Reason, Unknown, Unreadable
 from rackcheck.model.path import parse
 from rackcheck.model.question import Read, Shell
+from rackcheck.model.recently_used import LARGEST
 from rackcheck.model.text import Files
 from rackcheck.model.tree import Collected
 from rackcheck.probe.collect import collect
 from rackcheck.probe.contract import Probe, probe
 from rackcheck.probe.kept_readings import LEAF, KeptReadings
-from rackcheck.probe.recently_used import LARGEST
 
 GIVES = {"host.name": text("the name"), "host.line": collection("lines"), "host.line/*.length": integer("its length")}
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 from recordings import answering, facts, os_probes, shared, shared_text
 
-from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, single
 from rackcheck.model.question import Shell
 from rackcheck.parse.host.kernel_log import dmesg, journalctl
 from rackcheck.parse.host.kernel_log import xid as xids
@@ -1227,7 +1227,7 @@ def test_lines_come_in_the_logs_order_each_once() -> None:
 
 def test_a_device_has_the_counts_of_its_own_lines_alone() -> None:
     text = "I/O error, dev sda, sector 1\nI/O error, dev sdb, sector 1\nI/O error, dev sda, sector 2\n"
-    given = dict(of_each("log.kernel.disk", text, DISKS))
+    given = dict(single(of_each("log.kernel.disk", text, DISKS)))
     assert given["log.kernel.disk/sda.io_errors"] == 2
     assert given["log.kernel.disk/sdb.io_errors"] == 1
     assert given["log.kernel.disk/sda.last"] == "I/O error, dev sda, sector 2"

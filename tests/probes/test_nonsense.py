@@ -15,7 +15,7 @@ from nonsense import feed, read_all
 from recordings import OsProbe, as_json, by_probe, naming, os_probes, recorded
 
 from rackcheck.model.capture import NodeCapture
-from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.fact import Reason, Unknown, Unreadable, single
 from rackcheck.model.question import Shell
 from rackcheck.model.text import Files, Sourced
 
@@ -103,7 +103,7 @@ def _no_cut_adds_facts(probe: OsProbe, capture: NodeCapture, expected: dict[str,
     assert not isinstance(output, Unknown)
     for cut in range(len(output.out)):
         try:
-            values = dict(probe.parse(output.out[:cut]))  # type: ignore[arg-type]  # a Shell's reader
+            values = dict(single(probe.parse(output.out[:cut])))  # type: ignore[arg-type]  # a Shell's reader
         except Unreadable:
             continue
         for path, reading in values.items():

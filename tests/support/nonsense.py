@@ -7,7 +7,7 @@ from recordings import OsProbe
 
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Catalogue
-from rackcheck.model.fact import Unreadable
+from rackcheck.model.fact import Unreadable, single
 from rackcheck.model.question import Read, Shell
 from rackcheck.model.text import Files
 
@@ -16,7 +16,7 @@ def read_all(probe: OsProbe, answer: str | Files) -> None:
     """Call the raw reader without the framework that would catch its exceptions."""
     promised = Catalogue.of(probe.entries())
     try:
-        for path, _ in probe.parse(answer):  # type: ignore[arg-type]  # the ask decides which
+        for path, _ in single(probe.parse(answer)):  # type: ignore[arg-type]  # the ask decides which
             assert promised.find(paths.parse(path)) is not None, path
     except Unreadable:
         pass

@@ -1,8 +1,10 @@
 """Sensors whose reading is beyond a critical threshold of the sensor itself, or near it, whatever their health is."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, spell_key, text
+from rackcheck.model.by_part import of_part
 from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import measured
 from rackcheck.model.resource import ROOT, Resource
@@ -83,32 +85,52 @@ def _listed(resource: Resource) -> tuple[list[tuple[Resource, str]], Unknown | N
 def _compared(sensor: Resource, name: str) -> tuple[str, str]:
     """Return `beyond` or `near`, and the reading with the threshold; two empty texts if neither is the case.
 
-    Energy sensors are left out, because their readings only increase, and their thresholds have other units. An upper
-    threshold of 0 means that there is none, and no reading is near a lower threshold of 0, such as that of power. A
-    reading that is equal to an upper threshold is beyond it, as in IPMI. A headroom decreases as the part gets hotter:
-    only its lower thresholds are limits, and it is near the critical one if it is below the one for caution.
+    A reading that is equal to an upper threshold is beyond it, as in IPMI. No reading is near a lower threshold of 0,
+    such as that of power. A headroom decreases as the part gets hotter: only its lower thresholds are limits, and it is
+    near the critical one if it is below the one for caution.
     """
-    if sensor.unread is not None or quantity(sensor).word.reading == "energy":
+    limits = None if sensor.unread is not None else _limits(sensor.with_signs(name), name)
+    reading = None if limits is None else sensor.read(name, measured).reading
+    if limits is None or not isinstance(reading, float):
         return "", ""
-    status = sensor.body.get("Status")
-    if isinstance(status, Mapping) and status.get("State") not in (None, "Enabled"):
-        return "", ""
-    reading = sensor.read(name, measured).reading
-    if not isinstance(reading, float):
-        return "", ""
-    lower = max(_limits(sensor, LOWER), default=None)
-    headroom = (celsius(sensor) if name == "ReadingCelsius" else kind(sensor)).reading == "headroom"
-    upper = None if headroom else min((limit for limit in _limits(sensor, UPPER) if limit > 0), default=None)
+    lower, upper, caution = limits.lower, limits.upper, limits.caution
     if upper is not None and reading >= upper:
         return "beyond", f"{reading:g}, at or above {upper:g}"
     if lower is not None and reading < lower:
         return "beyond", f"{reading:g}, below {lower:g}"
-    if headroom:
-        caution = max(_limits(sensor, CAUTION), default=None)
+    if limits.headroom:
         low = lower is not None and caution is not None and reading < caution
         return ("near", f"{reading:g}, below {caution:g} and near {lower:g}") if low else ("", "")
     near = next((limit for limit in (lower, upper) if _near(sensor, name, reading, limit)), None)
     return ("", "") if near is None else ("near", f"{reading:g}, near {near:g}")
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """The highest lower threshold of a sensor, its lowest upper one, and its highest one for caution."""
+
+    lower: float | None
+    upper: float | None
+    caution: float | None
+    headroom: bool
+
+
+@of_part
+def _limits(sensor: Resource, name: str) -> _Limits | None:
+    """Return the thresholds of a sensor; None if its readings are not compared with them.
+
+    Energy sensors are left out, because their readings only increase, and their thresholds have other units. An upper
+    threshold of 0 means that there is none.
+    """
+    status = sensor.body.get("Status")
+    if isinstance(status, Mapping) and status.get("State") not in (None, "Enabled"):
+        return None
+    if quantity(sensor).word.reading == "energy":
+        return None
+    headroom = (celsius(sensor) if name == "ReadingCelsius" else kind(sensor)).reading == "headroom"
+    upper = None if headroom else min((limit for limit in _known(sensor, UPPER) if limit > 0), default=None)
+    lower, caution = (max(_known(sensor, names), default=None) for names in (LOWER, CAUTION))
+    return _Limits(lower, upper, caution, headroom)
 
 
 def _near(sensor: Resource, name: str, reading: float, limit: float | None) -> bool:
@@ -121,6 +143,6 @@ def _near(sensor: Resource, name: str, reading: float, limit: float | None) -> b
     return abs(reading - limit) <= share * limit
 
 
-def _limits(sensor: Resource, names: tuple[str, ...]) -> Iterator[float]:
+def _known(sensor: Resource, names: tuple[str, ...]) -> Iterator[float]:
     readings = (sensor.read(name, measured).reading for name in names)
     yield from (limit for limit in readings if isinstance(limit, float))

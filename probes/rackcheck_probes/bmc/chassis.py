@@ -1,13 +1,13 @@
 """Chassis, boards and modules as the BMC reports them."""
 
-from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, spell_key, text
+from rackcheck import Class, Documents, Facts, Redfish, Resource, by_part, collection, integer, probe, spell_key, text
 from rackcheck.parse.bmc.chassis import CHASSIS, others, own
 from rackcheck.parse.bmc.host import CHOICE
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, members, state_of
-from rackcheck.parse.bmc.part import identified
+from rackcheck.parse.bmc.part import identified, unnumbered
 from rackcheck.parse.bmc.place import PLACES, host_chassis, kind, place
 
-LABELS = {"serial": "SerialNumber", "part": "PartNumber", "sku": "SKU", "asset_tag": "AssetTag"}
+LABELS = {"part": "PartNumber", "sku": "SKU", "asset_tag": "AssetTag"}
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "power_state": "PowerState"}
 TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
 
@@ -42,16 +42,22 @@ def bmc_chassis(docs: Documents) -> Facts:
     left, doubt = others(docs)
     for key, chassis in keyed(own(found, left)):
         item = f"bmc.chassis/{spell_key(key)}"
-        yield f"{item}.type", chassis.read("ChassisType", kind)
-        yield f"{item}.state", state_of(chassis)
-        yield f"{item}.health", health_of(chassis)
-        for fact, name in TEXTS.items():
-            yield f"{item}.{fact}", fitted(chassis, name)
-        for fact, name in LABELS.items():
-            yield f"{item}.{fact}", identified(chassis, name)
+        yield _chassis(item, unnumbered(chassis))
+        yield f"{item}.serial", identified(chassis, "SerialNumber")
     trouble = trouble or doubt
     if trouble is not None:
         yield "bmc.chassis", trouble
     hosts, unread = host_chassis(docs)
     for fact in PLACES:
         yield f"bmc.location.{fact}", place(hosts, unread, fact)
+
+
+@by_part
+def _chassis(item: str, chassis: Resource) -> Facts:
+    yield f"{item}.type", chassis.read("ChassisType", kind)
+    yield f"{item}.state", state_of(chassis)
+    yield f"{item}.health", health_of(chassis)
+    for fact, name in TEXTS.items():
+        yield f"{item}.{fact}", fitted(chassis, name)
+    for fact, name in LABELS.items():
+        yield f"{item}.{fact}", identified(chassis, name)

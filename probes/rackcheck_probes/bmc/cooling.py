@@ -1,6 +1,18 @@
 """Fans and temperature sensors as the BMC reports them."""
 
-from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
+from rackcheck import (
+    Class,
+    Documents,
+    Facts,
+    Redfish,
+    Unreadable,
+    by_part,
+    collection,
+    probe,
+    quantity,
+    spell_key,
+    text,
+)
 from rackcheck.model.redfish_value import amount, health, measured
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.chassis import CHASSIS, in_chassis
@@ -40,21 +52,29 @@ def bmc_cooling(docs: Documents) -> Facts:
     """State and speed of every fan; health and thresholds of every temperature sensor."""
     fans, trouble = in_chassis(docs, ("ThermalSubsystem/Fans", "*"), OLDER)
     for key, fan in keyed(with_older(docs, fans, OLDER)):
-        item = f"fan/{spell_key(key)}"
-        yield f"{item}.state", state_of(fan)
-        yield f"{item}.health", health_of(fan)
-        yield f"{item}.speed", either(fan, lambda f: fitted(f, _place(f, "speed", "SpeedPercent.SpeedRPM"), amount))
-        yield f"{item}.duty", either(fan, lambda f: fitted(f, _place(f, "percent", "SpeedPercent.Reading"), share))
+        yield _fan(f"fan/{spell_key(key)}", fan)
     if trouble is not None:
         yield "fan", trouble
     sensors, trouble = in_chassis(docs, *TEMPERATURES)
     for key, sensor in keyed(sensors, named):
-        item = f"sensor/{spell_key(key)}"
-        yield f"{item}.warning", fitted(sensor, "UpperThresholdNonCritical", above_zero)
-        yield f"{item}.critical", fitted(sensor, "UpperThresholdCritical", above_zero)
-        yield f"{item}.health", fitted(sensor, "Status.Health", health)
+        yield _sensor(f"sensor/{spell_key(key)}", sensor.with_signs("ReadingCelsius", "Reading"))
     if trouble is not None:
         yield "sensor", trouble
+
+
+@by_part
+def _fan(item: str, fan: Resource) -> Facts:
+    yield f"{item}.state", state_of(fan)
+    yield f"{item}.health", health_of(fan)
+    yield f"{item}.speed", either(fan, lambda f: fitted(f, _place(f, "speed", "SpeedPercent.SpeedRPM"), amount))
+    yield f"{item}.duty", either(fan, lambda f: fitted(f, _place(f, "percent", "SpeedPercent.Reading"), share))
+
+
+@by_part
+def _sensor(item: str, sensor: Resource) -> Facts:
+    yield f"{item}.warning", fitted(sensor, "UpperThresholdNonCritical", above_zero)
+    yield f"{item}.critical", fitted(sensor, "UpperThresholdCritical", above_zero)
+    yield f"{item}.health", fitted(sensor, "Status.Health", health)
 
 
 def _place(fan: Resource, word: str, newer: str) -> str:

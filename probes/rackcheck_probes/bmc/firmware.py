@@ -8,7 +8,9 @@ from rackcheck import (
     Documents,
     Facts,
     Redfish,
+    Resource,
     Walk,
+    by_part,
     collection,
     flag,
     listing,
@@ -74,14 +76,7 @@ def bmc_firmware(docs: Documents) -> Facts:
     found = firmware.components(TABLE, keyed(resources), docs)
     for component in found:
         item = f"firmware.component/{spell_key(component.key)}"
-        yield f"{item}.version", component.resource.read("Version")
-        yield f"{item}.name", component.resource.read("Name")
-        yield f"{item}.state", state_of(component.resource)
-        yield f"{item}.health", health_of(component.resource)
-        for fact, name in TEXTS.items():
-            yield f"{item}.{fact}", component.resource.read(name)
-        yield f"{item}.write_protected", component.resource.read("WriteProtected", truth)
-        yield f"{item}.updateable", component.resource.read("Updateable", truth)
+        yield _component(item, component.resource)
         yield f"{item}.function", component.function
         yield f"{item}.function_by", component.resource.unread or component.by
         yield f"{item}.role", component.role
@@ -93,3 +88,15 @@ def bmc_firmware(docs: Documents) -> Facts:
         gap = trouble or firmware.gap(found, row.name)
         if gap is not None:
             yield f"firmware.{row.name}", gap
+
+
+@by_part
+def _component(item: str, resource: Resource) -> Facts:
+    yield f"{item}.version", resource.read("Version")
+    yield f"{item}.name", resource.read("Name")
+    yield f"{item}.state", state_of(resource)
+    yield f"{item}.health", health_of(resource)
+    for fact, name in TEXTS.items():
+        yield f"{item}.{fact}", resource.read(name)
+    yield f"{item}.write_protected", resource.read("WriteProtected", truth)
+    yield f"{item}.updateable", resource.read("Updateable", truth)

@@ -1,10 +1,24 @@
 """Memory modules of the host as the BMC reports them."""
 
-from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
+from rackcheck import (
+    Class,
+    Documents,
+    Facts,
+    Redfish,
+    Resource,
+    by_part,
+    collection,
+    integer,
+    probe,
+    quantity,
+    spell_key,
+    text,
+    version,
+)
 from rackcheck.parse.bmc.host import BOARDS, machine
 from rackcheck.parse.bmc.item import fitted, health_of, keyed, state_of
 from rackcheck.parse.bmc.memory import health_of_all, is_cxl, locator, modules, rated, total
-from rackcheck.parse.bmc.part import identified
+from rackcheck.parse.bmc.part import identified, unnumbered
 from rackcheck.parse.bmc.systems import gibibytes, some, whole
 
 TEXTS = {"ecc": "ErrorCorrection", "manufacturer": "Manufacturer"}
@@ -12,7 +26,6 @@ COUNTS = {"bus_width": "BusWidthBits", "data_width": "DataWidthBits", "rank": "R
 TEXTS |= {"module": "BaseModuleType", "class": "MemoryType", "firmware": "FirmwareRevision"}
 TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
 CXL = {"firmware": "FirmwareRevision", "manufacturer": "Manufacturer"}
-LABELS = {"part_number": "PartNumber", "serial": "SerialNumber"}
 
 
 @probe(
@@ -64,30 +77,40 @@ def bmc_memory(docs: Documents) -> Facts:
     yield "bmc.memory.health", health_of_all(host, (found, trouble))
     for key, module in keyed([each for each in found if is_cxl(each)]):
         item = f"bmc.cxl_memory/{spell_key(key)}"
-        yield f"{item}.state", state_of(module)
-        yield f"{item}.health", health_of(module)
-        yield f"{item}.size", fitted(module, "CapacityMiB", gibibytes)
-        yield f"{item}.locator", locator(module)
-        for leaf, name in CXL.items():
-            yield f"{item}.{leaf}", fitted(module, name)
-        for leaf, name in LABELS.items():
-            yield f"{item}.{leaf}", identified(module, name)
+        yield _cxl(item, unnumbered(module))
+        yield f"{item}.serial", identified(module, "SerialNumber")
     for key, module in keyed([each for each in found if not is_cxl(each)]):
         item = f"bmc.dimm/{spell_key(key)}"
-        yield f"{item}.state", state_of(module)
-        yield f"{item}.health", health_of(module)
-        yield f"{item}.size", fitted(module, "CapacityMiB", gibibytes)
-        yield f"{item}.speed.configured", fitted(module, "OperatingSpeedMhz", some)
-        yield f"{item}.speed.rated", rated(module)
-        for leaf, name in COUNTS.items():
-            yield f"{item}.{leaf}", fitted(module, name, whole)
-        yield f"{item}.locator", locator(module)
-        # The recorded DGX H100 reports only the medium of its DIMMs.
-        yield f"{item}.type", fitted(module, "MemoryDeviceType" if "MemoryDeviceType" in module.body else "MemoryType")
-        for leaf, name in TEXTS.items():
-            yield f"{item}.{leaf}", fitted(module, name)
-        for leaf, name in LABELS.items():
-            yield f"{item}.{leaf}", identified(module, name)
+        yield _dimm(item, unnumbered(module))
+        yield f"{item}.serial", identified(module, "SerialNumber")
     if trouble is not None:
         yield "bmc.dimm", trouble
         yield "bmc.cxl_memory", trouble
+
+
+@by_part
+def _cxl(item: str, module: Resource) -> Facts:
+    yield f"{item}.state", state_of(module)
+    yield f"{item}.health", health_of(module)
+    yield f"{item}.size", fitted(module, "CapacityMiB", gibibytes)
+    yield f"{item}.locator", locator(module)
+    for leaf, name in CXL.items():
+        yield f"{item}.{leaf}", fitted(module, name)
+    yield f"{item}.part_number", identified(module, "PartNumber")
+
+
+@by_part
+def _dimm(item: str, module: Resource) -> Facts:
+    yield f"{item}.state", state_of(module)
+    yield f"{item}.health", health_of(module)
+    yield f"{item}.size", fitted(module, "CapacityMiB", gibibytes)
+    yield f"{item}.speed.configured", fitted(module, "OperatingSpeedMhz", some)
+    yield f"{item}.speed.rated", rated(module)
+    for leaf, name in COUNTS.items():
+        yield f"{item}.{leaf}", fitted(module, name, whole)
+    yield f"{item}.locator", locator(module)
+    # The recorded DGX H100 reports only the medium of its DIMMs.
+    yield f"{item}.type", fitted(module, "MemoryDeviceType" if "MemoryDeviceType" in module.body else "MemoryType")
+    for leaf, name in TEXTS.items():
+        yield f"{item}.{leaf}", fitted(module, name)
+    yield f"{item}.part_number", identified(module, "PartNumber")

@@ -2,7 +2,20 @@
 
 from collections.abc import Iterator
 
-from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text
+from rackcheck import (
+    Class,
+    Documents,
+    Facts,
+    Redfish,
+    Resource,
+    by_part,
+    collection,
+    integer,
+    probe,
+    quantity,
+    spell_key,
+    text,
+)
 from rackcheck.model.catalogue import Kind
 from rackcheck.parse.bmc.chassis import CHASSIS, in_chassis
 from rackcheck.parse.bmc.item import health_of, keyed, state_of
@@ -62,21 +75,31 @@ def bmc_sensors(docs: Documents) -> Facts:
     found, trouble = in_chassis(docs, ("Sensors", "*"))
     sensors = list(keyed(found))
     for key, sensor in sensors:
-        yield f"bmc.sensor/{spell_key(key)}.kind", kind(sensor)
-        yield f"bmc.sensor/{spell_key(key)}.health", health_of(sensor)
-        yield f"bmc.sensor/{spell_key(key)}.context", sensor.read("PhysicalContext")
-        yield f"bmc.sensor/{spell_key(key)}.state", state_of(sensor)
-        yield f"bmc.sensor/{spell_key(key)}.type", sensor.read("ReadingType")
-        yield f"bmc.sensor/{spell_key(key)}.unit", sensor.read("ReadingUnits")
+        yield _sensor(f"bmc.sensor/{spell_key(key)}", sensor.with_signs("Reading"))
     by_kind, mute = sorted_by_kind(sensors)
     unclear = trouble or mute
     for word, some in by_kind.items():
         for key, sensor in some:
             item = f"bmc.sensor.{word}/{spell_key(key)}"
             yield f"{item}.value", value(sensor, word)
-            for fact, limit in thresholds(sensor, word):
-                yield f"{item}.{fact}", limit
+            yield _thresholds(item, sensor.with_signs("Reading"), word)
         if unclear is not None:
             yield f"bmc.sensor.{word}", unclear
     if trouble is not None:
         yield "bmc.sensor", trouble
+
+
+@by_part
+def _sensor(item: str, sensor: Resource) -> Facts:
+    yield f"{item}.kind", kind(sensor)
+    yield f"{item}.health", health_of(sensor)
+    yield f"{item}.context", sensor.read("PhysicalContext")
+    yield f"{item}.state", state_of(sensor)
+    yield f"{item}.type", sensor.read("ReadingType")
+    yield f"{item}.unit", sensor.read("ReadingUnits")
+
+
+@by_part
+def _thresholds(item: str, sensor: Resource, word: str) -> Facts:
+    for fact, limit in thresholds(sensor, word):
+        yield f"{item}.{fact}", limit

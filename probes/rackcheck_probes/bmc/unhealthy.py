@@ -1,11 +1,13 @@
 """Every resource of any kind whose health the BMC reports as Warning or Critical, including empty slots."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, spell_key, text
+from rackcheck.model.by_part import of_part
 from rackcheck.model.fact import Unknown
 from rackcheck.model.redfish_value import HEALTH, health
-from rackcheck.model.resource import ROOT, Resource, inside
+from rackcheck.model.resource import ROOT, Body, Resource, inside
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.chassis import CHASSIS, at_own, others, own
 from rackcheck.parse.bmc.item import gather, members, not_there, with_conditions
@@ -55,17 +57,17 @@ def bmc_unhealthy(docs: Documents) -> Facts:
     within = {each.uri: each for resource in found.values() for each in _inner(resource)}
     found |= {uri: each for uri, each in within.items() if uri not in found}
     healths: dict[str, Sourced] = {}
+    shown_by = {uri: _shown(resource.only("Status")) for uri, resource in found.items()}
     for uri, resource in found.items():
-        shown = with_conditions(resource, resource.read("Status.Health", health))
+        shown = shown_by[uri].health
         if not isinstance(shown.reading, Unknown):
             healths[uri] = shown
         elif _has_health(resource) if uri in standard else _is_malformed(resource):
             lost = lost or Unknown(shown.reading.reason, f"{uri}: {shown.reading.detail}")
-    states = {uri: found[uri].read("Status.State") for uri in found}
+    states = {uri: each.state for uri, each in shown_by.items()}
     listed = max((_rank(v) for uri, v in healths.items() if states[uri].reading != "Absent"), default=0)
-    for uri, resource in found.items():
-        value = healths.get(uri)
-        rollup = resource.read("Status.HealthRollup", health)
+    for uri, each in shown_by.items():
+        value, rollup = healths.get(uri), each.rollup
         if _rank(rollup) > listed:
             # A rollup is the worst health of a resource and of the resources below it (Redfish schema Resource). If it
             # is worse than every health that the BMC lists, it is the only sign of a part that the BMC does not list.
@@ -76,6 +78,19 @@ def bmc_unhealthy(docs: Documents) -> Facts:
             yield f"{item}.state", states[uri]
     if lost is not None:
         yield "bmc.unhealthy", lost
+
+
+@dataclass(frozen=True)
+class _Status:
+    health: Sourced
+    state: Sourced
+    rollup: Sourced
+
+
+@of_part
+def _shown(resource: Resource) -> _Status:
+    shown = with_conditions(resource, resource.read("Status.Health", health))
+    return _Status(shown, resource.read("Status.State"), resource.read("Status.HealthRollup", health))
 
 
 def _has_no(docs: Documents, service: str) -> bool:
@@ -103,15 +118,19 @@ def _rank(value: Sourced) -> int:
 
 def _inner(resource: Resource) -> Iterator[Resource]:
     """Yield the objects inside a body that have a `Status`, such as `ProcessorSummary` or an iLO's summaries."""
-    todo: list[tuple[Resource, str]] = [(resource, name) for name in resource.body]
+    todo = [(resource, name) for name in _objects(resource.body)]
     while todo:
         outer, name = todo.pop()
-        value = outer.body.get(name)
-        if isinstance(value, Mapping) and name != "Status":
-            inner = Resource(inside(outer.uri, name), value, above=outer)
-            if isinstance(value.get("Status"), Mapping):
-                yield inner
-            todo += [(inner, each) for each in value]
+        value = outer.body[name]
+        inner = Resource(inside(outer.uri, name), value, above=outer)
+        if isinstance(value.get("Status"), Mapping):
+            yield inner
+        todo += [(inner, each) for each in _objects(value)]
+
+
+def _objects(body: Body) -> Iterator[str]:
+    """Yield the names of properties that are objects, except Status."""
+    return (name for name, value in body.items() if isinstance(value, Mapping) and name != "Status")
 
 
 def _has_health(resource: Resource) -> bool:

@@ -16,7 +16,7 @@ from rackcheck import (
     text,
 )
 from rackcheck.model.burn_record import Burn, Stage
-from rackcheck.model.fact import Reading, Sourced
+from rackcheck.model.fact import Reading, Sourced, single
 from rackcheck.parse.burnin.readings import (
     again,
     beside,
@@ -166,7 +166,7 @@ def burnin_gpu(burn: Burn) -> Facts:
         for name, key in known:
             if isinstance(about.get(key), int):
                 yield f"burnin.gpu/{index}.{name}", about[key]
-        for name, reading in _Gpu(burn, index).facts():
+        for name, reading in single(_Gpu(burn, index).facts()):
             yield f"burnin.gpu/{index}.{name}", reading
 
 

@@ -2,27 +2,31 @@
 
 from rackcheck import Class, Facts, Sourced, flag, integer, probe, text
 from rackcheck.parse.host.gpu import fabric_health
-from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, answered, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, NvmlTable, answered, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import counted, mask, one_of, unchanged
 
-FACTS = {
-    "fabric.state": NvmlFact(
-        "fabric_state",
-        one_of("not supported", "not started", "in progress", "completed"),
-        text("State of joining the NVLink fabric; absent if the GPU belongs to none."),
-    ),
-    "fabric.status": NvmlFact(
-        "fabric_status", unchanged, text("The result of joining the fabric, as the driver reports it: Success.")
-    ),
-    "fabric.clique": NvmlFact(
-        "fabric_clique",
-        counted,
-        integer("The GPU's clique; GPUs of one clique of the cluster reach each other.", Class.IDENTITY),
-    ),
-    "fabric.cluster": NvmlFact(
-        "fabric_cluster", unchanged, text("The cluster's id; zeros if the cluster is a single node.", Class.IDENTITY)
-    ),
-}
+FACTS = NvmlTable(
+    {
+        "fabric.state": NvmlFact(
+            "fabric_state",
+            one_of("not supported", "not started", "in progress", "completed"),
+            text("State of joining the NVLink fabric; absent if the GPU belongs to none."),
+        ),
+        "fabric.status": NvmlFact(
+            "fabric_status", unchanged, text("The result of joining the fabric, as the driver reports it: Success.")
+        ),
+        "fabric.clique": NvmlFact(
+            "fabric_clique",
+            counted,
+            integer("The GPU's clique; GPUs of one clique of the cluster reach each other.", Class.IDENTITY),
+        ),
+        "fabric.cluster": NvmlFact(
+            "fabric_cluster",
+            unchanged,
+            text("The cluster's id; zeros if the cluster is a single node.", Class.IDENTITY),
+        ),
+    }
+)
 
 
 @probe(

@@ -1,29 +1,33 @@
 """Every NVIDIA GPU, as its driver reports it."""
 
 from rackcheck import Class, Facts, Reason, Sourced, Unreadable, collection, integer, probe, quantity, text, version
-from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, answered, gives, of_driver, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, NvmlTable, answered, gives, of_driver, of_gpus
 from rackcheck_probes.gpu.nvml_values import SIZE, address, counted, unchanged
 
-FACTS = {
-    "name": NvmlFact("name", unchanged, text("The GPU's product name.", Class.IDENTITY)),
-    "uuid": NvmlFact("uuid", unchanged, text("The GPU's unique id.", Class.IDENTITY)),
-    "serial": NvmlFact(
-        "serial", unchanged, text("The board's serial number; absent on boards without a readable one.", Class.IDENTITY)
-    ),
-    "pci": NvmlFact("pci", address, text("The GPU's PCI address, as the kernel spells it.", Class.IDENTITY)),
-    "vbios": NvmlFact("vbios", unchanged, version("hex-dotted", "The GPU's VBIOS version.")),
-    "memory.total": NvmlFact("memory", SIZE, quantity("GiB", "The GPU's memory, as the driver counts it.")),
-    "architecture": NvmlFact(
-        "architecture", unchanged, text("The GPU's generation, by NVIDIA's name: Hopper, Blackwell.")
-    ),
-    "part_number": NvmlFact("board_part_number", unchanged, text("The board's part number.")),
-    "minor": NvmlFact(
-        "minor", counted, integer("The number of the GPU's device file: /dev/nvidia0.", Class.MEASUREMENT)
-    ),
-    "module": NvmlFact(
-        "module_id", counted, integer("The GPU's position on its baseboard, by the firmware's numbers.")
-    ),
-}
+FACTS = NvmlTable(
+    {
+        "name": NvmlFact("name", unchanged, text("The GPU's product name.", Class.IDENTITY)),
+        "uuid": NvmlFact("uuid", unchanged, text("The GPU's unique id.", Class.IDENTITY)),
+        "serial": NvmlFact(
+            "serial",
+            unchanged,
+            text("The board's serial number; absent on boards without a readable one.", Class.IDENTITY),
+        ),
+        "pci": NvmlFact("pci", address, text("The GPU's PCI address, as the kernel spells it.", Class.IDENTITY)),
+        "vbios": NvmlFact("vbios", unchanged, version("hex-dotted", "The GPU's VBIOS version.")),
+        "memory.total": NvmlFact("memory", SIZE, quantity("GiB", "The GPU's memory, as the driver counts it.")),
+        "architecture": NvmlFact(
+            "architecture", unchanged, text("The GPU's generation, by NVIDIA's name: Hopper, Blackwell.")
+        ),
+        "part_number": NvmlFact("board_part_number", unchanged, text("The board's part number.")),
+        "minor": NvmlFact(
+            "minor", counted, integer("The number of the GPU's device file: /dev/nvidia0.", Class.MEASUREMENT)
+        ),
+        "module": NvmlFact(
+            "module_id", counted, integer("The GPU's position on its baseboard, by the firmware's numbers.")
+        ),
+    }
+)
 DRIVER = {
     "version": NvmlFact(
         "driver", unchanged, version("dotted", "The NVIDIA driver's version; absent if the node has no NVIDIA GPU.")

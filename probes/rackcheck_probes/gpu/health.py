@@ -3,7 +3,7 @@
 from typing import Any
 
 from rackcheck import Class, Facts, Unreadable, integer, probe, quantity, text
-from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, NvmlTable, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import counted, recovery, scaled
 
 
@@ -15,19 +15,23 @@ def reached(value: Any) -> int:
 
 
 ACTION = "Recovery that the driver requires for the GPU: none, reset, reboot."
-FACTS = {
-    "recovery_action": NvmlFact("recovery_action", recovery, text(ACTION, Class.MEASUREMENT)),
-    "processes": NvmlFact("processes", counted, integer("Processes that use the GPU now.", Class.MEASUREMENT)),
-    "peers": NvmlFact("peers", reached, integer("Other GPUs whose memory this GPU can read directly.")),
-    "utilization.gpu": NvmlFact(
-        "utilization", scaled(1), quantity("%", "Share of recent time in which the GPU was busy.", Class.MEASUREMENT)
-    ),
-    "utilization.memory": NvmlFact(
-        "utilization_memory",
-        scaled(1),
-        quantity("%", "Share of recent time in which the GPU's memory was busy.", Class.MEASUREMENT),
-    ),
-}
+FACTS = NvmlTable(
+    {
+        "recovery_action": NvmlFact("recovery_action", recovery, text(ACTION, Class.MEASUREMENT)),
+        "processes": NvmlFact("processes", counted, integer("Processes that use the GPU now.", Class.MEASUREMENT)),
+        "peers": NvmlFact("peers", reached, integer("Other GPUs whose memory this GPU can read directly.")),
+        "utilization.gpu": NvmlFact(
+            "utilization",
+            scaled(1),
+            quantity("%", "Share of recent time in which the GPU was busy.", Class.MEASUREMENT),
+        ),
+        "utilization.memory": NvmlFact(
+            "utilization_memory",
+            scaled(1),
+            quantity("%", "Share of recent time in which the GPU's memory was busy.", Class.MEASUREMENT),
+        ),
+    }
+)
 
 
 @probe(QUESTION, gives=gives(FACTS))

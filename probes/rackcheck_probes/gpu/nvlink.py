@@ -7,9 +7,22 @@ The counters from `replays` to `ecc_errors` are those of NVLink 1 to 4; the othe
 from collections.abc import Mapping
 from typing import Any
 
-from rackcheck import Absent, Class, Facts, Sourced, Unreadable, collection, integer, probe, quantity, text, version
+from rackcheck import (
+    Absent,
+    Class,
+    Facts,
+    Sourced,
+    Unreadable,
+    by_part,
+    collection,
+    integer,
+    probe,
+    quantity,
+    text,
+    version,
+)
 from rackcheck.model.fact import Reading
-from rackcheck_probes.gpu.nvml import MOST, QUESTION, DriverReply, NvmlFact, answered, gives
+from rackcheck_probes.gpu.nvml import MOST, QUESTION, DriverReply, NvmlFact, answered, gives, reading
 from rackcheck_probes.gpu.nvml_values import address, ber, ber_exponent, counted, one_of, scaled
 
 
@@ -84,7 +97,7 @@ def gpu_nvlink(answer: str) -> Facts:
             case {"value": list(found)} if len(found) <= MOST:
                 active = _active(reply, found)
                 for number, link in enumerate(found):
-                    yield from _link(reply, f"{path}.nvlink/{number}", link)
+                    yield _link(reply.by, f"{path}.nvlink/{number}", link)
             case _:
                 active = reply.reading(links, counted)
                 yield f"{path}.nvlink", Sourced(() if isinstance(active, Absent) else active, reply.by)
@@ -98,9 +111,10 @@ def _active(reply: DriverReply, links: list[Any]) -> Reading:
     return states.count("active") if unknown is None else unknown
 
 
-def _link(reply: DriverReply, path: str, link: Any) -> Facts:
+@by_part
+def _link(by: str, path: str, link: Any) -> Facts:
     for leaf, asked in LINK.items():
-        yield f"{path}.{leaf}", Sourced(reply.reading(_part(link, asked.key), asked.convert), reply.by)
+        yield f"{path}.{leaf}", Sourced(reading(by, _part(link, asked.key), asked.convert), by)
 
 
 def _part(link: Any, key: str) -> Any:

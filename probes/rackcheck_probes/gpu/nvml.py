@@ -7,7 +7,8 @@ from functools import lru_cache
 from shlex import quote
 from typing import Any
 
-from rackcheck import Absent, Facts, Reason, Shell, Sourced, Unknown, Unreadable, read
+from rackcheck import Absent, Facts, Reason, Shell, Sourced, Unknown, Unreadable, by_part, read
+from rackcheck.model.by_part import Fixed
 from rackcheck.model.capture import PAYLOAD
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Reading, Value, clean
@@ -122,24 +123,29 @@ class DriverReply:
 
     def reading(self, answer: Any, convert: Callable[[Any], Value]) -> Reading:
         """Convert one value of the driver's answer, or return why the value is absent or unknown."""
-        match answer:
-            case {"value": value}:
-                try:
-                    return convert(value)
-                except Unreadable as error:
-                    return Unknown(error.reason, str(error))
-            case {"absent": str(detail)}:
-                return Absent(detail)
-            case {"unknown": str(reason), "detail": str(detail)}:
-                return Unknown(WHY.get(reason, Reason.NOT_COLLECTED), detail)
-        missing = "NVML was not queried for this value" if self.by == NVML else f"{self.by} does not report it"
-        return Unknown(Reason.NOT_COLLECTED, missing)
+        return reading(self.by, answer, convert)
 
     def each(self) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
         """Yield each GPU in the driver's order: fact path, values, and the reason if the GPU is lost, else None."""
         for gpu, key in zip(self.gpus, part_keys(self.gpus, self.bus), strict=True):
             whole = gpu if isinstance(gpu, dict) else {}
             yield f"gpu/{spell_key(key)}", whole, whole if "unknown" in whole else None
+
+
+def reading(by: str, answer: Any, convert: Callable[[Any], Value]) -> Reading:
+    """Convert one value that a driver's answer contains, or return why the value is absent or unknown."""
+    match answer:
+        case {"value": value}:
+            try:
+                return convert(value)
+            except Unreadable as error:
+                return Unknown(error.reason, str(error))
+        case {"absent": str(detail)}:
+            return Absent(detail)
+        case {"unknown": str(reason), "detail": str(detail)}:
+            return Unknown(WHY.get(reason, Reason.NOT_COLLECTED), detail)
+    missing = "NVML was not queried for this value" if by == NVML else f"{by} does not report it"
+    return Unknown(Reason.NOT_COLLECTED, missing)
 
 
 def part_keys(gpus: Sequence[Any], bus: Sequence[str]) -> tuple[str, ...]:
@@ -218,11 +224,11 @@ class NvmlFact:
     kind: Kind
 
 
-NvmlTable = Mapping[str, NvmlFact]
-"""Maps the end of each fact's path, after `gpu/KEY.` or `driver.`, to the value that the fact is read from."""
+class NvmlTable(Fixed, dict[str, NvmlFact]):
+    """Maps the end of each fact's path, after `gpu/KEY.`, to the value that the fact is read from."""
 
 
-def gives(table: NvmlTable, under: str = "gpu/*") -> dict[str, Kind]:
+def gives(table: Mapping[str, NvmlFact], under: str = "gpu/*") -> dict[str, Kind]:
     """Return the facts that a probe provides with `table`: each fact's path, and its kind."""
     return {f"{under}.{leaf}": fact.kind for leaf, fact in table.items()}
 
@@ -231,11 +237,16 @@ def of_gpus(text: str, table: NvmlTable) -> Facts:
     """Read the facts in `table` of every GPU."""
     answer = answered(text)
     for path, gpu, lost in answer.each():
-        for leaf, fact in table.items():
-            yield f"{path}.{leaf}", Sourced(answer.reading(lost or gpu.get(fact.key), fact.convert), answer.by)
+        yield _of_gpu(answer.by, path, {fact.key: lost or gpu.get(fact.key) for fact in table.values()}, table)
 
 
-def of_driver(text: str, table: NvmlTable) -> Facts:
+@by_part
+def _of_gpu(by: str, path: str, values: Mapping[str, Any], table: NvmlTable) -> Facts:
+    for leaf, fact in table.items():
+        yield f"{path}.{leaf}", Sourced(reading(by, values[fact.key], fact.convert), by)
+
+
+def of_driver(text: str, table: Mapping[str, NvmlFact]) -> Facts:
     """Read the facts in `table` of the driver itself; the facts are absent on a node without an NVIDIA GPU."""
     answer = answered(text)
     for leaf, fact in table.items():

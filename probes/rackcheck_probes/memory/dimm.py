@@ -1,6 +1,6 @@
 """The memory modules, slot by slot."""
 
-from rackcheck import Class, Facts, collection, flag, integer, probe, quantity, spell_key, text
+from rackcheck import Class, Facts, by_part, collection, flag, integer, probe, quantity, spell_key, text
 from rackcheck.parse.host.memory import dmidecode_memory
 from rackcheck.parse.host.os import dmidecode
 from rackcheck_probes.os.dmi_table import TABLE, devices, installed, maker_text
@@ -43,16 +43,20 @@ def dimm(answer: str) -> Facts:
     for name, device in dmidecode.named(devices(dmidecode.structures(answer)), "Locator", "Bank Locator"):
         if not installed(device):
             continue
-        item = f"dimm/{spell_key(name)}"
-        yield f"{item}.size", device.value(dmidecode.gibibytes, "Size")
-        for leaf, key in TEXTS.items():
-            yield f"{item}.{leaf}", device.text(key)
-        for leaf, keys in SPEEDS.items():
-            yield f"{item}.speed.{leaf}", device.value(transfers, *keys)
-        yield f"{item}.voltage", device.value(dmidecode.measured("V"), "Configured Voltage")
-        yield f"{item}.rank", device.count("Rank")
-        yield f"{item}.ecc", dmidecode_memory.corrects(device)
-        yield f"{item}.bank", device.text("Bank Locator")
-        yield f"{item}.channel", dmidecode_memory.channel(device)
-        for leaf, key in MAKERS.items():
-            yield f"{item}.{leaf}", maker_text(device, key)
+        yield _dimm(f"dimm/{spell_key(name)}", device)
+
+
+@by_part
+def _dimm(item: str, device: dmidecode.Structure) -> Facts:
+    yield f"{item}.size", device.value(dmidecode.gibibytes, "Size")
+    for leaf, key in TEXTS.items():
+        yield f"{item}.{leaf}", device.text(key)
+    for leaf, keys in SPEEDS.items():
+        yield f"{item}.speed.{leaf}", device.value(transfers, *keys)
+    yield f"{item}.voltage", device.value(dmidecode.measured("V"), "Configured Voltage")
+    yield f"{item}.rank", device.count("Rank")
+    yield f"{item}.ecc", dmidecode_memory.corrects(device)
+    yield f"{item}.bank", device.text("Bank Locator")
+    yield f"{item}.channel", dmidecode_memory.channel(device)
+    for leaf, key in MAKERS.items():
+        yield f"{item}.{leaf}", maker_text(device, key)

@@ -1,6 +1,6 @@
 """The pluggable module or cable in each network interface, and the module's own measurements."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rackcheck import Class, Facts, Shell, collection, listing, probe, quantity, text
 from rackcheck.model.fact import Reading
@@ -79,6 +79,8 @@ def facts(found: module_eeprom.Module) -> Iterator[tuple[str, Reading]]:
 )
 def ethtool_module(answer: str) -> Facts:
     """Read each interface's module. Unverified on hardware: QSFP and newer types of module."""
-    yield from per_device.facts(
-        answer, "nic.interface/*.module", LEAVES, lambda message: dict(facts(module_eeprom.module(message)))
-    )
+    yield from per_device.facts(answer, "nic.interface/*.module", LEAVES, _module)
+
+
+def _module(message: str) -> Mapping[str, Reading]:
+    return dict(facts(module_eeprom.module(message)))

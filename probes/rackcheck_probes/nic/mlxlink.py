@@ -1,6 +1,6 @@
 """Links of NVIDIA's NICs: state, advice, bit errors, and the module or cable."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rackcheck import (
     Class,
@@ -114,4 +114,8 @@ def facts(port: tool.MlxlinkPort) -> Iterator[tuple[str, Reading]]:
 )  # fmt: skip
 def mlxlink(answer: str) -> Facts:
     """Read each link. Unverified on hardware: written from the documentation and from quoted outputs."""
-    yield from per_device.facts(answer, "nic.adapter/*", LEAVES, lambda message: dict(facts(tool.port(message))))
+    yield from per_device.facts(answer, "nic.adapter/*", LEAVES, _port)
+
+
+def _port(message: str) -> Mapping[str, Reading]:
+    return dict(facts(tool.port(message)))

@@ -1,6 +1,6 @@
 """Access Control Services (ACS): whether PCI functions redirect traffic between devices to the root complex."""
 
-from rackcheck import Facts, flag, listing, probe, spell_key
+from rackcheck import Facts, by_part, flag, listing, probe, spell_key
 from rackcheck.parse.host.pcie import lspci
 from rackcheck.parse.host.pcie.lspci import ACS
 from rackcheck_probes.pcie.control import LSPCI
@@ -24,8 +24,13 @@ REDIRECT = {"ReqRedir", "CmpltRedir", "UpstreamFwd"}
 def pcie_acs(answer: str) -> Facts:
     """Read the ACS registers of each function; the facts of a function without ACS are absent."""
     for function in lspci.functions(answer):
-        item = f"pcie/{spell_key(function.address)}"
-        yield f"{item}.acs.supported", function.raised(ACS, "ACSCap")
-        enabled = function.raised(ACS, "ACSCtl")
-        yield f"{item}.acs.enabled", enabled
-        yield f"{item}.acs.redirect", not REDIRECT.isdisjoint(enabled) if isinstance(enabled, tuple) else enabled
+        yield _acs(function)
+
+
+@by_part
+def _acs(function: lspci.PciFunction) -> Facts:
+    item = f"pcie/{spell_key(function.address)}"
+    yield f"{item}.acs.supported", function.raised(ACS, "ACSCap")
+    enabled = function.raised(ACS, "ACSCtl")
+    yield f"{item}.acs.enabled", enabled
+    yield f"{item}.acs.redirect", not REDIRECT.isdisjoint(enabled) if isinstance(enabled, tuple) else enabled

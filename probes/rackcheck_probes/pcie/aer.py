@@ -1,6 +1,6 @@
 """Errors in the error registers of each PCI function, and errors that the function masks."""
 
-from rackcheck import Class, Facts, listing, probe, spell_key
+from rackcheck import Class, Facts, by_part, listing, probe, spell_key
 from rackcheck.parse.host.pcie import lspci, lspci_errors
 from rackcheck_probes.pcie.control import LSPCI
 
@@ -25,13 +25,18 @@ from rackcheck_probes.pcie.control import LSPCI
 def pcie_aer(answer: str) -> Facts:
     """Read the error registers of each function; the facts of a function without error registers are absent."""
     for function in lspci.functions(answer):
-        item = f"pcie/{spell_key(function.address)}.aer"
-        worse, mended = lspci_errors.uncorrectable(function), lspci_errors.correctable(function)
-        yield f"{item}.uncorrectable", worse.raised
-        yield f"{item}.uncorrectable_masked", worse.masked
-        yield f"{item}.unmasked", worse.unmasked
-        yield f"{item}.fatal", lspci_errors.fatal(function)
-        yield f"{item}.correctable", mended.raised
-        yield f"{item}.correctable_masked", mended.masked
-        yield f"{item}.correctable_unmasked", mended.unmasked
-        yield f"{item}.reported", lspci_errors.reported(function)
+        yield _aer(function)
+
+
+@by_part
+def _aer(function: lspci.PciFunction) -> Facts:
+    item = f"pcie/{spell_key(function.address)}.aer"
+    worse, mended = lspci_errors.uncorrectable(function), lspci_errors.correctable(function)
+    yield f"{item}.uncorrectable", worse.raised
+    yield f"{item}.uncorrectable_masked", worse.masked
+    yield f"{item}.unmasked", worse.unmasked
+    yield f"{item}.fatal", lspci_errors.fatal(function)
+    yield f"{item}.correctable", mended.raised
+    yield f"{item}.correctable_masked", mended.masked
+    yield f"{item}.correctable_unmasked", mended.unmasked
+    yield f"{item}.reported", lspci_errors.reported(function)

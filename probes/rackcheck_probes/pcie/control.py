@@ -5,7 +5,7 @@ bytes of a function's configuration space. lspci writes to no register, but ever
 long as the read takes.
 """
 
-from rackcheck import Facts, Shell, flag, probe, quantity, spell_key, text
+from rackcheck import Facts, Shell, by_part, flag, probe, quantity, spell_key, text
 from rackcheck.parse.host.pcie import lspci
 from rackcheck.parse.host.pcie.lspci import EXPRESS
 
@@ -51,10 +51,15 @@ FLAGS = {
 def pcie_control(answer: str) -> Facts:
     """Read the device control registers of each function; the facts are absent if the function is not PCI Express."""
     for function in lspci.functions(answer):
-        item, express = f"pcie/{spell_key(function.address)}", function.capability(EXPRESS)
-        kind = express.name if isinstance(express, lspci.Capability) else express
-        yield f"{item}.type", lspci.kind(kind) if isinstance(kind, str) else kind
-        for leaf, (register, name, _) in BYTES.items():
-            yield f"{item}.{leaf}", function.field(EXPRESS, register, rf"\b{name} ([0-9]{{1,5}}) bytes", float)
-        for leaf, (register, name, _) in FLAGS.items():
-            yield f"{item}.{leaf}", function.flag(EXPRESS, register, name)
+        yield _control(function)
+
+
+@by_part
+def _control(function: lspci.PciFunction) -> Facts:
+    item, express = f"pcie/{spell_key(function.address)}", function.capability(EXPRESS)
+    kind = express.name if isinstance(express, lspci.Capability) else express
+    yield f"{item}.type", lspci.kind(kind) if isinstance(kind, str) else kind
+    for leaf, (register, name, _) in BYTES.items():
+        yield f"{item}.{leaf}", function.field(EXPRESS, register, rf"\b{name} ([0-9]{{1,5}}) bytes", float)
+    for leaf, (register, name, _) in FLAGS.items():
+        yield f"{item}.{leaf}", function.flag(EXPRESS, register, name)

@@ -2,7 +2,7 @@
 
 import re
 
-from rackcheck import Facts, listing, probe, quantity, spell_key
+from rackcheck import Facts, by_part, listing, probe, quantity, spell_key
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable
 from rackcheck.parse.host.pcie import lspci
 from rackcheck.parse.host.pcie.lspci import RESIZABLE, SILENT, Capability, PciFunction, resizable, size
@@ -24,9 +24,14 @@ from rackcheck_probes.pcie.control import LSPCI
 def pcie_resizable(answer: str) -> Facts:
     """Read the resizable BARs of each function."""
     for function in lspci.functions(answer):
-        item = f"pcie/{spell_key(function.address)}.bar"
-        yield from zip((f"{item}.resizable", f"{item}.resizable_max"), largest(function), strict=True)
-        yield f"{item}.unassigned", unassigned(function)
+        yield _resizable(function)
+
+
+@by_part
+def _resizable(function: PciFunction) -> Facts:
+    item = f"pcie/{spell_key(function.address)}.bar"
+    yield from zip((f"{item}.resizable", f"{item}.resizable_max"), largest(function), strict=True)
+    yield f"{item}.unassigned", unassigned(function)
 
 
 # Memory windows (BARs) as lspci shows them: resizable windows, and windows without an address.

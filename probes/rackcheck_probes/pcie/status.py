@@ -1,6 +1,6 @@
 """Errors of each PCI Express function since its status was last cleared."""
 
-from rackcheck import Class, Facts, Reason, Unknown, flag, probe, spell_key
+from rackcheck import Class, Facts, Reason, Unknown, by_part, flag, probe, spell_key
 from rackcheck.model.fact import Reading
 from rackcheck.model.regex import regex
 from rackcheck.parse.host.pcie import lspci
@@ -44,10 +44,15 @@ _POISONED = regex(r"(?:\bParErr|<PERR)(?P<set>[+-])")
 def pcie_status(answer: str) -> Facts:
     """Read the device status register of each function."""
     for function in lspci.functions(answer):
-        item = f"pcie/{spell_key(function.address)}"
-        for leaf, names in BITS.items():
-            yield f"{item}.status.{leaf}", function.flag(EXPRESS, "DevSta", *names)
-        yield f"{item}.status.poisoned", _poisoned(function)
+        yield _status(function)
+
+
+@by_part
+def _status(function: lspci.PciFunction) -> Facts:
+    item = f"pcie/{spell_key(function.address)}"
+    for leaf, names in BITS.items():
+        yield f"{item}.status.{leaf}", function.flag(EXPRESS, "DevSta", *names)
+    yield f"{item}.status.poisoned", _poisoned(function)
 
 
 def _poisoned(function: lspci.PciFunction) -> Reading:

@@ -1,6 +1,6 @@
 """Serial number and part number of PCI devices that store them (Vital Product Data)."""
 
-from rackcheck import Class, Facts, probe, spell_key, text
+from rackcheck import Class, Facts, by_part, probe, spell_key, text
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.parse.host.pcie import lspci
 from rackcheck.parse.host.pcie.lspci import Capability
@@ -20,8 +20,13 @@ FIELDS = {"serial": "SN", "part_number": "PN"}
 def pcie_vital(answer: str) -> Facts:
     """Read each function's numbers. Unverified on hardware: no recorded device shows its numbers."""
     for function in lspci.functions(answer):
-        for leaf, key in FIELDS.items():
-            yield f"pcie/{spell_key(function.address)}.{leaf}", _field(function.capability(VITAL), key)
+        yield _vital(function)
+
+
+@by_part
+def _vital(function: lspci.PciFunction) -> Facts:
+    for leaf, key in FIELDS.items():
+        yield f"pcie/{spell_key(function.address)}.{leaf}", _field(function.capability(VITAL), key)
 
 
 def _field(found: Capability | Absent | Unknown, key: str) -> Reading:

@@ -4,7 +4,7 @@ import bisect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from rackcheck.model.fact import Absent, Reason, Sourced, Unknown, Unreadable, Value
 from rackcheck.model.regex import regex
@@ -112,13 +112,28 @@ def matching(paths: Sequence[str], glob: str) -> Iterator[str]:
 _WILD = regex(r"[*?\[]")
 
 
+class SortedPaths(tuple[str, ...]):
+    """The paths of a node's files in order, with the matches of globs that were searched before."""
+
+    MOST = 1024
+    """Maximum number of searches whose matches are kept."""
+
+    @cached_property
+    def _found(self) -> dict[tuple[str, ...], tuple[str, ...]]:
+        return {}
+
+    def named_or_matching(self, globs: tuple[str, ...]) -> tuple[str, ...]:
+        """Return all globs, each followed by its matches, without duplicates."""
+        found = self._found.get(globs)
+        if found is None:
+            if len(self._found) >= self.MOST:
+                self._found.clear()
+            found = tuple(dict.fromkeys(path for glob in globs for path in (glob, *matching(self, glob))))
+            self._found[globs] = found
+        return found
+
+
 @lru_cache(maxsize=16)
-def shared(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the first of equal lists of paths: the nodes of a rack have the same files."""
-    return paths
-
-
-@lru_cache(maxsize=1024)
-def named_or_matching(paths: tuple[str, ...], globs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all globs, each followed by its matches in a sorted list of paths, without duplicates."""
-    return tuple(dict.fromkeys(path for glob in globs for path in (glob, *matching(paths, glob))))
+def sorted_paths(paths: tuple[str, ...]) -> SortedPaths:
+    """Return sorted paths as one object: the nodes of a rack have the same files, which are searched once."""
+    return SortedPaths(paths)

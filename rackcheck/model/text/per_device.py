@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from rackcheck.model.fact import Absent, Reading, Unknown, Unreadable, clean
+from rackcheck.model.by_part import by_part
+from rackcheck.model.fact import Absent, Facts, Reading, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
 from rackcheck.model.text.each import each
 
@@ -23,20 +24,32 @@ def read(answer: str, leaves: Iterable[str], reader: Callable[[str], Leaves]) ->
     """Read the output for each device; the facts `leaves` are unknown for a device whose output cannot be read."""
     names = tuple(leaves)
     for name, reading in answers(answer):
-        if not isinstance(reading, str):
-            yield name, dict.fromkeys(names, reading)
-            continue
-        try:
-            yield name, reader(reading)
-        except Unreadable as error:
-            yield name, dict.fromkeys(names, Unknown(error.reason, clean(str(error))))
+        yield name, _read(reading, names, reader) if isinstance(reading, str) else dict.fromkeys(names, reading)
 
 
-def facts(
-    answer: str, item: str, leaves: Iterable[str], reader: Callable[[str], Leaves]
-) -> Iterator[tuple[str, Reading]]:
-    """Yield each device's facts; `item` is the path of the facts with a star for the device: `nic.interface/*.ring`."""
+def facts(answer: str, item: str, leaves: Iterable[str], reader: Callable[[str], Leaves]) -> Facts:
+    """Yield each device's facts; `item` is the path of the facts with a star for the device: `nic.interface/*.ring`.
+
+    The reader is a function of a module: its results are kept for equal outputs.
+    """
     before, _, after = item.partition("*")
-    for name, values in read(answer, leaves, reader):
-        for leaf, reading in values.items():
-            yield f"{before}{spell_key(name)}{after}.{leaf}", reading
+    names = tuple(leaves)
+    for name, reading in answers(answer):
+        path = f"{before}{spell_key(name)}{after}"
+        if isinstance(reading, str):
+            yield _of_device(path, reading, names, reader)
+        else:
+            yield from ((f"{path}.{leaf}", reading) for leaf in names)
+
+
+@by_part
+def _of_device(path: str, text: str, names: tuple[str, ...], reader: Callable[[str], Leaves]) -> Facts:
+    for leaf, reading in _read(text, names, reader).items():
+        yield f"{path}.{leaf}", reading
+
+
+def _read(text: str, names: tuple[str, ...], reader: Callable[[str], Leaves]) -> Leaves:
+    try:
+        return reader(text)
+    except Unreadable as error:
+        return dict.fromkeys(names, Unknown(error.reason, clean(str(error))))

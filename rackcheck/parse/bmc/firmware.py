@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
+from rackcheck.model.by_part import Fixed, of_part
 from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import BROKEN, text_of
@@ -56,7 +57,7 @@ class SignRow:
 
 
 @dataclass(frozen=True)
-class SignTable:
+class SignTable(Fixed):
     """The rows that determine a component's function, and the rows that determine its role.
 
     In `functions` and in `roles`, the first row that matches the component is used.
@@ -153,12 +154,10 @@ def function(known: SignTable, component: Resource, docs: Documents | None = Non
     of the table matches, the function is `other`, or unknown if the component has no readable name, or if the
     part that it links to could not be read.
     """
-    texts, links = dict(_texts(component, TEXTS)), tuple(_links(component))
-    for row in known.functions:
-        by = _hits(row, texts)
-        linked = [f"RelatedItem: {clean(uri)}" for uri in links if row.links is not None and row.links.search(uri)]
-        if linked or any(name not in SENTENCES for name in by):
-            return row.name, (*by.values(), *linked)
+    own = _own_function(known, component)
+    if own is not None:
+        return own
+    texts = dict(_texts(component, TEXTS))
     parts, lost = parts_of(known, component, docs)
     for part in parts:
         found = _by_part(known, part)
@@ -169,6 +168,17 @@ def function(known: SignTable, component: Resource, docs: Documents | None = Non
             return row.name, tuple(by.values())
     name = component.read("Name").reading
     return (name if isinstance(name, Unknown) else lost or OTHER), ()
+
+
+@of_part
+def _own_function(known: SignTable, component: Resource) -> tuple[str, tuple[str, ...]] | None:
+    texts, links = dict(_texts(component, TEXTS)), tuple(_links(component))
+    for row in known.functions:
+        by = _hits(row, texts)
+        linked = [f"RelatedItem: {clean(uri)}" for uri in links if row.links is not None and row.links.search(uri)]
+        if linked or any(name not in SENTENCES for name in by):
+            return row.name, (*by.values(), *linked)
+    return None
 
 
 def _short(component: Resource) -> bool:
@@ -247,9 +257,14 @@ def role(known: SignTable, component: Resource, installed: Collection[str] = ())
     word, rest = _prefix(component)
     if word == "current" and rest in installed:
         return REPEATED  # by its name alone, also if it is listed and does not exist
+    return _own_role(known, component)
+
+
+@of_part
+def _own_role(known: SignTable, component: Resource) -> Reading:
     if component.unread is not None:
         return component.unread
-    if word in (INSTALLED, "current"):
+    if _prefix(component)[0] in (INSTALLED, "current"):
         return INSTALLED
     name, state = component.read("Name").reading, component.read("Status.State").reading
     texts = [

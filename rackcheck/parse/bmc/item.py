@@ -133,7 +133,7 @@ def named(resource: Resource) -> str:
 def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
     """Read a property of an item in a slot; absent if the slot is empty, as some BMCs then return zeros."""
     sourced = resource.read(name, reader)
-    state = resource.read("Status.State").reading
+    state = resource.state
     if state == "Absent":
         return Sourced(Absent("the slot is empty"), sourced.source)
     status = resource.body.get("Status")

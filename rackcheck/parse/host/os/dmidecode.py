@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
+from rackcheck.model.by_part import Fixed
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.regex import regex
 from rackcheck.model.text.values import number, rows, whole
@@ -20,8 +22,12 @@ _HANDLE = regex(r"Handle (0x[0-9A-Fa-f]{1,8}), DMI type ([0-9]{1,3}), [0-9]{1,6}
 _SIZES = {"bytes": 2.0**-30, "kB": 2.0**-20, "MB": 2.0**-10, "GB": 1.0, "TB": 2.0**10, "PB": 2.0**20}
 
 
+BLOCK = 4096
+"""Maximum length of a structure's text that is kept."""
+
+
 @dataclass(frozen=True)
-class Structure:
+class Structure(Fixed):
     """One SMBIOS structure: its handle, the number of its type, its fields, and the further lines below each field."""
 
     handle: str
@@ -63,12 +69,23 @@ class Structure:
 
 def structures(text: str) -> tuple[Structure, ...]:
     """Read every SMBIOS structure in order; raises Unreadable if the structure that ends the table is missing."""
-    found = tuple(_structures(rows(text)))
+    rows(text)  # raises Unreadable if the text was cut
+    found = tuple(each for block in text.split("\n\n") for each in _in_block(block))
     if not found and "No SMBIOS nor DMI entry point found" in text:
         raise Unreadable("this machine has no SMBIOS table", Reason.NOT_COLLECTED)
     if not found or found[-1].kind != END_OF_TABLE:
         raise Unreadable("incomplete output of dmidecode: no End Of Table")
     return found
+
+
+def _in_block(block: str) -> tuple[Structure, ...]:
+    """Read the structures between two empty lines; most are equal on all nodes of a rack, and are read once."""
+    return _kept(block) if len(block) <= BLOCK else tuple(_structures(block.split("\n")))
+
+
+@lru_cache(maxsize=1024)
+def _kept(block: str) -> tuple[Structure, ...]:
+    return tuple(_structures(block.split("\n")))
 
 
 def _structures(lines: list[str]) -> Iterator[Structure]:

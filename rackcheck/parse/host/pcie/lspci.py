@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from rackcheck.model.by_part import Fixed
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.model.regex import regex
 from rackcheck.model.text.values import rows
@@ -75,7 +76,7 @@ class Capability:
 
 
 @dataclass(frozen=True)
-class PciFunction:
+class PciFunction(Fixed):
     """One PCI function as lspci shows it; `extended` shows whether its extended capabilities could be read."""
 
     address: str
@@ -284,9 +285,13 @@ class _Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A PCI function that was read by itself; `far` shows whether it has extended capabilities."""
+    """A PCI function that was read by itself; `far` shows whether it has extended capabilities.
+
+    `near` is the function if those of no function of its PCI domain could be read.
+    """
 
     function: PciFunction
+    near: PciFunction
     far: bool
 
 
@@ -302,8 +307,7 @@ def _by_block(answer: str) -> tuple[PciFunction, ...]:
     if len({block.function.address for block in blocks}) < len(texts):
         return ()
     seen = {_domain(block.function.address) for block in blocks if block.far}
-    found = (block.function for block in blocks)
-    return tuple(each if _domain(each.address) in seen else replace(each, extended=False) for each in found)
+    return tuple(each.function if _domain(each.function.address) in seen else each.near for each in blocks)
 
 
 @lru_cache(maxsize=512)
@@ -315,7 +319,8 @@ def _block(text: str) -> _Block | None:
         (function,) = _parted([*text.split("\n")])
     except (Unreadable, ValueError):
         return None
-    return _Block(replace(function, extended=True), any(each.at >= EXTENDED for each in function.capabilities))
+    far = any(each.at >= EXTENDED for each in function.capabilities)
+    return _Block(replace(function, extended=True), replace(function, extended=False), far)
 
 
 def _parted(lines: list[str]) -> tuple[PciFunction, ...]:
