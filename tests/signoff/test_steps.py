@@ -66,7 +66,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert rackcheck("audit", "-i", inventory, *words, "-o", place / "early").status == 0
     with rack(place / "seven", "{ nodes: n1, fault: gpu-missing, gpu: '5' }") as inventory:
         done = rackcheck("burnin", "-i", inventory, *words, "--tier", "validate", "-o", place / "failed")
-        assert done.status == 1, done.err
+        assert done.status == 1, f"{done.out}\n{done.err}"
     with rack(place / "second") as inventory:
         for name in ("before", "smoke", "after"):
             command = "burnin" if name == "smoke" else "audit"
