@@ -118,11 +118,11 @@ class Trial:
         """Whether so many nodes are worth workers, by the median of the newest nodes."""
         if self._count == 0 or self._sure:
             return self._count > 0
-        needed = 2 * COST * self._count / left
+        needed = 2 * COST * self._count
         newest = [*self._seconds][-CLEAR:]
-        if len(newest) == CLEAR and min(newest) > 2 * needed:
+        if len(newest) == CLEAR and min(newest) * left > 2 * needed:
             return True
-        return len(self._seconds) == TRIED and statistics.median(self._seconds) > needed
+        return len(self._seconds) == TRIED and statistics.median(self._seconds) * left > needed
 
 
 class Tasks:
