@@ -20,13 +20,6 @@ def answers(answer: str) -> Iterator[tuple[str, str | Absent | Unknown]]:
         yield name, Absent("the driver does not support it") if unsupported else reading
 
 
-def read(answer: str, leaves: Iterable[str], reader: Callable[[str], Leaves]) -> Iterator[tuple[str, Leaves]]:
-    """Read the output for each device; the facts `leaves` are unknown for a device whose output cannot be read."""
-    names = tuple(leaves)
-    for name, reading in answers(answer):
-        yield name, _read(reading, names, reader) if isinstance(reading, str) else dict.fromkeys(names, reading)
-
-
 def facts(answer: str, item: str, leaves: Iterable[str], reader: Callable[[str], Leaves]) -> Facts:
     """Yield each device's facts; `item` is the path of the facts with a star for the device: `nic.interface/*.ring`.
 
@@ -44,12 +37,9 @@ def facts(answer: str, item: str, leaves: Iterable[str], reader: Callable[[str],
 
 @by_part
 def _of_device(path: str, text: str, names: tuple[str, ...], reader: Callable[[str], Leaves]) -> Facts:
-    for leaf, reading in _read(text, names, reader).items():
-        yield f"{path}.{leaf}", reading
-
-
-def _read(text: str, names: tuple[str, ...], reader: Callable[[str], Leaves]) -> Leaves:
     try:
-        return reader(text)
+        leaves = reader(text)
     except Unreadable as error:
-        return dict.fromkeys(names, Unknown(error.reason, clean(str(error))))
+        leaves = dict.fromkeys(names, Unknown(error.reason, clean(str(error))))
+    for leaf, reading in leaves.items():
+        yield f"{path}.{leaf}", reading
