@@ -1,22 +1,26 @@
-"""CPU time of judging stored runs again, and of judging new replies, in two checkouts side by side.
+"""CPU time of judging new replies, and of judging stored runs again, in two checkouts side by side.
 
     python benchmarks/rejudge.py OLD NEW [--nodes 64] [--rounds 3]
 
-OLD and NEW are folders of checkouts, each with its `.venv`. The run is made by `fleet_run.py` in NEW: simulated DGX
-H100, 62 % of which share a fault, and 30 % have one of their own. The rows are
+OLD and NEW are folders of checkouts, each with its `.venv`. Each judges the replies by its own profile h100-dgx, and
+then shows the run that it has stored itself, so that OLD may be a version that cannot read the runs of NEW. The replies
+are made by `fleet_run.py` in NEW: simulated DGX H100, 62 % of which share a fault, and 30 % have one of their own. The
+rows are
 
-    again        `runs show` in both, in NEW with the facts that the command before has kept
-    first        `runs show` in NEW when no facts are kept yet
-    different    as `again`, for a run in which every reply of each node differs from those of the other nodes
-    new replies  judging and storing the run's replies as an audit does, without asking nodes, and without kept facts
+    new replies  judging and storing replies as an audit does, in one process, and keeping the facts, without
+                 asking nodes; no facts are kept before
+    again        `runs show` in both, in NEW with the facts that are kept
+    first        `runs show` in NEW when no facts are kept
 
-with the medians of the CPU seconds (user and system) and of the ratios, and the peak of memory of NEW. The standard
-output of `runs show` must be the same in both checkouts; where it differs, the row is marked.
+with the medians of the CPU seconds (user and system) and of the ratios, and the peak of memory of NEW. `different` is a
+fleet in which every reply of each node differs from those of the other nodes. Rows are marked if the standard output of
+`runs show` is not the same in both, as it is not if the profiles differ.
 """
 
 import argparse
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -28,21 +32,41 @@ gc.set_threshold(50_000, 20, 50)  # as the command line of both
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from time import process_time
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.model.profile import Phase
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 from rackcheck.run import store
 from rackcheck.run.engine import replay
+from rackcheck.run.event import RunDone
+from rackcheck.run.job import Job
 from rackcheck.session.audit_setup import Prepared, head
-from rackcheck.session.stored import stored_job
-source, target = Path(sys.argv[1]), Path(sys.argv[2])
+from rackcheck.session.stored import stored_nodes
+source, target, time = Path(sys.argv[1]), Path(sys.argv[2]), "2026-11-21T08:00:00Z"
+site = {"bios_version": "1.5.3", "bmc_firmware": "24.09.17"}
 shutil.rmtree(target, ignore_errors=True)
 found = store.find(str(source))
-job = stored_job(found)
-job = replace(job, kept=None) if hasattr(job, "kept") else job
-RunWriter = getattr(store, "RunWriter", None) or import_module("rackcheck.run.run_writer").RunWriter
-with RunWriter(target, head(Prepared(job, target, {}, (), (), {})), job.profile.files) as writer:
-    for event in replay(job, (replace(answer, digest="") for answer in found.answers()), found.done()):
+profile = library.load("h100-dgx", registry().catalogue, site)
+plan = registry().planned(profile, {Phase.CONFIG})
+job = Job(plan, stored_nodes(found), profile, targets="all", time=time)
+def here(name, place):
+    try:
+        return getattr(import_module(place), name, None)
+    except ImportError:
+        return None
+kept_facts, FactsRead = here("kept_facts", "rackcheck.run.kept_facts"), here("FactsRead", "rackcheck.run.event")
+RunWriter = here("RunWriter", "rackcheck.run.run_writer") or store.RunWriter
+kept, nodes, came = kept_facts and kept_facts(), {node.name: node for node in job.nodes}, {}
+def new_answers():
+    for answer in found.answers():
+        came.setdefault(answer.node, []).append(answer)
+        yield replace(answer, digest="")
+with RunWriter(target, head(Prepared(job, target, site, (), (), {})), profile.files) as writer:
+    for event in replay(job, new_answers(), RunDone(time, Outcome.PASS)):
         writer.write(event)
-getattr(import_module("rackcheck.cli"), "leave", sys.exit)(0)
+        if kept and isinstance(event, FactsRead) and event.node in came:
+            kept.add(job.asked, nodes[event.node], came.pop(event.node), event.tree)
+(here("leave", "rackcheck.cli") or sys.exit)(0)
 """
 
 
@@ -59,9 +83,15 @@ def spent(words: list[str], home: Path) -> tuple[float, float, str]:
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", out)
 
 
-def row(name: str, old: list[str], new: list[str], rounds: int, homes: tuple[Path, Path]) -> None:
-    """Run a command in both checkouts alternately, and print one line of the table."""
-    pairs = [(spent(old, homes[0]), spent(new, homes[1])) for _ in range(rounds)]
+def row(
+    name: str, old: list[str], new: list[str], rounds: int, homes: tuple[Path, Path], *, empty: bool = False
+) -> None:  # fmt: skip
+    """Run a command in both checkouts alternately, and print one line of the table; `empty`: nothing is kept before."""
+    pairs = []
+    for _ in range(rounds):
+        for home in homes if empty else ():
+            shutil.rmtree(home / "cache" / "facts", ignore_errors=True)
+        pairs.append((spent(old, homes[0]), spent(new, homes[1])))
     olds, news = [one[0] for one, _ in pairs], [other[0] for _, other in pairs]
     ratio = statistics.median(a / b for a, b in zip(olds, news, strict=True))
     mark = "" if pairs[-1][0][2] == pairs[-1][1][2] else "  output differs"
@@ -87,16 +117,20 @@ def main() -> None:
         homes = Path(place, "old"), Path(place, "new")
         print(f"{given.nodes} nodes, {given.rounds} rounds")
         print(f"{'':14}{'old':>9}{'new':>9}{'ratio':>8}{'memory':>9}")
-        for name, more in (("again", []), ("different", ["--different"])):
-            run = str(Path(place, name))
-            words = [str(new / "python"), str(make), run, "--nodes", str(given.nodes), *more]
+        for name, more in (("alike", []), ("different", ["--different"])):
+            print(name)
+            fleet, runs = str(Path(place, name)), [str(Path(place, f"{name}-{each}")) for each in ("old", "new")]
+            words = [str(new / "python"), str(make), fleet, "--nodes", str(given.nodes), *more]
             subprocess.run(words, check=True)  # noqa: S603  our own program
-            first, peak, _ = spent([str(new / "rackcheck"), "runs", "show", run], homes[1])
+            # With `-P`, the program is that of the checkout, and not the one in the working directory.
+            pairs = tuple(zip((old, new), runs, strict=True))
+            judge = [[str(each / "python"), "-P", "-c", JUDGE, fleet, run] for each, run in pairs]
+            row("new replies", *judge, given.rounds, homes, empty=True)
+            show = [[str(each / "rackcheck"), "runs", "show", run] for each, run in pairs]
+            row("again", *show, given.rounds, homes)
+            shutil.rmtree(homes[1])
+            first, peak, _ = spent(show[1], homes[1])
             print(f"{'first':14}{'':9}{first:9.2f}{'':8}{peak:9.0f} MiB", flush=True)
-            show = ["rackcheck", "runs", "show", run]
-            row(name, [str(old / show[0]), *show[1:]], [str(new / show[0]), *show[1:]], given.rounds, homes)
-        judge = ["-c", JUDGE, str(Path(place, "again")), str(Path(place, "out"))]
-        row("new replies", [str(old / "python"), *judge], [str(new / "python"), *judge], given.rounds, homes)
 
 
 if __name__ == "__main__":
