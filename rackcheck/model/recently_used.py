@@ -22,8 +22,9 @@ class _Entry(Generic[V]):
 class RecentlyUsed(Generic[V]):
     """The values that were used lately; safe for use by several threads. Sizes are in the unit of the budget.
 
-    A value that was used since it was last considered is kept for another round (the second-chance algorithm). To move
-    it to the end at each use would compute the hash of its key once more, and some keys are long.
+    A value that was used since it was last considered is kept for another round (the second-chance algorithm), and so
+    is a new one. To move a value to the end at each use would compute the hash of its key once more, and some keys are
+    long.
     """
 
     def __init__(self, budget: int) -> None:
@@ -46,11 +47,11 @@ class RecentlyUsed(Generic[V]):
             return
         with self._lock:
             before = self._kept.pop(key, None)
-            self._kept[key] = _Entry(value, size)
+            fresh = self._kept[key] = _Entry(value, size)
             self._size += size - (before.size if before is not None else 0)
             while self._size > self._budget:
                 oldest, entry = self._kept.popitem(last=False)
-                if entry.is_used:
+                if entry.is_used or entry is fresh:
                     entry.is_used = False
                     self._kept[oldest] = entry
                 else:
