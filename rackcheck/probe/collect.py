@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from operator import eq
 
 from rackcheck.model import path as paths
 from rackcheck.model import unit
@@ -29,7 +31,7 @@ from rackcheck.model.regex import regex
 from rackcheck.model.text import Sourced, natural
 from rackcheck.model.tree import Collected, Leaf
 from rackcheck.probe.contract import AnyProbe, Places
-from rackcheck.probe.kept_readings import Fact, kept_readings
+from rackcheck.probe.kept_readings import Last, kept_readings
 
 FACTS = 20_000
 """Maximum number of facts of one probe on one node."""
@@ -55,11 +57,19 @@ def collect(
 
 def collected(probes: Iterable[AnyProbe], capture: Capture, wanted: Iterable[Path], failures: list[str]) -> Collected:
     """Read a capture as `collect` does; return the leaves with their items."""
-    found, names = Collected(), tuple(wanted)
-    for probe in probes:
-        if probe.plane is PLANES[type(capture)]:
-            found.add(_collected(probe, capture, names, failures))
+    found = Collected()
+    add_collected(found, probes, capture, wanted, failures)
     return found
+
+
+def add_collected(
+    found: Collected, probes: Iterable[AnyProbe], capture: Capture, wanted: Iterable[Path], failures: list[str]
+) -> None:  # fmt: skip
+    """Read a capture as `collect` does, and add the leaves with their items to those of other captures."""
+    plane, names = PLANES[type(capture)], tuple(wanted)
+    for probe in probes:
+        if probe.plane is plane:
+            found.add(_collected(probe, capture, names, failures))
 
 
 def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], failures: list[str]) -> Collected:
@@ -93,11 +103,10 @@ def _collected(probe: AnyProbe, capture: Capture, wanted: tuple[Path, ...], fail
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """The facts of a part as leaves of one probe, and the items in their paths."""
+    """The facts of a part as leaves of one probe."""
 
     probe: AnyProbe
     leaves: Mapping[str, Leaf]
-    items: tuple[tuple[tuple[str, str], ...], ...]
 
 
 class _Reading:
@@ -112,21 +121,47 @@ class _Reading:
         self._order: dict[str, tuple[str, ...]] = {}
         self._found: dict[str, list[str]] = {}
         self._last = kept_readings.last(probe)
-        self._now: dict[str, Fact] = {}
         self.source = named(str(probe.ask))
         self.failed = False
+        self._whole = True  # whether each fact has its own leaf
 
     def of(self, capture: Capture, wanted: tuple[Path, ...]) -> Collected:
         ask = self.probe.ask.asking(wanted)
         trouble = self._take(ask, capture)
-        if not self.failed:
-            kept_readings.keep_last(self.probe, self._now)
+        if trouble is None and self._as_before():
+            return Collected(self.leaves, self.items)
+        given = len(self.leaves)
+        for text in self.leaves:
+            self._list(paths.parse(text).items)
         self._close(trouble)
         self._miss(trouble, wanted)
-        for text, leaf in self.leaves.items():
-            if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
-                self.items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
-        return Collected(self.leaves, self.items)
+        lists = [text for text, leaf in self.leaves.items() if leaf.kind.type is Type.COLLECTION]
+        for text in lists:
+            reading = self.leaves[text].reading
+            if isinstance(reading, tuple):
+                self.items.setdefault(text, {}).update(dict.fromkeys(reading))
+        found = Collected(self.leaves, self.items)
+        if trouble is None and self._whole:
+            kept_readings.keep_last(self.probe, Last(found, given, tuple(lists)))
+        return found
+
+    def _as_before(self) -> bool:
+        """Add what the last answer did not contain either, if this one has the same facts in the same order.
+
+        Its items are the same then, too, unless it returned another list of them.
+        """
+        last, facts = self._last, self._last.facts.leaves
+        ask = self.probe.ask
+        if isinstance(ask, Read) and ask.family is not None:
+            return False
+        if not facts or len(self.leaves) != last.given or not all(map(eq, self.leaves, facts)):
+            return False
+        if any(self.leaves.get(text, facts[text]) is not facts[text] for text in last.lists):
+            return False
+        self.leaves.update(islice(facts.items(), last.given, None))
+        self.items = last.facts.items
+        kept_readings.keep_last(self.probe, Last(Collected(self.leaves, self.items), last.given, last.lists))
+        return True
 
     def _take(self, ask: Ask, capture: Capture) -> Unknown | None:
         """Run the parser; return why the output is incomplete, or None if it is complete."""
@@ -163,7 +198,7 @@ class _Reading:
         return None
 
     def _keep(self, facts: Facts) -> None:
-        leaves, declared, plane, last, now = self.leaves, self.catalogue.declared, self.plane, self._last, self._now
+        leaves, declared, plane, before = self.leaves, self.catalogue.declared, self.plane, self._last.facts.leaves.get
         for fact in facts:
             if isinstance(fact, Part):
                 self._keep_part(fact)
@@ -172,37 +207,30 @@ class _Reading:
                 raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
             text, value = fact
             reading, source = (value.reading, value.source) if isinstance(value, Sourced) else (value, self.source)
-            before = last.get(text)
-            if before is not None and before[0].source == source and same_reading(before[0].reading, reading):
+            known = before(text)
+            if known is not None and known.source == source and same_reading(known.reading, reading):
                 # Most facts of a node are equal to those of the node before, and have been checked there: what was not
                 # valid is unknown, and an equal reading remains valid.
-                now[text] = before
-                leaves[text] = before[0]
-                self._list(before[1])
+                leaves[text] = known
                 continue
             if len(text) > PATH:
                 raise Unreadable(
                     f"a fact path of {len(text)} characters; the maximum is {PATH}: {clean(text, 60)}", Reason.TOO_LARGE
                 )
-            known = declared(text)
-            if known is None:
+            entry = declared(text)
+            if entry is None:
                 raise self._undeclared(text)
-            path, kind = known
-            leaf = leaves[text] = Leaf(typed(reading, kind), kind, plane, source)
-            now[text] = leaf, path.items
-            self._list(path.items)
+            kind = entry[1]
+            leaves[text] = Leaf(typed(reading, kind), kind, plane, source)
 
     def _keep_part(self, part: Part) -> None:
         """Keep the facts of a part; those that another node has returned before have been checked there."""
         checked = part.checked
         if isinstance(checked, _Checked) and checked.probe is self.probe and len(self.leaves) + len(part.facts) < FACTS:
             self.leaves.update(checked.leaves)
-            for items in checked.items:
-                self._list(items)
             return
         self._keep(iter(part))
-        leaves = {text: self.leaves[text] for text, _ in part.facts}
-        part.checked = _Checked(self.probe, leaves, (*{paths.parse(text).items: None for text in leaves},))
+        part.checked = _Checked(self.probe, {text: self.leaves[text] for text, _ in part.facts})
 
     def _undeclared(self, text: str) -> Unreadable:
         if paths.parse(text).starred:
@@ -228,6 +256,7 @@ class _Reading:
             places = [text for base in self._bases(each.item) if (text := base + each.rest) not in self.leaves]
             if len(self.leaves) + len(places) > FACTS and len(places) > 1:
                 # Too many facts: one leaf, at the pattern itself, has the reason for all these items.
+                self._whole = False
                 self._put(pattern, _TOO_MANY, kind, self.source)
                 continue
             if any(segment.key not in {None, EVERY} for segment in pattern.segments):

@@ -4,7 +4,7 @@ Nodes of a rack differ in few answers: most files and most outputs of tools are 
 kept by the whole answer, not by a digest, so that an equal answer has exactly these facts.
 """
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 
 from rackcheck.model.recently_used import RecentlyUsed
@@ -20,15 +20,22 @@ LEAF = 250
 _LAST = "last"
 
 
-Fact = tuple[Leaf, tuple[tuple[str, str], ...]]
-"""A fact that was checked, and the items in its path."""
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The facts that a probe read from a complete answer; the first `given` were returned by its parser, in this order.
+
+    The others were added, since the answer does not contain them. `lists` are the collections among all facts.
+    """
+
+    facts: Collected = field(default_factory=Collected)
+    given: int = 0
+    lists: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
     probe: AnyProbe  # kept alive, since its identity is in the key
-    facts: Collected
-    last: Mapping[str, Fact] = field(default_factory=dict)
+    last: Last
 
 
 def _weight(leaves: Collection[Leaf]) -> int:
@@ -56,22 +63,22 @@ class KeptReadings:
         key = id(probe), answer
         kept = self._kept.get(key)
         if kept is not None:
-            return kept.facts
+            return kept.last.facts
         facts, lasting = read()
         if lasting:
             weight = size() + LEAF * (1 + _weight(facts.leaves.values()))
-            self._kept.put(key, _Kept(probe, facts), weight)
+            self._kept.put(key, _Kept(probe, Last(facts)), weight)
         return facts
 
-    def last(self, probe: AnyProbe) -> Mapping[str, Fact]:
-        """Return the facts that a probe last parsed, by path; a fact that is equal need not be checked again."""
+    def last(self, probe: AnyProbe) -> Last:
+        """Return the facts that a probe last read; a fact that is equal need not be checked again."""
         kept = self._kept.get((id(probe), _LAST))
-        return {} if kept is None else kept.last
+        return Last() if kept is None else kept.last
 
-    def keep_last(self, probe: AnyProbe, facts: Mapping[str, Fact]) -> None:
+    def keep_last(self, probe: AnyProbe, last: Last) -> None:
         """Keep the facts of a probe for the next answer."""
-        size = LEAF * (1 + _weight([leaf for leaf, _ in facts.values()]))
-        self._kept.put((id(probe), _LAST), _Kept(probe, Collected(), facts), size)
+        size = LEAF * (1 + _weight(last.facts.leaves.values()))
+        self._kept.put((id(probe), _LAST), _Kept(probe, last), size)
 
 
 kept_readings = KeptReadings()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from rackcheck.inventory import Node
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.tree import Collected, Tree
-from rackcheck.probe.collect import collected
+from rackcheck.probe.collect import add_collected
 from rackcheck.probe.plan import Plan
 from rackcheck.run.derived_facts import derived_facts
 from rackcheck.run.event import Answered
@@ -39,7 +39,7 @@ def parsed_without(missing: Mapping[Plane, Unknown], plan: Plan, came: Iterable[
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
         else:
             answer.capture.load()  # a damaged reply is an error of the run, not of a probe
-            facts.add(collected(plan.probes, answer.capture, plan.wanted, failures))
+            add_collected(facts, plan.probes, answer.capture, plan.wanted, failures)
             times[answer.plane] = answer.time
     times[Plane.DERIVED] = max(times.values(), default="")
     read = Tree.listed(facts.leaves, silent, facts.items, times)

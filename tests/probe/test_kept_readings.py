@@ -9,10 +9,10 @@ from rackcheck.model.catalogue import collection, integer, setting, text
 from rackcheck.model.fact import Absent, Facts, Reason, Unknown, Unreadable
 from rackcheck.model.path import parse
 from rackcheck.model.question import Read, Shell
-from rackcheck.model.recently_used import LARGEST
+from rackcheck.model.recently_used import LARGEST, RecentlyUsed
 from rackcheck.model.text import Files
 from rackcheck.model.tree import Collected
-from rackcheck.probe.collect import collect
+from rackcheck.probe.collect import collect, collected
 from rackcheck.probe.contract import Probe, probe
 from rackcheck.probe.kept_readings import LEAF, KeptReadings
 
@@ -143,3 +143,64 @@ def test_facts_of_a_parser_that_failed_are_not_kept_for_another_node() -> None:
     named = probe(Shell("lines"), gives={"host.name": text("the name")})(once)
     assert isinstance(collect([named], printed("n1"))["host.name"].reading, Unknown)
     assert collect([named], printed("n1"))["host.name"].reading == "n1"
+
+
+LISTED = GIVES | {"host.line/*.note": text("not in every answer")}
+
+
+def listing() -> Probe[Shell]:
+    """A probe of lines: `list a b` lists items, `note a` is a note of an item, any other line has the item's length."""
+
+    def lines(answer: str) -> Facts:
+        for row in answer.splitlines():
+            match row.split():
+                case ["list", *names]:
+                    yield "host.line", tuple(names)
+                case ["note", name]:
+                    yield f"host.line/{name}.note", "here"
+                case [name, size]:
+                    yield f"host.line/{name}.length", int(size)
+
+    return probe(Shell("lines"), gives=LISTED)(lines)
+
+
+ANSWERS = (
+    "a 1\nb 2",
+    "a 1\nb 3",
+    "a 1",
+    "a 1\nb 2\nc 3",
+    "b 2\na 1",
+    "1 1\n01 2",
+    "01 1\n1 2",
+    "a 1\nnote a\nb 2",
+    "a 1\nb 2\nnote b",
+    "a 1\nb 2\nb 2",
+    "list a b\na 1\nb 2",
+    "list a b c\na 1\nb 2",
+    "list\na 1\nb 2",
+    "a 1\nb no",
+    "",
+)
+
+
+@pytest.mark.parametrize("before", ANSWERS)
+def test_what_an_answer_does_not_contain_is_not_taken_from_the_answer_before(before: str) -> None:
+    for answer in ANSWERS:
+        lines = listing()
+        for known in (before, before.replace("1", "7"), before):
+            collected([lines], printed(known), (), [])
+        found, fresh = (collected([each], printed(answer), (), []) for each in (lines, listing()))
+        assert found.leaves == fresh.leaves, (before, answer)
+        assert {name: [*keys] for name, keys in found.items.items()} == {
+            name: [*keys] for name, keys in fresh.items.items()
+        }, (before, answer)
+
+
+def test_a_new_value_is_kept_although_all_others_were_used() -> None:
+    kept = RecentlyUsed[str](LARGEST * 10)
+    for number in range(LARGEST):
+        kept.put(number, "old", 10)
+        kept.get(number)
+    kept.put("new", "new", 10)
+    assert kept.get("new") == "new"
+    assert sum(kept.get(number) is not None for number in range(LARGEST)) == LARGEST - 1
