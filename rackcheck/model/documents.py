@@ -78,6 +78,7 @@ class Documents:
     _lists: dict[str, tuple[tuple[str, ...], Unknown | None]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _walks: dict[tuple[str, str], _Found] = field(default_factory=dict, init=False, repr=False, compare=False)
     _missed: dict[str, bool] | None = field(default=None, repr=False, compare=False)
     _followed: set[Hashable] = field(default_factory=set, init=False, repr=False, compare=False)
     kept: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -93,6 +94,18 @@ class Documents:
         also raises Unreadable at the end. Raises Missing if resources must be fetched first; the exception has all
         their URIs that are known so far.
         """
+        if start is not None and start.trouble is not None:
+            found = self._led_to(link, start)
+        else:  # a path is followed once for all readers
+            key = link, "" if start is None else start.uri
+            known = self._walks.get(key)
+            found = self._walks[key] = self._led_to(link, start) if known is None else known
+        yield from found.resources
+        if found.failed is not None:
+            raise Unreadable(found.failed.detail, found.failed.reason)
+
+    def _led_to(self, link: str, start: Resource | None) -> _Found:
+        """Follow a link path; raises Missing as `at` does."""
         here = [start or self._fetched(ROOT, None)]
         failed: Unknown | None = None
         steps = link.split("/") if link else []
@@ -117,9 +130,7 @@ class Documents:
             if missing:
                 raise Missing(missing, whole)
             here = list(below.values())[:MEMBERS]
-        yield from here
-        if failed is not None:
-            raise Unreadable(failed.detail, failed.reason)
+        return _Found(tuple(here), failed)
 
     @property
     def handshake(self) -> Resource:

@@ -1,12 +1,12 @@
 """Fact paths: dotted words, each with an optional key (`gpu/0.ecc.mode`)."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Generic, TypeVar
 from urllib.parse import quote, unquote
 
+from rackcheck.model.lazy import lazy
 from rackcheck.model.regex import regex
 
 EVERY = "*"
@@ -19,24 +19,6 @@ _SEGMENT = regex(r'(?P<word>[^./"]+)(?:/(?:"(?P<quoted>[^"]*)"|(?P<bare>[^."]*))
 
 class BadPath(ValueError):
     """An invalid fact path; the message states at which character it becomes invalid."""
-
-
-T = TypeVar("T")
-
-
-class _Kept(Generic[T]):
-    """A value of a path that is computed once, at the first access.
-
-    This class replaces functools.cached_property, which in Python 3.11 uses one lock for all paths.
-    """
-
-    def __init__(self, compute: Callable[["Path"], T]) -> None:
-        self._compute = compute
-
-    def __get__(self, path: "Path", _: type["Path"]) -> T:
-        value = self._compute(path)
-        path.__dict__[self._compute.__name__] = value  # the next access finds this value before the descriptor
-        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +47,7 @@ class Path:
     def __hash__(self) -> int:
         return hash(self.text)  # Python keeps the hash of a text, and would compute that of the segments each time
 
-    @_Kept
+    @lazy
     def text(self) -> str:
         """The path as a cached text, for code that runs for each fact of each node; elsewhere, use `str`."""
         return ".".join(map(str, self.segments))
@@ -75,7 +57,7 @@ class Path:
             return self if self.segments else other
         return _joined(self.text, other.text)  # one path for all nodes: nothing is computed again
 
-    @_Kept
+    @lazy
     def starred(self) -> bool:
         """Whether the path is a pattern: at least one key is a star."""
         return any(segment.key == EVERY for segment in self.segments)
@@ -85,7 +67,7 @@ class Path:
         """Whether the last word has no key, so that the path may be that of a collection."""
         return self.segments[-1].key is None
 
-    @_Kept
+    @lazy
     def items(self) -> tuple[tuple[str, str], ...]:
         """The items on the path, each as the path of its collection and its key; stars are not included."""
         found = []
@@ -94,7 +76,7 @@ class Path:
                 found.append((str(Path((*self.segments[:depth], Segment(segment.word)))), segment.key))
         return tuple(found)
 
-    @_Kept
+    @lazy
     def pattern(self) -> "Path":
         """The same path with `*` in place of every key; the catalogue contains its entries by such patterns."""
         return Path(tuple(Segment(s.word, None if s.key is None else EVERY) for s in self.segments))

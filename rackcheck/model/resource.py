@@ -4,10 +4,10 @@ import json
 import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.model.lazy import lazy
 from rackcheck.model.redfish_value import BROKEN, MOST, measured, text_of
 from rackcheck.model.text import Sourced
 
@@ -58,14 +58,14 @@ class Resource:
                 return own.strip()
         return self.uri.rstrip("/").rpartition("/")[2]
 
-    @cached_property
+    @lazy
     def unread(self) -> Unknown | None:
         """Why no property can be read: the resource was not fetched, or its body is empty; otherwise None."""
         if self.trouble is not None or any(not name.startswith("@") for name in self.body):
             return self.trouble
         return Unknown(Reason.NOT_COLLECTED, f"{self.uri} is an empty resource")
 
-    @cached_property
+    @lazy
     def content(self) -> bytes | None:
         """Bytes that only this resource and those beside it have; None for a large body, or for one that is no JSON."""
         beside = self.beside.content if self.beside is not None else b""
@@ -99,7 +99,7 @@ class Resource:
         beside = self.beside.with_body(part) if self.beside is not None else None
         return Resource(self.uri, part(self.body), self.trouble, self.above, self.heard, beside)
 
-    @cached_property
+    @lazy
     def state(self) -> Value | Unknown:
         """The reading of `Status.State`."""
         found = self.read("Status.State").reading
