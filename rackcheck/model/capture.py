@@ -60,6 +60,11 @@ class _Later:
         self.__dict__["_seal"] = found = str(check(seal or self.__dict__.get("_seal", "")))
         return found
 
+    def sealed(self, seal: str) -> Self:
+        """Note the seal of the file that this capture was read from; return the capture."""
+        self.__dict__["_seal"] = seal
+        return self
+
     @property
     def file(self) -> str:
         """The path of the file of a stored reply; empty for a capture that was not read from one, also for a copy."""
@@ -108,11 +113,11 @@ class NodeCapture(_Later):
                 trouble = (
                     self.globs[glob] if collected else Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}")
                 )
-        wanted = self._sorted().named_or_matching(ask.globs)
+        wanted, there, refused = self._sorted().named_or_matching(ask.globs), self.files, self.refused
         return (
             Files(
-                {path: self.files[path] for path in wanted if path in self.files},
-                {path: self.refused[path] for path in wanted if path in self.refused},
+                {path: there[path] for path in wanted if path in there},
+                {path: refused[path] for path in wanted if path in refused},
                 trouble,
             ),
             trouble,

@@ -164,6 +164,9 @@ def _parts(doc: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 def _groups(entries: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the entries in the order of their keys, in groups of about `PIECE` characters; a resource is a group."""
+    if set(map(type, entries.values())) <= {str} and sum(map(len, entries.values())) < PIECE:
+        yield from [dict(entries)] if entries else ()  # the files of most nodes
+        return
     group: dict[str, Any] = {}
     size = 0
     for key in sorted(entries):
@@ -248,7 +251,8 @@ def reply(path: Path, digest: str, plane: Plane) -> Capture:
     Raises UserError if the file does not match the digest, or if its content is damaged.
     """
     try:
-        return stored_forms.capture(json.loads(_whole(path, digest)[0]), plane)
+        data, seal = _whole(path, digest)
+        return stored_forms.capture(json.loads(data), plane).sealed(seal)
     except DAMAGED as error:
         raise UserError(f"{path} is damaged: {error!r}") from None
 

@@ -27,7 +27,8 @@ class FactsWriter:
         leaves, event = tree.leaves, {"event": "facts", "node": node}
         for name, base in self._bases.items():
             changed = [path for path in not_shared(leaves, base) if not _same(base.get(path), leaves[path])]
-            gone = sorted(base.keys() - leaves.keys())
+            fresh = sum(path not in base for path in changed)
+            gone = sorted(base.keys() - leaves.keys()) if len(base) + fresh > len(leaves) else []
             if 2 * (len(changed) + len(gone)) <= len(leaves):
                 return event | {"like": name, "set": _facts(leaves, changed), "gone": gone}
         if len(self._bases) < BASES and not is_group(node):

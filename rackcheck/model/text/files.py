@@ -94,19 +94,21 @@ def covers(glob: str, path: str) -> bool:
 
 
 def matching(paths: Sequence[str], glob: str) -> Iterator[str]:
-    """Yield the matches of a glob in a sorted list of paths: only paths with the glob's literal prefix are examined."""
+    """Yield the matches of a glob in a sorted list of paths.
+
+    The pattern is compared only with paths that begin and end as the glob does: a glob of a file of each processor has
+    the beginning of thousands of paths.
+    """
     prefix = _WILD.split(glob, maxsplit=1)[0]
     first = bisect.bisect_left(paths, prefix)
     if prefix == glob:
         if first < len(paths) and paths[first] == glob:
             yield glob
         return
+    last = bisect.bisect_left(paths, True, first, key=lambda path: not path.startswith(prefix))
+    suffix = glob[max(map(glob.rfind, "*?]")) + 1 :]
     fits = _glob(glob).fullmatch
-    for at in range(first, len(paths)):
-        if not paths[at].startswith(prefix):
-            return
-        if fits(paths[at]):
-            yield paths[at]
+    yield from (path for path in paths[first:last] if path.endswith(suffix) and fits(path))
 
 
 _WILD = regex(r"[*?\[]")
