@@ -127,7 +127,7 @@ class NodeCapture(_Later):
         """All paths of collected files, sorted and without duplicates; cached, since all probes use the list."""
         kept = self.__dict__.get("_paths")
         if not isinstance(kept, SortedPaths):
-            kept = self.__dict__["_paths"] = sorted_paths(tuple(sorted({*self.files, *self.refused})))
+            kept = self.__dict__["_paths"] = sorted_paths(tuple(sorted({**self.files, **self.refused})))
         return kept
 
     def scrubbed(self) -> "NodeCapture":

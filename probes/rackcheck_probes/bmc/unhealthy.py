@@ -24,6 +24,8 @@ MANY = ("Chassis/*/Sensors/*", "Chassis/*/PCIeDevices/*")
 OEM = "Chassis/*/Oem/Hpe/Links/Devices/*"
 """Path of devices that only HPE's BMCs list; BMCs of other vendors have no such resource, or a different one."""
 
+OK = HEALTH[0]
+
 INSIDE = ("PowerSupplies", "Temperatures", "Fans", "Voltages", "Redundancy")
 """Properties that contain lists of parts, in Redfish's older Power and Thermal resources."""
 
@@ -57,9 +59,9 @@ def bmc_unhealthy(docs: Documents) -> Facts:
     within = {each.uri: each for resource in found.values() for each in _inner(resource)}
     found |= {uri: each for uri, each in within.items() if uri not in found}
     healths: dict[str, Sourced] = {}
-    shown_by = {uri: _shown(resource.only("Status")) for uri, resource in found.items()}
-    for uri, resource in found.items():
-        shown = shown_by[uri].health
+    shown_by = {uri: _shown(resource.only("Status")) for uri, resource in found.items() if not _is_well(resource)}
+    for uri, each in shown_by.items():
+        shown, resource = each.health, found[uri]
         if not isinstance(shown.reading, Unknown):
             healths[uri] = shown
         elif _has_health(resource) if uri in standard else _is_malformed(resource):
@@ -78,6 +80,17 @@ def bmc_unhealthy(docs: Documents) -> Facts:
             yield f"{item}.state", states[uri]
     if lost is not None:
         yield "bmc.unhealthy", lost
+
+
+def _is_well(resource: Resource) -> bool:
+    """Return whether a resource returns a health of OK and no sign of another one, as most resources do."""
+    status = resource.body.get("Status") if resource.trouble is None else None
+    return (
+        type(status) is dict
+        and status.get("Health") == OK
+        and status.get("HealthRollup", OK) == OK
+        and ("Conditions" not in status)
+    )
 
 
 @dataclass(frozen=True)

@@ -252,10 +252,14 @@ def chassis(docs: Documents) -> Gathered:
     A chassis that the collection lists but the BMC does not have (404) is left out, and is such a reason: it may have
     parts. What is known of the parts of other chassis stays known.
     """
-    listed, trouble = members(docs, "Chassis")
-    found, _ = every(docs)
-    left, doubt = others(docs)
-    return own(found, left), trouble or gone(listed) or doubt
+    known = docs.kept.get(chassis)
+    if not isinstance(known, tuple):  # many probes read the parts of each chassis
+        listed, trouble = members(docs, "Chassis")
+        found, _ = every(docs)
+        left, doubt = others(docs)
+        known = docs.kept[chassis] = own(found, left), trouble or gone(listed) or doubt
+    found, trouble = known
+    return [*found], trouble
 
 
 def every(docs: Documents) -> Gathered:
