@@ -141,7 +141,7 @@ class Catalogue:
     """The catalogue entries of all facts, by path pattern."""
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    _known: dict[str, tuple[Path, Kind] | None] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _known: dict[str, Kind | None] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> "Catalogue":
@@ -165,8 +165,8 @@ class Catalogue:
                 return family
         return None
 
-    def declared(self, text: str) -> tuple[Path, Kind] | None:
-        """Return the path with this spelling and the kind of its fact; None for a pattern, and for an undeclared path.
+    def kind(self, text: str) -> Kind | None:
+        """Return the kind of the fact with this spelling; None for a pattern, and for an undeclared path.
 
         Raises BadPath for an invalid path. Results are cached, since the nodes of a run have mostly the same paths.
         """
@@ -174,11 +174,14 @@ class Catalogue:
             return self._known[text]
         except KeyError:
             pass
-        path = paths.parse(text)
-        entry = None if path.starred else self.find(path)
+        pattern = paths.plain_pattern(text)
+        entry = None if pattern is None else self.entries.get(text) or self.entries.get(pattern)
+        if entry is None:
+            path = paths.parse(text)
+            entry = None if path.starred else self.find(path)
         if len(self._known) >= KNOWN:
             self._known.clear()
-        found = self._known[text] = None if entry is None else (path, entry.kind)
+        found = self._known[text] = None if entry is None else entry.kind
         return found
 
     def near(self, path: str, *, within: str = "") -> list[str]:

@@ -121,6 +121,25 @@ def parse(text: str) -> Path:
             return Path(tuple(segments))
 
 
+_PLAIN_SEGMENT = r"[a-z][a-z0-9_]*(?:/[A-Za-z0-9_@:+-]+)?"
+_PLAIN = regex(rf"{_PLAIN_SEGMENT}(?:\.{_PLAIN_SEGMENT})*\Z")
+_PLAIN_KEY = regex(r"/[A-Za-z0-9_@:+-]+")
+
+
+def plain_pattern(text: str) -> str | None:
+    """Return the pattern of a valid path without quoted keys and stars, else None; faster than to parse it."""
+    return _PLAIN_KEY.sub(f"/{EVERY}", text) if _PLAIN.match(text) else None
+
+
+def last_item(text: str) -> str:
+    """Return a valid path up to its last key, which is an item, without parsing it; an empty text if it has no key."""
+    last = max(text.rfind("/"), text.rfind('"'))  # a quoted key may contain anything else than a quote
+    if last < 0:
+        return ""
+    end = text.find(".", last)
+    return text if end < 0 else text[:end]
+
+
 @lru_cache(maxsize=65536)
 def _joined(first: str, second: str) -> Path:
     return Path((*parse(first).segments, *parse(second).segments))

@@ -46,17 +46,15 @@ class Later:
 
 def list_items(leaves: Mapping[str, Leaf], items: dict[str, dict[str, None]]) -> None:
     """Add the items in the paths of these leaves, and those that their collections list, by collection."""
-    listed: set[str] = set()
+    listed = {""}
     for text, leaf in leaves.items():
         if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
             items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
-        owner, _, name = text.rpartition(".")
-        if owner in listed and name.isidentifier():  # an item has many leaves, and a dot may be in a key
-            continue
-        if name.isidentifier():
-            listed.add(owner)
-        for collection, key in paths.parse(text).items:
-            items.setdefault(collection, {})[key] = None
+        item = paths.last_item(text)
+        if item not in listed:  # an item has many leaves
+            listed.add(item)
+            for collection, key in paths.parse(item).items:
+                items.setdefault(collection, {})[key] = None
 
 
 def not_shared(leaves: Mapping[str, Leaf], base: Mapping[str, Leaf]) -> Iterator[str]:

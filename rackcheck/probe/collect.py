@@ -131,8 +131,9 @@ class _Reading:
         if trouble is None and self._as_before():
             return Collected(self.leaves, self.items)
         given = len(self.leaves)
-        for text in self.leaves:
-            self._list(paths.parse(text).items)
+        for item in dict.fromkeys(map(paths.last_item, self.leaves)):
+            if item:
+                self._list(paths.parse(item).items)
         self._close(trouble)
         self._miss(trouble, wanted)
         lists = [text for text, leaf in self.leaves.items() if leaf.kind.type is Type.COLLECTION]
@@ -198,7 +199,7 @@ class _Reading:
         return None
 
     def _keep(self, facts: Facts) -> None:
-        leaves, declared, plane, before = self.leaves, self.catalogue.declared, self.plane, self._last.facts.leaves.get
+        leaves, kind_of, plane, before = self.leaves, self.catalogue.kind, self.plane, self._last.facts.leaves.get
         for fact in facts:
             if isinstance(fact, Part):
                 self._keep_part(fact)
@@ -217,10 +218,9 @@ class _Reading:
                 raise Unreadable(
                     f"a fact path of {len(text)} characters; the maximum is {PATH}: {clean(text, 60)}", Reason.TOO_LARGE
                 )
-            entry = declared(text)
-            if entry is None:
+            kind = kind_of(text)
+            if kind is None:
                 raise self._undeclared(text)
-            kind = entry[1]
             leaves[text] = Leaf(typed(reading, kind), kind, plane, source)
 
     def _keep_part(self, part: Part) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model import unit
-from rackcheck.model.path import BadPath, Path, Segment, parse, spell_key
+from rackcheck.model.path import BadPath, Path, Segment, last_item, parse, plain_pattern, spell_key
 from rackcheck.model.version import SCHEMES, Unordered, order
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
@@ -26,6 +26,24 @@ def test_any_text_is_a_path_in_its_only_spelling_or_none(text: str) -> None:
         assert str(parse(text)) == text
     except BadPath:
         pass
+
+
+@given(
+    st.lists(st.builds(Segment, WORDS, st.one_of(KEYS, st.sampled_from(["*", "0", 'a"b.c/d', "/", "."]))), min_size=1)
+)
+def test_the_last_item_and_the_pattern_of_a_path_are_those_that_parsing_finds(segments: list[Segment]) -> None:
+    path = Path(tuple(segments))
+    keyed = [depth for depth, segment in enumerate(segments, start=1) if segment.key is not None]
+    assert last_item(str(path)) == (str(Path(tuple(segments[: keyed[-1]]))) if keyed else "")
+    pattern = plain_pattern(str(path))
+    is_plain = not path.starred and '"' not in str(path)
+    assert pattern == (str(path.pattern) if is_plain else None)
+
+
+@given(st.one_of(st.text(max_size=12), st.from_regex(r"[a-z0-9_./:*\"]{1,12}", fullmatch=True)))
+def test_only_a_valid_path_has_a_plain_pattern(text: str) -> None:
+    if plain_pattern(text) is not None:
+        assert str(parse(text)) == text
 
 
 @pytest.mark.parametrize(
