@@ -1,6 +1,5 @@
 """Properties run on the same cases every time, so a failure means a change; `make explore` searches for new ones."""
 
-import gc
 import os
 import shutil
 import tempfile
@@ -9,7 +8,9 @@ import pytest
 import tiers
 from hypothesis import settings
 
-gc.set_threshold(50_000, 20, 50)  # as the command line has it
+from rackcheck.base.cycles import search_rarely
+
+search_rarely()  # as the command line does
 
 settings.register_profile("same", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("fresh", deadline=None, print_blob=True)

@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from rackcheck import __version__
+from rackcheck.base.cycles import search_rarely
 from rackcheck.cli.missing import ARGS, all_missing
 
 # name -> (module, attribute, one line of help); the help is repeated here so that `--help` loads no command.
@@ -103,8 +104,7 @@ def main() -> None:
     from rackcheck.cli.interrupt import heed_ends  # noqa: PLC0415
 
     heed_ends()
-    # A run has many small objects without reference cycles: the search for cycles took a fifth of the time.
-    gc.set_threshold(50_000, 20, 50)
+    search_rarely()
     leave(guarded(lambda: cli.main(prog_name="rackcheck", standalone_mode=False)))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rackcheck.base import program
+from rackcheck.base.cycles import search_rarely
 from rackcheck.model.fact import clean
 from rackcheck.probe.registry import only_own, registry
 from rackcheck.run import raw_reply
@@ -42,6 +43,7 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for place in (0, 1, 2):  # a parser that reads or prints must not damage the messages
         os.dup2(nothing, place)
+    search_rarely()
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     threading.Thread(target=_end_with, args=(source,), daemon=True).start()
     known = registry()
