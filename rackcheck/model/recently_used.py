@@ -49,10 +49,16 @@ class RecentlyUsed(Generic[V]):
             before = self._kept.pop(key, None)
             fresh = self._kept[key] = _Entry(value, size)
             self._size += size - (before.size if before is not None else 0)
-            while self._size > self._budget:
+            while self._size > self._budget and len(self._kept) > 1:  # ends also if an interrupt miscounted
                 oldest, entry = self._kept.popitem(last=False)
                 if entry.is_used or entry is fresh:
                     entry.is_used = False
                     self._kept[oldest] = entry
                 else:
                     self._size -= entry.size
+
+    def clear(self) -> None:
+        """Drop all values."""
+        with self._lock:
+            self._kept.clear()
+            self._size = 0

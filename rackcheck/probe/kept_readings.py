@@ -80,6 +80,10 @@ class KeptReadings:
         size = LEAF * (1 + _weight(last.facts.leaves.values()))
         self._kept.put((id(probe), _LAST), _Kept(probe, last), size)
 
+    def clear(self) -> None:
+        """Forget all facts."""
+        self._kept.clear()
+
 
 kept_readings = KeptReadings()
 """The facts read by this process."""

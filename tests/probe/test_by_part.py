@@ -235,11 +235,11 @@ def test_facts_of_a_recorded_bmc_whose_readings_and_serial_numbers_change(
 def test_facts_of_the_nodes_of_a_rack(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     probes = list(registry().probes)
     captures = [answer.capture for answer in store.find(str(folder() / "first")).answers() if answer.capture]
-    kept_readings._kept._kept.clear()
+    kept_readings.clear()
     by_parts = [found_in(capture, probes) for capture in captures]
     request.getfixturevalue("bare")
     for one, capture in zip(by_parts, captures, strict=True):
-        kept_readings._kept._kept.clear()
+        kept_readings.clear()
         same(one, found_in(capture, probes), probes)
 
 
@@ -256,7 +256,7 @@ def test_a_part_that_two_probes_read_has_leaves_of_its_own_for_each() -> None:
     whole, word = (probe(ask, gives={"gpu.count": kind})(parse) for kind in (integer("n"), text("n")))
     capture = NodeCapture({"a": Output(0, "x\n")})
     for _ in range(2):
-        kept_readings._kept._kept.clear()
+        kept_readings.clear()
         number = collected([whole], capture, (), []).leaves["gpu.count"].reading
         odd = collected([word], capture, (), []).leaves["gpu.count"].reading
         assert number == 1
