@@ -344,6 +344,14 @@ def _bmc_login(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     return Advice(words, (_line("curl", "-k", "-u", place.user or "USER", f"{_url(place)}/redfish/v1/Systems"),))
 
 
+def _bmc_rejects(_: PlaneTrouble, place: PlaneAddress) -> Advice:
+    words = (
+        "User and password are accepted. Check the role of this user, whether the BMC is restarting, and whether a "
+        "proxy removes the header X-Auth-Token. Try without a session:"
+    )
+    return Advice(words, (_line("curl", "-k", "-u", place.user or "USER", f"{_url(place)}/redfish/v1/Systems"),))
+
+
 def _bmc_full(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = "Another client leaves sessions open. They expire after a while; to see and close them:"
     user = place.user or "USER"
@@ -402,6 +410,7 @@ _BY_TROUBLE: dict[Trouble, Callable[[PlaneTrouble, PlaneAddress], Advice]] = {
     Trouble.CERT_CHANGED: _cert_changed,
     Trouble.CERT_UNKNOWN: _cert_unknown,
     Trouble.BMC_LOGIN: _bmc_login,
+    Trouble.BMC_REJECTS: _bmc_rejects,
     Trouble.BMC_FULL: _bmc_full,
     Trouble.BMC_BUSY: _bmc_look(
         "The BMC is starting, updating or overloaded: check it, and try again in a few minutes."

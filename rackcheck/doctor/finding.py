@@ -34,6 +34,7 @@ class Trouble(StrEnum):
     CERT_CHANGED = "its certificate has changed"
     CERT_UNKNOWN = "its certificate is not trusted"
     BMC_LOGIN = "the BMC refused the login"
+    BMC_REJECTS = "the BMC rejects the session that it opened"
     BMC_FULL = "all sessions of the BMC are taken"
     BMC_BUSY = "the BMC is not ready"
     BMC_ODD = "no Redfish there"

@@ -5,6 +5,7 @@ import re
 from rackcheck.doctor.finding import Trouble
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.regex import regex
+from rackcheck.transport.redfish import SESSION_REJECTED
 from rackcheck.transport.wire import ConnectStage
 
 SESSIONS = regex(r"RAC0218|SessionLimit", re.IGNORECASE)
@@ -38,7 +39,7 @@ def of_bmc(why: Unknown, *, answered: bool = False) -> Trouble:
         case Reason.CERTIFICATE_CHANGED:
             return Trouble.CERT_CHANGED if detail.startswith("expected ") else Trouble.CERT_UNKNOWN
         case Reason.DENIED:
-            return Trouble.BMC_LOGIN
+            return Trouble.BMC_REJECTS if why == SESSION_REJECTED else Trouble.BMC_LOGIN
         case Reason.NOT_READY:
             return Trouble.BMC_FULL if SESSIONS.search(why.detail) else Trouble.BMC_BUSY
         case Reason.TIMEOUT if answered:

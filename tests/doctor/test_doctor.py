@@ -369,26 +369,28 @@ def test_the_troubles_of_a_bmc_are_distinguished() -> None:
     html = ResourceFault(body=b"<html>a printer</html>")
     with ExitStack() as stack:
         silent = stack.enter_context(silent_port())
-        well, full, starting, other = (
+        forgets = {uri: ResourceFault(status=401) for uri in TREE if uri != "/redfish/v1"}
+        well, full, starting, other, forgetful = (
             stack.enter_context(mockup(faults=faults))
-            for faults in ({}, {"POST login": limit}, {"POST login": busy()}, {"/redfish/v1": html})
+            for faults in ({}, {"POST login": limit}, {"POST login": busy()}, {"/redfish/v1": html}, forgets)
         )
         strict = stack.enter_context(Mockup(bodies=TREE, password="another"))
         nodes = {
             "pin": (well.url, ":".join(["AB"] * 32)), "nopin": (well.url, ""), "wrong": (strict.url, strict.fingerprint),
+            "forgetful": (forgetful.url, forgetful.fingerprint),
             "full": (full.url, full.fingerprint), "starting": (starting.url, starting.fingerprint),
             "other": (other.url, other.fingerprint), "closed": (refused_port(), ""), "silent": (silent, ""),
             "nowhere": ("https://no-such-bmc.invalid", ""),
         }  # fmt: skip
         done = doctor("".join(bmc(name, *place) for name, place in nodes.items()), "--json")
-        assert {server.sessions == {} for server in (well, full, starting, other, strict)} == {True}
+        assert {server.sessions == {} for server in (well, full, starting, other, forgetful, strict)} == {True}
         assert well.seen == {}
     values = {
         n: [t["trouble"] for t in e["planes"]["bmc"]["troubles"]] for n, e in json.loads(done.out)["nodes"].items()
     }
     assert values == {
         "pin": [Trouble.CERT_CHANGED], "nopin": [Trouble.CERT_UNKNOWN], "wrong": [Trouble.BMC_LOGIN],
-        "full": [Trouble.BMC_FULL], "starting": [Trouble.BMC_BUSY], "other": [Trouble.BMC_ODD],
+        "forgetful": [Trouble.BMC_REJECTS], "full": [Trouble.BMC_FULL], "starting": [Trouble.BMC_BUSY], "other": [Trouble.BMC_ODD],
         "closed": [Trouble.REFUSED], "silent": [Trouble.HANGS], "nowhere": [Trouble.NO_NAME],
     }  # fmt: skip
 

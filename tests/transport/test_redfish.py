@@ -28,6 +28,7 @@ from rackcheck.model.secret import DROPPED
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.answer import VALUES, other_spelling, parsed, session_place
 from rackcheck.transport.redfish.session import LOGINS
+from rackcheck.transport.redfish.target import SESSION_REJECTED
 from rackcheck.transport.redfish.tls import PinnedTls, trust
 from rackcheck.transport.redfish.tls import RequestFault as WireFault
 
@@ -190,6 +191,18 @@ def test_a_session_may_be_named_by_its_path_or_by_its_whole_address(place: str) 
     assert found is not None
     assert place.endswith(found)
     assert session_place("https://bmc", place, ("/redfish/v1/Other/Sessions",)) is None
+
+
+def test_a_bmc_that_rejects_its_own_sessions_is_not_reported_as_a_wrong_password() -> None:
+    names = ("Systems", "Chassis", "Managers")
+    bodies: dict[str, object] = {ROOT: {name: link(f"{ROOT}/{name}") for name in names}}
+    bodies |= {f"{ROOT}/{name}": {"Members": []} for name in names}
+    with Mockup(bodies=bodies, faults={f"{ROOT}/{name}": ResourceFault(status=401) for name in names}) as server:
+        capture, why = redfish.read(client(server), [f"{name}/*" for name in names], HASTY)
+    assert why == SESSION_REJECTED
+    assert capture.bodies == {ROOT: SESSION_REJECTED}
+    assert server.seen["POST", SESSIONS] == 2
+    assert not server.sessions
 
 
 def test_a_session_that_ends_twice_is_taken_anew_twice() -> None:

@@ -8,10 +8,10 @@ from rackcheck.model.documents import HANDSHAKE, LinkPattern
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.transport.memory import Allowance
-from rackcheck.transport.redfish.target import INTERRUPTED, POLL, WIDEST, Bmc, Limits
+from rackcheck.transport.redfish.target import INTERRUPTED, POLL, SESSION_REJECTED, WIDEST, Bmc, Limits
 from rackcheck.transport.redfish.trace import Trace
 
-__all__ = ["INTERRUPTED", "POLL", "WIDEST", "Bmc", "Limits", "read"]
+__all__ = ["INTERRUPTED", "POLL", "SESSION_REJECTED", "WIDEST", "Bmc", "Limits", "read"]
 
 
 def read(
@@ -35,7 +35,7 @@ def read(
     else:
         visit = BmcVisit(session, stop or threading.Event())
         trouble = visit.make(tuple(links), tuple(whole))
-        trouble = trouble or _mute(visit.bodies)
+        trouble = trouble or _mute(visit.bodies, SESSION_REJECTED if session.is_rejected else None)
     if trouble is not None:
         left = {session.place: session.left} if session is not None and session.left is not None else {}
         return BmcCapture({ROOT: trouble, **left}), trouble
@@ -49,11 +49,13 @@ def read(
     return BmcCapture(visit.bodies, session.times), None
 
 
-def _mute(bodies: Mapping[str, Body | Unknown]) -> Unknown | None:
-    """Return why a BMC returned nothing after the login; None if any HTTP reply was received, even an error."""
+def _mute(bodies: Mapping[str, Body | Unknown], rejected: Unknown | None) -> Unknown | None:
+    """Return why a BMC returned no resource after the login: no HTTP reply, or `rejected`; None for other errors."""
     asked = [body for uri, body in bodies.items() if uri != ROOT]
     lost = [body for body in asked if isinstance(body, Unknown)]
     whys = [why for why in lost if why != INTERRUPTED]
+    if rejected is not None and whys and len(lost) == len(asked):
+        return rejected
     if not lost or len(lost) < len(asked) or any(w.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE} for w in whys):
         return None
     return (

@@ -28,7 +28,7 @@ from rackcheck.transport.redfish.answer import (
     sessions,
 )
 from rackcheck.transport.redfish.load import VisitUsage
-from rackcheck.transport.redfish.target import Bmc, Limits
+from rackcheck.transport.redfish.target import SESSION_REJECTED, Bmc, Limits
 from rackcheck.transport.redfish.tls import Client, PinnedTls, RequestFault, trust
 from rackcheck.transport.redfish.trace import Trace
 from rackcheck.transport.redfish.unclosed import LEFT, UNCLOSED
@@ -393,7 +393,8 @@ class Session:
             if self.logins != logins:
                 return True
             if not self.welcome and (self.logins > 1 or self.basic is not None):
-                self.over = Unknown(Reason.DENIED, "HTTP 401")  # repeated wrong passwords lock the user
+                # Repeated wrong passwords lock the user.
+                self.over = SESSION_REJECTED if self.is_rejected else Unknown(Reason.DENIED, "HTTP 401")
                 if self.spared:
                     UNCLOSED.bar(self.bmc)
                     self.over = BASIC_REJECTED
@@ -402,6 +403,11 @@ class Session:
                 return False
             self.over = self._login()
             return self.over is None
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the BMC opened two sessions and has not accepted a GET with either of them."""
+        return self.logins > 1 and self.basic is None and not self.welcome
 
     def _pause(self, attempt: int, answer: HttpReply | None) -> bool:
         """Wait before a retry: as long as Retry-After, else longer with each attempt.

@@ -9,6 +9,9 @@ from rackcheck.model.fact import Reason, Unknown
 INTERRUPTED = Unknown(Reason.NOT_COLLECTED, "interrupted")
 """The reason for requests that were aborted by an interrupt."""
 
+SESSION_REJECTED = Unknown(Reason.DENIED, "the BMC accepted the login, then rejected its session: HTTP 401")
+"""The reason if each GET after two logins returned status 401: the user and the password are not the cause."""
+
 POLL = 0.2
 """Seconds between two checks of the time limits while a BMC is read."""
 
