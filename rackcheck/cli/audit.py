@@ -16,7 +16,6 @@ from rackcheck.cli.show_run import show
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import LAW
-from rackcheck.profile import library
 from rackcheck.run import store
 from rackcheck.run.captured import Captured
 from rackcheck.run.engine import replay
@@ -130,15 +129,10 @@ def audit(given: AuditOptions) -> int:
         given = replace(given, profile=_proposed(given))
     assert given.profile is not None
     files = joined.files if joined is not None else cli_choices.waiver_files(given.waiver_files, found=True)
-    fragment = library.seems_fragment(library.find(given.profile, given.folders))
-    if given.fragment and not fragment:
-        raise click.UsageError(f"--fragment: {given.profile} is not a fragment")
-    if fragment and not given.fragment and joined is None:
-        meant = "--fragment allows it"
-        note(f"rackcheck: {given.profile} is a fragment and gives no verdict on a machine; {meant}")
     request = Request(
         given.profile, planes, given.values, given.folders, files, given.output, given.seconds,
         given.deadline, given.again, memory=given.memory, asks=given.engine is None,
+        fragment=given.fragment,
     )  # fmt: skip
     return _fresh(given, request, joined)
 
@@ -170,6 +164,9 @@ def _fresh(given: AuditOptions, request: Request, joined: JoinedAcceptance | Non
     """Read nodes, judge them, store the run and show it."""
     ready = prepare(lambda: chosen(joined, given.targets, given.file, given.rack), request)
     job, profile = ready.job, ready.profile
+    if profile.fragment and not given.fragment and joined is None:
+        meant = "--fragment allows it"
+        note(f"rackcheck: {given.profile} is a fragment and gives no verdict on a machine; {meant}")
     if not given.quiet:
         rules = len(profile.own)
         note(f"rackcheck {__version__}: {job.targets}, profile {profile.name} {profile.version}, {rules} rules")

@@ -105,7 +105,7 @@ class Request:
 
     `seconds` limits the time for one plane of one node, `deadline` the time for the whole run. `again` is the time
     between two readings. `memory` limits the replies in flight, in bytes. If `asks` is false, other processes ask the
-    nodes, and no secret is fetched here.
+    nodes, and no secret is fetched here. If `fragment` is true, the profile must be a fragment.
     """
 
     profile: str
@@ -120,6 +120,7 @@ class Request:
     phases: frozenset[Phase] = CONFIG
     memory: int = DEFAULT
     asks: bool = True
+    fragment: bool = False
 
 
 def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepared:
@@ -130,6 +131,8 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
     wanted_workers()
     given = cli_choices.pairs(request.values)
     profile = library.load(request.profile, known().catalogue, given, request.folders)
+    if request.fragment and not profile.fragment:
+        raise click.UsageError(f"--fragment: {request.profile} is not a fragment")
     second = _second(profile, request.again, request.deadline)
     if request.phases != CONFIG and not any(rule.phase in request.phases for rule in profile.own):
         raise UserError(f"{profile.name} has no rule of phase {', '.join(sorted(request.phases))}")

@@ -303,6 +303,15 @@ def test_a_profile_in_a_pipe_is_read_once(own: Path, home: Path) -> None:
         assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize("source", ["/dev/stdin < <(cat {})", "<(cat {})"])
+def test_an_audit_reads_a_profile_in_a_pipe_once(source: str, home: Path) -> None:
+    profile = source.format(library.find("linux-server").path)
+    command = f"{sys.executable} -m rackcheck audit localhost --json -q -o {home}/run -p {profile}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode in {0, 1, 3}, done.stderr
+    assert json.loads(done.stdout)["profile"]["name"] == "linux-server"
+
+
 COMMANDS = (
     ["profile", "check", "own"], ["profile", "check", "own", "--strict"], ["profile", "check", "own", "--json"],
     ["profile", "check", "own", "--set", "threads=0", "--strict"], ["profile", "list"], ["profile", "list", "--json"],
