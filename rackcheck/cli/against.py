@@ -83,9 +83,10 @@ def baseline(
     if word == PEERS:
         return _peers(node, source, nodes, classes)
     other = readings(_earlier(node, source)) if word == BEFORE else readings(word)
+    itself = pair.merged(other, tuple(classes), (node,)).get(node)
+    if itself is not None and itself.parts:
+        return Reference(f"itself in {other.name}", pair.facts(itself), same=True)
     there = pair.merged(other, tuple(classes))
-    if node in there and there[node].parts:
-        return Reference(f"itself in {other.name}", pair.facts(there[node]), same=True)
     return _peers(node, other, there, classes, pair.facts(nodes[node]), _roles(source).get(node, ROLE))
 
 

@@ -55,14 +55,16 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
         return _runs(_narrowed(found, where), rows, simulated(readings(a), readings(b)), as_json=as_json)
     name = last_run.named(run or last_run.LAST, last_run.AUDIT)
     source = readings(name)
-    nodes = pair.merged(source, classes)
+    names = pair.names(source)
     _note_unmatched(where, name)
-    if b == last_run.LAST and b not in nodes:
+    if b == last_run.LAST and b not in names:
         b = _other(a, source)
-    if a in nodes and b not in nodes and (b in {PEERS, BEFORE} or _is_run(b)):
+    if a in names and b not in names and (b in {PEERS, BEFORE} or _is_run(b)):
+        nodes = pair.merged(source, classes, () if b == PEERS else (a,))
         return held(a, b, source, nodes, classes, lambda c: where.holds(of_change(c, a)), as_json=as_json)
-    if a not in nodes or b not in nodes:
-        raise UserError(_mistake(a, b, nodes, source))
+    if a not in names or b not in names:
+        raise UserError(_mistake(a, b, names, source))
+    nodes = pair.merged(source, classes, (a, b))
     return _nodes(a, b, nodes, classes, where, simulated(source), every=every, as_json=as_json)
 
 

@@ -63,14 +63,17 @@ class Stored:
         earlier = self.head.get(AGAIN_OF)
         return earlier if isinstance(earlier, str) else ""
 
-    def documents(self, event: str = "") -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def documents(self, event: str = "", nodes: Collection[str] = ()) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield every stored event with its line number; an incomplete last line without a line feed is ignored.
 
         With `event`, lines that begin as another event are not parsed: the facts take nearly all of a run's bytes.
+        With `nodes`, lines that begin as an event of another node are not parsed, unless they have all facts of a node:
+        other nodes may be stored as differences from them.
         """
         path = self.folder / "events.jsonl"
+        wanted = frozenset(node.encode() for node in nodes)
         for number, line in enumerate(_lines(path), start=1):
-            if event and _begins_other(line, event):
+            if (event and _begins_other(line, event)) or (wanted and _is_of_another(line, wanted)):
                 continue
             try:
                 doc = json.loads(line)
@@ -167,6 +170,15 @@ def _begins_other(line: bytes, event: str) -> bool:
     """Return whether a complete line begins with the name of another event, as `RunWriter` writes it."""
     match = _BEGIN.match(line)
     return match is not None and match[1] != event.encode() and line.endswith(b"}\n")
+
+
+_NODE = regex(rb'\{"event":"[a-z ]{1,40}","node":"([^"\\]{1,200})",(?!"facts":)')
+
+
+def _is_of_another(line: bytes, nodes: frozenset[bytes]) -> bool:
+    """Return whether a complete line begins as an event of another node, as `RunWriter` writes it."""
+    match = _NODE.match(line)
+    return match is not None and match[1] not in nodes and line.endswith(b"}\n")
 
 
 def _lines(path: Path) -> Iterator[bytes]:

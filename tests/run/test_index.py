@@ -1,5 +1,6 @@
 """The index: it agrees with the folders, loses nothing that it acknowledged, and is optional."""
 
+import itertools
 import json
 import os
 import random
@@ -23,14 +24,17 @@ from hypothesis import strategies as st
 from stored_runs import events, made, stored
 
 from rackcheck.base.user_error import UserError
+from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.change import STEADY
-from rackcheck.model.fact import Class
+from rackcheck.model.fact import Class, Plane
+from rackcheck.model.tree import Leaf, Tree
 from rackcheck.run import store
 from rackcheck.run.index import file, pair, queries, rows, schema
 from rackcheck.run.index.adding import Adder
 from rackcheck.run.index.catching import catch_up, rebuild
 from rackcheck.run.index.file import mount_of
 from rackcheck.run.index.parts import canonical, difference, packed, patched, unpacked
+from rackcheck.run.stored_facts import FactsWriter
 
 FACTS = {
     "node.serial": ("identity", "S1"),
@@ -90,6 +94,37 @@ def test_facts_and_verdicts_that_come_apart_are_those_of_one_node() -> None:
     assert {node: (pair.facts(s), pair.statuses(s), s.outcome) for node, s in read.items()} == {
         node: (pair.facts(s), pair.statuses(s), s.outcome) for node, s in pair.snaps(store.find("together")).items()
     }
+
+
+def fleet(fails: dict[str, str]) -> Path:
+    """A run as the program writes it: nodes of two kinds, most of them stored as differences from the first."""
+    kind, writer = Kind(Type.INTEGER, ""), FactsWriter()
+    docs = events("fleet", {f"n{n}": {} for n in range(8)}, fails)
+    for number, doc in enumerate(one for one in docs if one["event"] == "facts"):
+        name = "fan/{}.speed" if number % 3 else "psu/{}.speed"
+        leaves = {name.format(n): Leaf(number if n == 7 else n, kind, Plane.OS, "/x") for n in range(12)}
+        del doc["facts"]
+        doc.update(writer.doc(doc["node"], Tree(leaves)))
+    folder = stored("fleet", [])
+    (folder / "events.jsonl").write_text("".join(json.dumps(doc, separators=(",", ":")) + "\n" for doc in docs))
+    return folder
+
+
+def test_two_nodes_of_a_run_are_read_without_the_others() -> None:
+    folder = fleet({"n3": "a", "n6": "b"})
+    source = pair.ComparedRun("fleet", (store.find("fleet"),))
+    every = pair.merged(source)
+    assert pair.names(source) == tuple(every)
+    for two in itertools.combinations(every, 2):
+        assert pair.merged(source, STEADY, two) == {node: every[node] for node in two}
+    lines = (folder / "events.jsonl").read_text().splitlines(keepends=True)
+    assert sum('"like":' in line for line in lines) == 6
+    others = [line for line in lines if '"n5"' in line and "run started" not in line]
+    damaged = "".join(line.replace(":", ";").replace(";", ":", 2) if line in others else line for line in lines)
+    (folder / "events.jsonl").write_text(damaged)
+    assert pair.merged(source, STEADY, ("n3", "n4")) == {node: every[node] for node in ("n3", "n4")}
+    with pytest.raises(UserError, match="line 17 is damaged"):
+        pair.merged(source)
 
 
 def test_neither_time_nor_source_nor_measurement_makes_another_part() -> None:

@@ -1,7 +1,7 @@
 """Compares two runs: with the index if it contains both runs, else by reading their events."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from rackcheck.base.user_error import UserError
@@ -167,20 +167,25 @@ def _kept(changes: Iterable[Change], cls: Class, percent: float) -> Iterable[Cha
     return beyond(changes, percent) if cls is Class.MEASUREMENT else changes
 
 
-def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
-    """Read the newest state of every node of a run or an acceptance."""
-    found = {node: Snap(node, {}) for node in source.nodes}
+def names(source: ComparedRun) -> tuple[str, ...]:
+    """Return all nodes of a run or an acceptance, without reading their facts."""
+    return tuple(dict.fromkeys((*source.nodes, *(node for run in source.runs for node in run.started().nodes))))
+
+
+def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY, wanted: Collection[str] = ()) -> dict[str, Snap]:
+    """Read the newest state of every node of a run or an acceptance; with `wanted`, of these nodes alone."""
+    found = {node: Snap(node, {}) for node in source.nodes if not wanted or node in wanted}
     for stored in source.runs:
-        for node, snap in snaps(stored, classes).items():
+        for node, snap in snaps(stored, classes, wanted).items():
             if snap.parts or snap.vector is not None or node not in found:
                 found[node] = snap
     return found
 
 
-def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
-    """Read the state of every node of a run; a node without facts has no parts."""
+def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY, wanted: Collection[str] = ()) -> dict[str, Snap]:
+    """Read the state of every node of a run; with `wanted`, of these nodes alone. A node without facts has no parts."""
     found: dict[str, Snap] = {}
-    for event in indexed_events(stored, classes):
+    for event in indexed_events(stored, classes, wanted):
         match event:
             case RunStarted():
                 found |= {node: Snap(node, {}) for node in event.nodes}
@@ -188,7 +193,7 @@ def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap
                 found[node] = laid(found.get(node), event)
     if not found:
         raise UserError(f"{stored.folder}/events.jsonl contains no node")
-    return found
+    return {node: snap for node, snap in found.items() if not wanted or node in wanted}
 
 
 def facts(snap: Snap) -> ComparedFacts:

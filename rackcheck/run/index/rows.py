@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,8 +61,12 @@ def vector_of(verdicts: list[tuple[str, str, str]]) -> Vector:
 IndexedEvent = RunStarted | RunDone | Snap
 
 
-def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
+def indexed_events(
+    stored: Stored, classes: tuple[Class, ...] = STEADY, wanted: Collection[str] = ()
+) -> Iterator[IndexedEvent]:
     """Yield the start, the nodes and the end of a run from its stored events; nodes have only facts of `classes`.
+
+    With `wanted`, the events of other nodes are not parsed; some of these nodes may be yielded nevertheless.
 
     If rules compare a node with other nodes, the run contains the verdicts of the node after the facts of all nodes. A
     node whose verdicts are stored after the facts of all nodes is yielded twice: first with its facts, then with its
@@ -75,7 +79,7 @@ def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Itera
     reader = FactsReader(classes)
     nodes: frozenset[str] = frozenset()
     waiting: Snap | None = None
-    for number, doc in stored.documents():
+    for number, doc in stored.documents(nodes=wanted):
         if is_group(str(doc.get("node", ""))):  # racks and the fleet are not compared from run to run
             continue
         try:
