@@ -12,6 +12,7 @@ from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.run.event import facts_json
 from rackcheck.run.index.fact_parts import FactsReader
+from rackcheck.run.index.parts import canonical
 from rackcheck.run.stored_facts import BASES, FactsWriter
 
 EVERY = tuple(Class)
@@ -27,7 +28,11 @@ TREES = st.dictionaries(st.sampled_from([f"fan/{n}.speed" for n in range(12)]), 
 def read(docs: list[dict[str, Any]]) -> list[dict[Class, bytes]]:
     """The facts of each event, in canonical form."""
     reader = FactsReader(EVERY)
-    return [{cls: part.text for cls, part in reader.parts(json.loads(json.dumps(doc)), {}).items()} for doc in docs]
+    found = [reader.parts(json.loads(json.dumps(doc)), {}) for doc in docs]
+    for part in (part for parts in found for part in parts.values()):
+        assert part.plain() == dict(part.docs)
+        assert part.text == canonical(part.plain())
+    return [{cls: part.text for cls, part in parts.items()} for parts in found]
 
 
 def in_full(nodes: list[Tree]) -> list[dict[str, Any]]:

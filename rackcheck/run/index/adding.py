@@ -149,15 +149,15 @@ class Adder:
 
         The first part of a new kind of machine is stored in full, so that later parts of this kind can refer to it.
         """
-        whole, bases = packed(part.text), self._bases_of(cls)
+        whole, bases, docs = packed(part.text), self._bases_of(cls), part.plain()
         head = (part.digest, cls.value, part.unknowns(), part.silent())
-        nearest = max(bases.values(), key=lambda base: _alike(part.docs, base.docs), default=None)
-        if nearest is not None and (len(bases) == BASES or akin(part.docs, nearest.docs)):
-            less = packed(difference(part.docs, nearest.docs))
+        nearest = max(bases.values(), key=lambda base: _alike(docs, base.docs), default=None)
+        if nearest is not None and (len(bases) == BASES or akin(docs, nearest.docs)):
+            less = packed(difference(docs, nearest.docs))
             if len(less) * 2 < len(whole):
                 return self._insert(_PART, *head, nearest.number, less)
         number = self._insert(_PART, *head, None, whole)
-        bases[part.digest] = _Base(number, part.docs)
+        bases[part.digest] = _Base(number, docs)
         if len(bases) > BASES:
             bases.popitem(last=False)
         return number

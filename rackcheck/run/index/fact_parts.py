@@ -4,7 +4,7 @@ The events are those of `run/stored_facts`, or of an earlier version: all facts 
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -13,7 +13,7 @@ from rackcheck.model.change import Doc, reading
 from rackcheck.model.fact import Class, Plane
 from rackcheck.probe.group import is_group
 from rackcheck.run import stored_forms
-from rackcheck.run.index.parts import IndexPart, canonical
+from rackcheck.run.index.parts import IndexPart, Patched, Whole, canonical
 from rackcheck.run.stored_facts import BASES
 
 FACTS = 200_000
@@ -22,7 +22,7 @@ FACTS = 200_000
 KEPT = ("value", "absent", "unknown", "detail", "unit", "plane")
 """The fields of a fact that a part contains; source and time are left out, because they differ from run to run."""
 
-ByClass = Mapping[Class, Mapping[str, Doc]]
+ByClass = Mapping[Class, Whole]
 
 
 class FactsReader:
@@ -50,51 +50,26 @@ class FactsReader:
         mine = {**changed, Class.CONFIG: {**changed[Class.CONFIG], **planes}}
         return {cls: self._part(number, cls, base[cls], mine[cls], less) for cls in self._classes}
 
-    def _part(
-        self, number: int, cls: Class, base: Mapping[str, Doc], changed: Mapping[str, Doc], gone: set[str]
-    ) -> IndexPart:
+    def _part(self, number: int, cls: Class, base: Whole, changed: dict[str, Doc], gone: set[str]) -> IndexPart:
         less = sorted(path for path in gone if path in base and path not in changed)
         key = number, cls, hashlib.sha256(canonical([changed, less])).digest()
         part = self._shared.get(key)
         if part is None:
-            docs = _Patched(base, changed, frozenset(less)) if number else changed
+            docs = Patched(base, changed, frozenset(less)) if number else changed
             if len(docs) > FACTS:
                 raise ValueError("too many facts")
             part = self._shared[key] = IndexPart(docs)
         return part
 
 
-class _Patched(Mapping[str, Doc]):
-    """The facts of a base with some changed, added or gone; takes memory for the differences alone."""
-
-    def __init__(self, base: Mapping[str, Doc], changed: Mapping[str, Doc], gone: frozenset[str]) -> None:
-        self._base, self._changed, self._gone = base, changed, gone
-
-    def __getitem__(self, path: str) -> Doc:
-        if path in self._changed:
-            return self._changed[path]
-        if path in self._gone:
-            raise KeyError(path)
-        return self._base[path]
-
-    def __iter__(self) -> Iterator[str]:
-        for path in self._base:
-            if path not in self._changed and path not in self._gone:
-                yield path
-        yield from self._changed
-
-    def __len__(self) -> int:
-        return len(self._base) - len(self._gone) + sum(path not in self._base for path in self._changed)
-
-
-EMPTY: ByClass = {cls: {} for cls in Class}
+EMPTY: ByClass = {cls: Whole() for cls in Class}
 
 
 def _by_class(facts: Any) -> ByClass:
     """Group facts by class; raises TypeError, KeyError or ValueError if a fact is invalid."""
     if not isinstance(facts, dict) or len(facts) > FACTS:
         raise TypeError("the facts are not a JSON object, or there are too many")
-    found: dict[Class, dict[str, Doc]] = {cls: {} for cls in Class}
+    found = {cls: Whole() for cls in Class}
     for path, fact in facts.items():
         paths.parse(path)
         reading(fact)

@@ -8,7 +8,7 @@ that is stored in full.
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,55 @@ Docs = Mapping[str, Mapping[str, Any]]
 """The values of facts by path, in the same form as in stored events."""
 
 
+class Whole(dict[str, Mapping[str, Any]]):
+    """The facts of one class of a node, from which those of other nodes differ."""
+
+    @cached_property
+    def texts(self) -> dict[str, bytes]:
+        """Each fact in canonical form, sorted by path."""
+        return {path: _text(path, self[path]) for path in sorted(self)}
+
+
+class Patched(Mapping[str, Mapping[str, Any]]):
+    """The facts of a `Whole` with some changed, added or gone; takes memory for the differences alone."""
+
+    def __init__(self, base: Whole, changed: dict[str, Mapping[str, Any]], gone: frozenset[str]) -> None:
+        self._base, self._changed, self._gone = base, changed, gone
+
+    def __getitem__(self, path: str) -> Mapping[str, Any]:
+        if path in self._changed:
+            return self._changed[path]
+        if path in self._gone:
+            raise KeyError(path)
+        return self._base[path]
+
+    def __iter__(self) -> Iterator[str]:
+        for path in self._base:
+            if path not in self._changed and path not in self._gone:
+                yield path
+        yield from self._changed
+
+    def __len__(self) -> int:
+        return len(self._base) - len(self._gone) + sum(path not in self._base for path in self._changed)
+
+    @property
+    def text(self) -> bytes:
+        """The facts in canonical form, from the form of each fact of the base."""
+        texts = self._base.texts | {path: _text(path, doc) for path, doc in self._changed.items()}
+        for path in self._gone:
+            del texts[path]
+        if any(path not in self._base for path in self._changed):
+            texts = {path: texts[path] for path in sorted(texts)}
+        return b"{" + b",".join(texts.values()) + b"}"
+
+    def plain(self) -> dict[str, Mapping[str, Any]]:
+        """The facts as a dictionary, which is faster to read as a whole."""
+        docs = self._base | self._changed
+        for path in self._gone:
+            del docs[path]
+        return docs
+
+
 @dataclass(frozen=True, eq=False)
 class IndexPart:
     """The facts of one class of a node; parts with the same canonical form are equal."""
@@ -29,7 +78,11 @@ class IndexPart:
     @property
     def text(self) -> bytes:
         """The facts in canonical form."""
-        return canonical(dict(self.docs))
+        return self.docs.text if isinstance(self.docs, Patched) else canonical(dict(self.docs))
+
+    def plain(self) -> Docs:
+        """The facts as a dictionary, which is faster to read as a whole."""
+        return self.docs.plain() if isinstance(self.docs, Patched) else self.docs
 
     @cached_property
     def digest(self) -> bytes:
@@ -44,13 +97,12 @@ class IndexPart:
 
     def unknowns(self) -> int:
         """The number of unknown facts; planes without a reply are not counted."""
-        return sum("unknown" in doc for path, doc in self.docs.items() if not path.startswith(PLANE))
+        return sum("unknown" in doc for path, doc in self.plain().items() if not path.startswith(PLANE))
 
     def silent(self) -> str:
         """The planes without a reply, separated by commas."""
-        return ",".join(
-            sorted(p.removeprefix(PLANE) for p, doc in self.docs.items() if p.startswith(PLANE) and "unknown" in doc)
-        )
+        planes = (path for path, doc in self.plain().items() if path.startswith(PLANE) and "unknown" in doc)
+        return ",".join(sorted(path.removeprefix(PLANE) for path in planes))
 
 
 PLANE = "plane/"
@@ -65,6 +117,10 @@ def akin(docs: Docs, base: Docs) -> bool:
 def canonical(doc: object) -> bytes:
     """Return a JSON document in canonical form; raises ValueError for numbers that JSON cannot represent."""
     return json.dumps(doc, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _text(path: str, doc: Mapping[str, Any]) -> bytes:
+    return canonical(path) + b":" + canonical(doc)
 
 
 def packed(text: bytes) -> bytes:
@@ -94,7 +150,7 @@ def difference(docs: Docs, base: Docs) -> bytes:
 
 def _same(a: object, b: object) -> bool:
     # In Python, true == 1 == 1.0; but the JSON texts differ, and so would the digest of the restored part.
-    return a == b and repr(a) == repr(b)
+    return a is b or (a == b and repr(a) == repr(b))
 
 
 def patched(base: Docs, doc: Any) -> Docs:
