@@ -205,6 +205,24 @@ def test_a_bmc_that_rejects_its_own_sessions_is_not_reported_as_a_wrong_password
     assert not server.sessions
 
 
+def test_a_second_login_that_is_refused_is_not_reported_as_a_rejected_session() -> None:
+    given_ = ResourceFault(status=201, times=1, headers={"X-Auth-Token": "a-token", "Location": f"{SESSIONS}/1"})
+    with small(faults={"POST login": given_, SYSTEMS: ResourceFault(status=401)}) as server:
+        server.sessions["1"] = "a-token"
+        capture, _ = redfish.read(redfish.Bmc(server.url, "root", "wrong", server.fingerprint), LINKS, HASTY)
+    assert trouble(capture, SYSTEMS) != SESSION_REJECTED
+    assert server.seen["POST", SESSIONS] == 2
+
+
+def test_a_silent_bmc_behind_a_rejected_session_is_not_reported_as_rejecting() -> None:
+    names = ("Systems", "Chassis")
+    bodies: dict[str, object] = {ROOT: {name: link(f"{ROOT}/{name}") for name in names}}
+    faults = {f"{ROOT}/Systems": ResourceFault(status=401), f"{ROOT}/Chassis": ResourceFault(status=500)}
+    with Mockup(bodies=bodies, faults=faults) as server:
+        _, why = redfish.read(client(server), [f"{name}/*" for name in names], HASTY)
+    assert why is None
+
+
 def test_a_session_that_ends_twice_is_taken_anew_twice() -> None:
     ended = {uri: ResourceFault(status=401, times=1) for uri in (ONE, f"{ONE}/Bios")}
     with small(faults=ended) as server:

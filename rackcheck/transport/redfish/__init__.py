@@ -54,7 +54,7 @@ def _mute(bodies: Mapping[str, Body | Unknown], rejected: Unknown | None) -> Unk
     asked = [body for uri, body in bodies.items() if uri != ROOT]
     lost = [body for body in asked if isinstance(body, Unknown)]
     whys = [why for why in lost if why != INTERRUPTED]
-    if rejected is not None and whys and len(lost) == len(asked):
+    if rejected is not None and whys and len(lost) == len(asked) and {why.reason for why in whys} == {Reason.DENIED}:
         return rejected
     if not lost or len(lost) < len(asked) or any(w.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE} for w in whys):
         return None

@@ -407,7 +407,8 @@ class Session:
     @property
     def is_rejected(self) -> bool:
         """Whether the BMC opened two sessions and has not accepted a GET with either of them."""
-        return self.logins > 1 and self.basic is None and not self.welcome
+        opened = self.logins > 1 and self.basic is None and self.over in {None, SESSION_REJECTED}
+        return opened and not self.welcome
 
     def _pause(self, attempt: int, answer: HttpReply | None) -> bool:
         """Wait before a retry: as long as Retry-After, else longer with each attempt.
