@@ -30,8 +30,8 @@ def read(docs: list[dict[str, Any]]) -> list[dict[Class, bytes]]:
     reader = FactsReader(EVERY)
     found = [reader.parts(json.loads(json.dumps(doc)), {}) for doc in docs]
     for part in (part for parts in found for part in parts.values()):
-        assert part.plain() == dict(part.docs)
-        assert part.text == canonical(part.plain())
+        assert part.as_dict() == dict(part.docs)
+        assert part.text == canonical(part.as_dict())
     return [{cls: part.text for cls, part in parts.items()} for parts in found]
 
 

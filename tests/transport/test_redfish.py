@@ -214,7 +214,7 @@ def test_a_second_login_that_is_refused_is_not_reported_as_a_rejected_session() 
     assert server.seen["POST", SESSIONS] == 2
 
 
-def test_a_silent_bmc_behind_a_rejected_session_is_not_reported_as_rejecting() -> None:
+def test_a_bmc_with_other_errors_as_well_is_not_reported_as_rejecting_its_sessions() -> None:
     names = ("Systems", "Chassis")
     bodies: dict[str, object] = {ROOT: {name: link(f"{ROOT}/{name}") for name in names}}
     faults = {f"{ROOT}/Systems": ResourceFault(status=401), f"{ROOT}/Chassis": ResourceFault(status=500)}

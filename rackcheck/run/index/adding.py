@@ -149,7 +149,7 @@ class Adder:
 
         The first part of a new kind of machine is stored in full, so that later parts of this kind can refer to it.
         """
-        whole, bases, docs = packed(part.text), self._bases_of(cls), part.plain()
+        whole, bases, docs = packed(part.text), self._bases_of(cls), part.as_dict()
         head = (part.digest, cls.value, part.unknowns(), part.silent())
         nearest = max(bases.values(), key=lambda base: _alike(docs, base.docs), default=None)
         if nearest is not None and (len(bases) == BASES or akin(docs, nearest.docs)):

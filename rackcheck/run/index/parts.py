@@ -61,7 +61,7 @@ class Patched(Mapping[str, Mapping[str, Any]]):
             texts = {path: texts[path] for path in sorted(texts)}
         return b"{" + b",".join(texts.values()) + b"}"
 
-    def plain(self) -> dict[str, Mapping[str, Any]]:
+    def as_dict(self) -> dict[str, Mapping[str, Any]]:
         """The facts as a dictionary, which is faster to read as a whole."""
         docs = self._base | self._changed
         for path in self._gone:
@@ -80,9 +80,9 @@ class IndexPart:
         """The facts in canonical form."""
         return self.docs.text if isinstance(self.docs, Patched) else canonical(dict(self.docs))
 
-    def plain(self) -> Docs:
+    def as_dict(self) -> Docs:
         """The facts as a dictionary, which is faster to read as a whole."""
-        return self.docs.plain() if isinstance(self.docs, Patched) else self.docs
+        return self.docs.as_dict() if isinstance(self.docs, Patched) else self.docs
 
     @cached_property
     def digest(self) -> bytes:
@@ -97,11 +97,11 @@ class IndexPart:
 
     def unknowns(self) -> int:
         """The number of unknown facts; planes without a reply are not counted."""
-        return sum("unknown" in doc for path, doc in self.plain().items() if not path.startswith(PLANE))
+        return sum("unknown" in doc for path, doc in self.as_dict().items() if not path.startswith(PLANE))
 
     def silent(self) -> str:
         """The planes without a reply, separated by commas."""
-        planes = (path for path, doc in self.plain().items() if path.startswith(PLANE) and "unknown" in doc)
+        planes = (path for path, doc in self.as_dict().items() if path.startswith(PLANE) and "unknown" in doc)
         return ",".join(sorted(path.removeprefix(PLANE) for path in planes))
 
 

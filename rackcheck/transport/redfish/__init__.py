@@ -35,7 +35,7 @@ def read(
     else:
         visit = BmcVisit(session, stop or threading.Event())
         trouble = visit.make(tuple(links), tuple(whole))
-        trouble = trouble or _mute(visit.bodies, SESSION_REJECTED if session.is_rejected else None)
+        trouble = trouble or _mute(visit.bodies, rejected=session.is_rejected)
     if trouble is not None:
         left = {session.place: session.left} if session is not None and session.left is not None else {}
         return BmcCapture({ROOT: trouble, **left}), trouble
@@ -49,13 +49,16 @@ def read(
     return BmcCapture(visit.bodies, session.times), None
 
 
-def _mute(bodies: Mapping[str, Body | Unknown], rejected: Unknown | None) -> Unknown | None:
-    """Return why a BMC returned no resource after the login: no HTTP reply, or `rejected`; None for other errors."""
+def _mute(bodies: Mapping[str, Body | Unknown], *, rejected: bool) -> Unknown | None:
+    """Return why a BMC returned no resource after the login; None if any HTTP reply was received, even an error.
+
+    If `rejected` is true, status 401 alone is such a reason, too: the BMC rejected its sessions.
+    """
     asked = [body for uri, body in bodies.items() if uri != ROOT]
     lost = [body for body in asked if isinstance(body, Unknown)]
     whys = [why for why in lost if why != INTERRUPTED]
-    if rejected is not None and whys and len(lost) == len(asked) and {why.reason for why in whys} == {Reason.DENIED}:
-        return rejected
+    if rejected and len(lost) == len(asked) and {why.reason for why in whys} == {Reason.DENIED}:
+        return SESSION_REJECTED
     if not lost or len(lost) < len(asked) or any(w.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE} for w in whys):
         return None
     return (
