@@ -18,8 +18,8 @@ class Inputs:
 
     def reading(self, path: str) -> Reading:
         """The reading at a path that the function declared; raises KeyError for another path."""
-        asked = paths.parse(path)
-        return self.tree.reading(asked, self.planes[str(asked.pattern)])
+        pattern = paths.plain_pattern(path) or str(paths.parse(path).pattern)
+        return self._at(path, self.planes[pattern])
 
     def table(self, collection: str, leaf: str) -> Mapping[str, Reading]:
         """Return one fact of every known item of a collection, by the item's name."""

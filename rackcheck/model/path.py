@@ -121,13 +121,14 @@ def parse(text: str) -> Path:
             return Path(tuple(segments))
 
 
-_PLAIN_SEGMENT = r"[a-z][a-z0-9_]*(?:/[A-Za-z0-9_@:+-]+)?"
+_PLAIN_SEGMENT = r'[a-z][a-z0-9_]*(?:/(?:[A-Za-z0-9_@:+-]+|"(?=[^"]*[^A-Za-z0-9_@:+"-])[ !#$&-)+-~]+"))?'
+"""A segment with a bare key, or with a key of printable ASCII that needs its quotes and has nothing percent-encoded."""
 _PLAIN = regex(rf"{_PLAIN_SEGMENT}(?:\.{_PLAIN_SEGMENT})*\Z")
-_PLAIN_KEY = regex(r"/[A-Za-z0-9_@:+-]+")
+_PLAIN_KEY = regex(r'/(?:[A-Za-z0-9_@:+-]+|"[^"]*")')
 
 
 def plain_pattern(text: str) -> str | None:
-    """Return the pattern of a valid path without quoted keys and stars, else None; faster than to parse it."""
+    """Return the pattern of a valid path, without parsing it; None if the path has a star or an unusual key."""
     return _PLAIN_KEY.sub(f"/{EVERY}", text) if _PLAIN.match(text) else None
 
 
