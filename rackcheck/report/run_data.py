@@ -80,7 +80,7 @@ def gather(
     judged: dict[str, Judged] = {}
     trees: dict[str, Tree] = {}
     prints: dict[str, Mapping[tuple[Plane, Class], Print]] | None = {} if fingerprints else None
-    printer = _Fingerprints()
+    identity, printer = _Names(), _Fingerprints()
     answers: list[RawReply] = []
     burns: dict[str, Burnt] = {}
     run = ""
@@ -98,7 +98,7 @@ def gather(
                     leaves = collect(registry().probes, capture)
                     burns[node] = burn_read.read(node, capture.burn, leaves, len(started.nodes))
             case FactsRead(node, tree):
-                trees[node] = _names(tree)
+                trees[node] = identity.of(tree)
                 if prints is not None:
                     prints[node] = printer.of(tree)
                 if counting and started is not None and Plane.BURNIN.value not in started.planes:
@@ -116,17 +116,30 @@ def gather(
     )  # fmt: skip
 
 
-def _names(tree: Tree) -> Tree:
-    kept = {
-        path: leaf
-        for path, leaf in tree.leaves.items()
-        if leaf.kind.cls in KEPT or leaf.kind.type is Type.COLLECTION or is_part_fact(path)
-    }
-    return Tree(kept, tree.silent, times=tree.times)
-
-
 LEAVES = 200_000
-"""Maximum number of leaves whose JSON is kept; a node has about 14,000, and nodes share most of them."""
+"""Maximum number of leaves of which something is kept; a node has about 23,000, and nodes share most of them."""
+
+
+class _Names:
+    """Selects identity facts, versions and item names; the nodes of a run have mostly the same paths."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[str, bool] = {}
+
+    def of(self, tree: Tree) -> Tree:
+        """Return these facts of a node."""
+        if len(self._chosen) >= LEAVES:
+            self._chosen.clear()
+        chosen, kept = self._chosen, dict[str, Leaf]()
+        for path, leaf in tree.leaves.items():
+            mine = chosen.get(path)
+            if mine is None:
+                kind = leaf.kind
+                mine = kind.cls in KEPT or kind.type is Type.COLLECTION or is_part_fact(path)
+                chosen[path] = mine
+            if mine:
+                kept[path] = leaf
+        return Tree(kept, tree.silent, times=tree.times)
 
 
 class _Fingerprints:

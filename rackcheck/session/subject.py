@@ -87,7 +87,9 @@ class RunSubject:
         The events of each run pass through `watch` unchanged.
         """
         notes = {member.run: member.note for member in self.acceptance.runs} if self.acceptance is not None else {}
-        counted = counting(self.profile.rules) if self.steps.counters else ()
+        # Counters are compared across a burn-in: without one, they would be read of each node for nothing.
+        loaded = any(Plane.BURNIN in job.planes for _, job, _ in self.jobs)
+        counted = counting(self.profile.rules) if self.steps.counters and loaded else ()
         for stored, job, kind in self.jobs:
             source = stored.head.get("operator")
             events = watch(replay(job, stored.answers(), stored.done()))

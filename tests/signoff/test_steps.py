@@ -19,6 +19,7 @@ from rackcheck.profile import library
 from rackcheck.report import agreed_steps
 from rackcheck.report.agreed_steps import StepInputs
 from rackcheck.report.counters import Counters, incomparable, limits, risen
+from rackcheck.session import subject
 from rackcheck.session.registry_loading import known
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.steps import NO_STEPS, AgreedSteps, agreed
@@ -183,6 +184,15 @@ def test_an_audit_alone_is_incomplete_and_names_the_command_that_continues(runs:
     report = json.loads(rackcheck("report", "pod", "--format", "json", "-q").out)["report"]
     assert ("A", "burn-in smoke: not run") in {(line["cls"], line["what"]) for line in report["punch"]}
     assert {node["outcome"] for node in report["nodes"]} == {"INCOMPLETE"}
+
+
+def test_counters_are_read_only_if_a_burn_in_is_between_them(runs: Path) -> None:
+    assert opened(runs, "--burn-in", "smoke").status == 0
+    read = []
+    for name in ("before", "smoke", "after"):
+        assert rackcheck("accept", "add", "pod", runs / name).status == 0
+        read.append([sorted({"n1", "n2"} & {*run.counters}) for run in subject.find("pod").evaluate()])
+    assert read == [[[]], [["n1", "n2"], []], [["n1", "n2"], [], ["n1", "n2"]]]
 
 
 def test_all_steps_done_are_a_pass(runs: Path) -> None:
