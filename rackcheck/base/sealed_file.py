@@ -58,8 +58,11 @@ class SealedFiles:
         return content
 
     def has(self, key: str) -> bool:
-        """Whether there is a file for a key, which may be damaged."""
-        return self.path(key).exists()
+        """Whether there is a file for a key, which may be damaged; not if the folder cannot be searched."""
+        try:
+            return self.path(key).exists()
+        except OSError:
+            return False
 
     def store(self, key: str, content: bytes) -> bool:
         """Store a content, and return whether it was stored; a full disk or a read-only home costs only time later."""

@@ -15,7 +15,7 @@ from rackcheck.run.asking import Answers, Collect, PlaneQueue, start_asking, sti
 from rackcheck.run.event import Answered, Event, Judged, NodeRequested, RunDone
 from rackcheck.run.in_flight import RepliesInFlight, Reply
 from rackcheck.run.job import Job, now
-from rackcheck.run.judging import Judging, tree_of
+from rackcheck.run.judging import Judging
 from rackcheck.run.look_ahead import trees
 from rackcheck.run.parked import ParkingFile
 from rackcheck.run.read_aside import ReadAside
@@ -145,10 +145,10 @@ class _Reading:
                 yield from self._finish(name, [*waited, *extra])
         yield from self.judging.close()
 
-    def _finish(self, name: str, came: Iterable[Answered]) -> Iterator[Event]:
+    def _finish(self, name: str, came: Sequence[Answered]) -> Iterator[Event]:
         self.open.discard(name)
         began = time.thread_time()
-        tree = tree_of(self._job, self._nodes[name], came)
+        tree = self._aside.read(self._nodes[name], came)
         self._aside.read_here(time.thread_time() - began, tree)
         yield from self.judging.take(self._nodes[name], tree)
 

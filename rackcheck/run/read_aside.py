@@ -15,8 +15,9 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.tree import Tree
 from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
-from rackcheck.run.judging import readings, tree_of
+from rackcheck.run.judging import Parse, readings, tree_of
 from rackcheck.run.look_ahead import AHEAD, ExpectedFacts, Tasks, Trial, workers
+from rackcheck.run.reading import parsed
 from rackcheck.run.reading_pool import ReadingPool, Result
 
 REST = 10.0
@@ -133,11 +134,16 @@ class ReadAside:
 
     def _tree(self, each: _Pending) -> Tree:
         assert self._expected is not None
+        tree = self.read(each.node, each.answers, self._expected.tree)
+        self._expected.drop(each.node)
+        return tree
+
+    def read(self, node: Node, answers: Sequence[Answered], parse: Parse = parsed) -> Tree:
+        """Return the facts of a node; a stored reply that was damaged or removed costs the facts of its plane."""
         try:
-            return tree_of(self._job, each.node, each.answers, self._expected.tree)
-        except UserError:  # a file was damaged since it was stored: this costs the facts of the plane
-            self._expected.drop(each.node)
-            return tree_of(self._job, each.node, map(_readable, each.answers))
+            return tree_of(self._job, node, answers, parse)
+        except UserError:
+            return tree_of(self._job, node, map(_readable, answers))
 
 
 def _readable(answer: Answered) -> Answered:

@@ -250,6 +250,14 @@ def test_on_a_disk_that_is_nearly_full_nothing_is_kept(tmp_path: Path, monkeypat
     assert files.load("one") == b"content"
 
 
+def test_in_a_folder_that_cannot_be_searched_there_is_no_file(tmp_path: Path) -> None:
+    """A name that is too long is an error for root, too, whom no folder denies access."""
+    files = SealedFiles(tmp_path / ("k" * 300), b"kind\n")
+    assert not files.has("one")
+    assert not files.store("one", b"content")
+    assert files.load("one") is None
+
+
 def test_old_indexes_give_way_to_new_ones(tmp_path: Path) -> None:
     files = SealedFiles(tmp_path / "kept", b"kind\n", 3)
     for number in range(5):

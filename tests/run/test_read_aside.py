@@ -119,6 +119,37 @@ def test_a_stored_reply_that_is_damaged_at_once_costs_the_facts_of_its_plane_alo
     assert {leaf.plane for leaf in leaves.values()} == {Plane.BMC, Plane.DERIVED}
 
 
+def test_a_stored_reply_that_is_gone_costs_the_facts_of_its_plane_alone_if_the_other_plane_was_not_stored(
+    fleet: Fleet, alone: Alone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The node is read in the process of the audit, as one of its replies is in memory only."""
+    monkeypatch.setenv(WORKERS, "2")
+
+    stored = StoredReplies()
+    job = replace(fleet.job, stored=stored)
+    seen: list[Event] = []
+    with RunWriter(tmp_path / "run", {"run": job.id}, {}) as writer:
+        for event in audit(job, fleet.reply, threading.Event()):
+            done = writer.write(event)
+            if isinstance(done, Answered):
+                first = done.node == "n00002" and not any(
+                    isinstance(each, Answered) and each.node == "n00002" for each in seen
+                )
+                if first or done.node != "n00002":
+                    stored.add(tmp_path / "run", done)
+                if first:
+                    gone = done.plane
+                    (tmp_path / "run" / "raw" / f"{done.digest}.json.gz").unlink()
+            seen.append(done)
+    judged, facts, _ = verdicts(iter(seen))
+    assert {name for name in facts if facts[name] != alone[1][name]} == {"n00002"}
+    assert judged["n00002"].outcome is not Outcome.PASS
+    leaves, silent, _ = facts["n00002"]
+    assert [*silent] == [gone]
+    assert "could not be read" in silent[gone].detail
+    assert {leaf.plane for leaf in leaves.values()} == {Plane.OS, Plane.BMC, Plane.DERIVED} - {gone}
+
+
 def test_a_run_that_is_stopped_judges_all_replies_that_it_has_stored(
     fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
