@@ -13,12 +13,9 @@ from replayed_fleet import Facts, Fleet, verdicts
 
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.fact import Plane
-from rackcheck.run.engine import audit
 from rackcheck.run.event import Answered, Event, Judged
 from rackcheck.run.job import Again
 from rackcheck.run.look_ahead import WORKERS
-from rackcheck.run.run_writer import RunWriter
-from rackcheck.run.stored_replies import StoredReplies
 
 NODES = 5
 
@@ -86,17 +83,10 @@ def test_a_reply_that_was_not_stored_is_read_in_this_process(
     fleet: Fleet, alone: Alone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(WORKERS, "2")
-
-    stored = StoredReplies()
-    job = replace(fleet.job, stored=stored)
-    seen: list[Event] = []
-    with RunWriter(tmp_path / "run", {"run": job.id}, {}) as writer:
-        for event in audit(job, fleet.reply, threading.Event()):
-            done = writer.write(event)
-            if isinstance(done, Answered) and (done.node, done.plane) != ("n00001", Plane.BMC):
-                stored.add(tmp_path / "run", done)
-            seen.append(done)
-    assert verdicts(iter(seen))[:2] == alone
+    events = fleet.audit(
+        tmp_path / "run", kept=lambda answered: (answered.node, answered.plane) != ("n00001", Plane.BMC)
+    )
+    assert verdicts(events)[:2] == alone
 
 
 def test_a_stored_reply_that_is_damaged_at_once_costs_the_facts_of_its_plane_alone(
@@ -124,24 +114,18 @@ def test_a_stored_reply_that_is_gone_costs_the_facts_of_its_plane_alone_if_the_o
 ) -> None:
     """The node is read in the process of the audit, as one of its replies is in memory only."""
     monkeypatch.setenv(WORKERS, "2")
+    came: list[Answered] = []
 
-    stored = StoredReplies()
-    job = replace(fleet.job, stored=stored)
-    seen: list[Event] = []
-    with RunWriter(tmp_path / "run", {"run": job.id}, {}) as writer:
-        for event in audit(job, fleet.reply, threading.Event()):
-            done = writer.write(event)
-            if isinstance(done, Answered):
-                first = done.node == "n00002" and not any(
-                    isinstance(each, Answered) and each.node == "n00002" for each in seen
-                )
-                if first or done.node != "n00002":
-                    stored.add(tmp_path / "run", done)
-                if first:
-                    gone = done.plane
-                    (tmp_path / "run" / "raw" / f"{done.digest}.json.gz").unlink()
-            seen.append(done)
-    judged, facts, _ = verdicts(iter(seen))
+    def kept(answered: Answered) -> bool:
+        came.extend([answered] if answered.node == "n00002" else [])
+        return answered not in came[1:]
+
+    def remove(event: Event) -> None:
+        if came and event is came[0]:
+            (tmp_path / "run" / "raw" / f"{came[0].digest}.json.gz").unlink()
+
+    judged, facts, _ = verdicts(fleet.audit(tmp_path / "run", remove, kept=kept))
+    gone = came[0].plane
     assert {name for name in facts if facts[name] != alone[1][name]} == {"n00002"}
     assert judged["n00002"].outcome is not Outcome.PASS
     leaves, silent, _ = facts["n00002"]

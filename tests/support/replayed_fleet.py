@@ -25,6 +25,11 @@ def nothing(_: Event) -> None:
     """Does nothing with an event."""
 
 
+def every(_: Answered) -> bool:
+    """Whether an answer is stored: each of them."""
+    return True
+
+
 class Fleet:
     """A job, and the reply of each plane of its nodes, in memory as if it had just arrived."""
 
@@ -41,16 +46,20 @@ class Fleet:
             self.held[answer.node, answer.plane] = replace(answer, capture=reply, digest="")
 
     def audit(
-        self, folder: Path, act: Consume = nothing, *, job: Job | None = None, stop: threading.Event | None = None
-    ) -> Iterator[Event]:
-        """Audit the fleet, store each event in a folder, and yield it; `act` gets each event that was stored."""
+        self, folder: Path, act: Consume = nothing, *, job: Job | None = None, stop: threading.Event | None = None,
+        kept: Callable[[Answered], bool] = every,
+    ) -> Iterator[Event]:  # fmt: skip
+        """Audit the fleet, store each event in a folder, and yield it; `act` gets each event that was stored.
+
+        The audit has the replies for which `kept` is False in memory only, as if they could not be stored.
+        """
         job = replace(job or self.job, stored=StoredReplies())
         assert job.profile is not None
         assert job.stored is not None
         with RunWriter(folder, {"run": job.id}, job.profile.files) as writer:
             for event in audit(job, self.reply, stop or threading.Event()):
                 done = writer.write(event)
-                if isinstance(done, Answered):
+                if isinstance(done, Answered) and kept(done):
                     job.stored.add(folder, done)
                 act(done)
                 yield done
