@@ -23,6 +23,7 @@ from rackcheck.run.event import Answered, Event, FactsRead
 from rackcheck.run.job import Again, Job, new_id, now
 from rackcheck.run.kept_facts import kept_facts
 from rackcheck.run.look_ahead import wanted_workers
+from rackcheck.run.raw_reply import RawFolder
 from rackcheck.run.resumed import ResumedWriter
 from rackcheck.run.run_writer import EventsWriter, RunWriter
 from rackcheck.run.stored_replies import StoredReplies
@@ -239,12 +240,13 @@ def noting(lost: list[str]) -> Callable[[str], None]:
 
 
 def left_of(folder: Path) -> str:
-    """Return what is kept of a run that could not be stored whole."""
+    """Return what is kept of a run that could not be stored whole; an answer is kept if its raw reply is."""
+    raw = RawFolder(folder / "raw")
     try:
         stored = store.find(str(folder))
-        answers = sum(bool(answer.digest) for answer in stored.answered())
+        answers = sum(raw.has(answer.digest) for answer in stored.answered())
         done = stored.done()
-    except UserError:
+    except (UserError, OSError):
         answers, done = 0, None
     if done is not None:
         return f"Not stored safely: {folder} was not synced to disk, and may be damaged later; copy it, or run again"

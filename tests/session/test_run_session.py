@@ -24,7 +24,7 @@ from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.run import store
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.session import cli_choices, last_run, subject
-from rackcheck.session.audit_setup import Request, prepare
+from rackcheck.session.audit_setup import Request, left_of, prepare
 from rackcheck.session.run_session import RunSession
 from rackcheck.sim import scenario
 from rackcheck.sim.shell import SimShell
@@ -361,3 +361,16 @@ def test_a_reading_that_is_left_is_ended_and_recorded_as_interrupted(tmp_path: P
         ended = store.find(desk.name).done()
         assert ended is not None
         assert ended.interrupted
+
+
+def test_an_answer_whose_raw_reply_is_gone_is_not_said_to_be_kept() -> None:
+    small()
+    place = store.find(RUN).folder
+    events = place / "events.jsonl"
+    events.write_text("".join(f"{line}\n" for line in events.read_text().splitlines() if '"run done"' not in line))
+    replies = sorted((place / "raw").iterdir())
+    assert left_of(place) == f"Not stored: 2 answers without a verdict are kept in {place}"
+    replies[0].unlink()
+    assert left_of(place) == f"Not stored: 1 answer without a verdict is kept in {place}"
+    replies[1].unlink()
+    assert left_of(place) == "Not stored: no answer is kept"
