@@ -20,9 +20,10 @@ from rackcheck.model.fold import fold
 from rackcheck.model.profile import Phase
 from rackcheck.parse.burnin.plan import Tier
 from rackcheck.profile import library, reviewed
+from rackcheck.report.fingerprints import canonical
 from rackcheck.report.merge_runs import reworked
 from rackcheck.report.report_model import Rework
-from rackcheck.report.run_data import CollectedRun, canonical
+from rackcheck.report.run_data import CollectedRun
 from rackcheck.run import store
 from rackcheck.run.job import now
 from rackcheck.session import cli_choices, last_run, subject

@@ -15,6 +15,7 @@ from rackcheck.profile.compare import differences
 from rackcheck.report.burn_fold import fold
 from rackcheck.report.burn_words import account
 from rackcheck.report.delivered import parts, unlisted
+from rackcheck.report.fingerprints import Key, Print, canonical
 from rackcheck.report.hardware import compared, versions
 from rackcheck.report.merge_runs import Settled, reworked, settle
 from rackcheck.report.outcome import areas, punch, tally, unchecked
@@ -36,7 +37,7 @@ from rackcheck.report.report_model import (
     RuleChange,
 )
 from rackcheck.report.rule_text import wants
-from rackcheck.report.run_data import CollectedRun, Print, canonical, fact_text, machine_serial, merged
+from rackcheck.report.run_data import CollectedRun, fact_text, machine_serial, merged
 from rackcheck.run.event import Judged
 from rackcheck.signoff.bom import Bom as Ordered
 from rackcheck.signoff.removed_run import RemovedRun, removed_text
@@ -280,7 +281,7 @@ def _exemption(stand: Standing) -> Exemption:
     )  # fmt: skip
 
 
-def _baseline(prints: Mapping[str, Mapping[tuple[Plane, Class], Print]]) -> Baseline:
+def _baseline(prints: Mapping[str, Mapping[Key, Print]]) -> Baseline:
     def digest(doc: object) -> str:
         return hashlib.sha256(canonical(doc)).hexdigest()
 

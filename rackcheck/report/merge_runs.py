@@ -18,8 +18,9 @@ from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.group import FLEET, Seat, groups, is_group
 from rackcheck.report.agreed_steps import StepInputs, is_shorter, opened, steps
+from rackcheck.report.fingerprints import Key, Print
 from rackcheck.report.report_model import Rework
-from rackcheck.report.run_data import CollectedRun, Print
+from rackcheck.report.run_data import CollectedRun
 from rackcheck.run.event import Judged
 from rackcheck.run.judging import concluded, of_profile
 from rackcheck.signoff.steps import NO_STEPS, AgreedSteps
@@ -38,7 +39,7 @@ class Settled:
 
     judged: tuple[Judged, ...]
     trees: Mapping[str, Tree]
-    prints: Mapping[str, Mapping[tuple[Plane, Class], Print]]
+    prints: Mapping[str, Mapping[Key, Print]]
     latest: Mapping[str, str]
     groups: tuple[Judged, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -188,7 +189,7 @@ def _tree(node: str, mine: Sequence[CollectedRun], agreed: frozenset[Plane]) -> 
     return Tree(found, silent, times=times)
 
 
-def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Class], Print]:
+def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[Key, Print]:
     return {
         key: printed
         for plane, run in _newest(mine).items()

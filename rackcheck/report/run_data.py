@@ -4,37 +4,28 @@ The data comes only from the run's events. Of each node's facts, only identities
 list parts, and digests of all stable facts are kept, so that a thousand nodes fit into memory.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.model.capture import BurnCapture
 from rackcheck.model.catalogue import Type
-from rackcheck.model.fact import VOLATILE, Class, Plane, Unknown
+from rackcheck.model.fact import Class, Plane
 from rackcheck.model.part_kinds import is_part_fact
 from rackcheck.model.profile import Rule
+from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.collect import collect
 from rackcheck.probe.registry import registry
 from rackcheck.report import burn_read
 from rackcheck.report.burn_read import Burnt
 from rackcheck.report.counters import CounterReader, Counters
+from rackcheck.report.fingerprints import Fingerprints, Key, Print
 from rackcheck.report.report_model import RawReply
-from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
+from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.views.named_part import NamedPart
 from rackcheck.views.part_names import Named, PartNames
 
 KEPT = frozenset({Class.IDENTITY, Class.VERSION})
-
-
-@dataclass(frozen=True, slots=True)
-class Print:
-    """The fingerprint of a node's facts of one class on one plane: SHA-256, number of facts, number of unknowns."""
-
-    digest: str
-    facts: int
-    unknown: int
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,7 @@ class CollectedRun:
     done: RunDone
     judged: Mapping[str, Judged]
     trees: Mapping[str, Tree] = field(repr=False)
-    prints: Mapping[str, Mapping[tuple[Plane, Class], Print]] | None = field(repr=False)
+    prints: Mapping[str, Mapping[Key, Print]] | None = field(repr=False)
     answers: tuple[RawReply, ...] = field(repr=False)
     kind: str = "audit"
     operator: str = ""
@@ -79,8 +70,8 @@ def gather(
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
     trees: dict[str, Tree] = {}
-    prints: dict[str, Mapping[tuple[Plane, Class], Print]] | None = {} if fingerprints else None
-    identity, printer = _Names(), _Fingerprints()
+    prints: dict[str, Mapping[Key, Print]] | None = {} if fingerprints else None
+    identity, printer = _Names(), Fingerprints()
     answers: list[RawReply] = []
     burns: dict[str, Burnt] = {}
     run = ""
@@ -116,8 +107,8 @@ def gather(
     )  # fmt: skip
 
 
-LEAVES = 200_000
-"""Maximum number of leaves of which something is kept; a node has about 23,000, and nodes share most of them."""
+PATHS = 200_000
+"""Maximum number of paths that are remembered; a node has about 23,000, and nodes have mostly the same."""
 
 
 class _Names:
@@ -128,7 +119,7 @@ class _Names:
 
     def of(self, tree: Tree) -> Tree:
         """Return these facts of a node."""
-        if len(self._chosen) >= LEAVES:
+        if len(self._chosen) >= PATHS:
             self._chosen.clear()
         chosen, kept = self._chosen, dict[str, Leaf]()
         for path, leaf in tree.leaves.items():
@@ -142,76 +133,19 @@ class _Names:
         return Tree(kept, tree.silent, times=tree.times)
 
 
-class _Fingerprints:
-    """Makes the fingerprints of nodes; the JSON of a leaf that several nodes share is made once."""
-
-    def __init__(self) -> None:
-        self._made: dict[tuple[str, int], tuple[Leaf, str]] = {}
-
-    def of(self, tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
-        """Return the fingerprints of a node's facts by plane and class, without counters and other volatile facts."""
-        gathered: dict[tuple[Plane, Class], dict[str, str]] = {}
-        unknown: dict[tuple[Plane, Class], int] = {}
-        for path, leaf in tree.leaves.items():
-            if leaf.kind.cls not in VOLATILE:
-                key = (leaf.plane, leaf.kind.cls)
-                gathered.setdefault(key, {})[path] = self._json(path, leaf)
-                unknown[key] = unknown.get(key, 0) + isinstance(leaf.reading, Unknown)
-        for plane, why in tree.silent.items():  # a silent plane differs from one that was not requested
-            key = (plane, Class.CONFIG)
-            gathered.setdefault(key, {})[""] = _entry("", {"unknown": why.reason.value})
-            unknown[key] = unknown.get(key, 0) + 1
-        return {
-            key: Print(hashlib.sha256(_object(facts)).hexdigest(), len(facts), unknown[key])
-            for key, facts in gathered.items()
-        }
-
-    def _json(self, path: str, leaf: Leaf) -> str:
-        made = self._made.get((path, id(leaf)))
-        if made is None:
-            if len(self._made) >= LEAVES:
-                self._made.clear()
-            # The leaf is kept with its JSON, so that no other leaf gets its id.
-            made = self._made[path, id(leaf)] = (leaf, _entry(path, _stable_value(leaf)))
-        return made[1]
-
-
-def _entry(path: str, doc: object) -> str:
-    """Return an entry of an object as canonical JSON."""
-    return _canonical({path: doc})[1:-1]
-
-
-def _object(entries: Mapping[str, str]) -> bytes:
-    """Return an object as canonical JSON, from the JSON of its entries by their keys."""
-    return f"{{{','.join(entries[key] for key in sorted(entries))}}}".encode()
-
-
 def machine_serial(tree: Tree) -> str:
     """Return the machine's serial: the fact `node.serial`, or else the first known `bmc.system/*.serial`."""
     line = fact_text(tree, "node.serial")
-    systems = (path for path in tree if path.startswith("bmc.system/") and path.endswith(".serial"))
-    return line or next((text for path in systems if (text := fact_text(tree, path))), "")
+    if line:
+        return line
+    systems = [path for path in tree.leaves if path.startswith("bmc.system/") and path.endswith(".serial")]
+    return next((text for path in sorted(systems, key=natural) if (text := fact_text(tree, path))), "")
 
 
 def fact_text(tree: Tree, path: str) -> str:
     """Return a fact of a node that is a text; empty if it is unknown or missing."""
     leaf = tree.leaves.get(path)
     return leaf.reading if leaf is not None and isinstance(leaf.reading, str) else ""
-
-
-def _stable_value(leaf: Leaf) -> object:
-    """Return a fact's value and unit, without source, time and error details, which differ between readings."""
-    doc = reading_json(leaf.reading)
-    doc.pop("detail", None)
-    return {**doc, "unit": leaf.kind.unit} if leaf.kind.unit else doc
-
-
-def canonical(doc: object) -> bytes:
-    """Serialize a document as canonical JSON: sorted keys, no blanks, ASCII only."""
-    return _canonical(doc).encode()
-
-
-_canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode
 
 
 def merged(readings: Iterable[CollectedRun]) -> Named:
