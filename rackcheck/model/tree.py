@@ -60,8 +60,11 @@ def list_items(leaves: Mapping[str, Leaf], items: dict[str, dict[str, None]]) ->
 def not_shared(leaves: Mapping[str, Leaf], base: Mapping[str, Leaf]) -> Iterator[str]:
     """Return the paths of leaves that are not the same object in `base`, in order.
 
-    Most leaves of nodes of a rack are, so the loop over all of them is left to the standard library.
+    Most leaves of nodes of a rack are, so the loop over all of them is left to the standard library. Most of the nodes
+    have the same paths in the same order, so that no path need be looked up.
     """
+    if list(leaves) == list(base):
+        return compress(leaves, map(is_not, base.values(), leaves.values()))
     return compress(leaves, map(is_not, map(base.get, leaves), leaves.values()))
 
 

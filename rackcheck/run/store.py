@@ -118,10 +118,10 @@ class Stored:
 
     def done(self) -> RunDone | None:
         """Return the event `run done`; None if the run was cut off."""
-        return next(self._each("run done", stored_forms.done), None)
+        return self.last_done() or next(self._each("run done", stored_forms.done), None)
 
     def last_done(self) -> RunDone | None:
-        """Return the event `run done` as `done` does, but read only the end of the file."""
+        """Return the event `run done` if it is the last one, as in a run that ended; read only the end of the file."""
         place = self.folder / "events.jsonl"
         try:
             with safe_read.opened(place) as file:

@@ -238,7 +238,9 @@ def _shown(name: str, verdict: Verdict) -> str:
     For racks and the fleet, node names are removed from the details of unknown evidence.
     """
     shown = verdict.reason
-    for unknown in (each.unknown for each in verdict.evidence if is_group(name) and each.unknown is not None):
+    if not is_group(name):
+        return shown
+    for unknown in (each.unknown for each in verdict.evidence if each.unknown is not None):
         shown = shown.replace(unknown.detail, unknown.detail.partition(": ")[2] or unknown.detail)
     return shown
 
