@@ -186,10 +186,9 @@ def _on_engine(given: AuditOptions, ready: Prepared, joined: JoinedAcceptance | 
     if summary is None:
         return 130
     show(summary, every=given.every, as_json=given.as_json)
-    add(joined, ready)
     if not given.quiet:
         note(f"Run:  {ready.folder}")
-    return exit_code(summary, strict=given.strict)
+    return unless_lost(exit_code(summary, strict=given.strict), lost=not add(joined, ready))
 
 
 def _resumed(given: AuditOptions, run: str) -> int:
@@ -227,7 +226,7 @@ def _run(given: AuditOptions, ready: Prepared, joined: JoinedAcceptance | None) 
     if lost:
         note(left_of(ready.folder) + not_added(joined))
         return unless_lost(exit_code(summary, strict=given.strict), lost=True)
-    add(joined, ready)
+    is_added = add(joined, ready)
     if not quiet:
         note(f"Run:  {ready.folder}")
         name = ready.folder.name if ready.folder.parent == store.runs_folder() else str(ready.folder)
@@ -235,7 +234,7 @@ def _run(given: AuditOptions, ready: Prepared, joined: JoinedAcceptance | None) 
             note(f"To continue it: rackcheck audit --resume {shlex.quote(name)}{_same_nodes(given)}")
         for number, line in enumerate(_next(summary, [node.name for node in job.nodes])):
             note(f"{'      ' if number else 'Next: '}rackcheck {line} {shlex.quote(name)}")
-    return exit_code(summary, strict=given.strict)
+    return unless_lost(exit_code(summary, strict=given.strict), lost=not is_added)
 
 
 def _same_nodes(given: AuditOptions) -> str:

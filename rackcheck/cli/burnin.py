@@ -160,14 +160,13 @@ def burnin(given: BurninOptions) -> int:
     show(summary, every=given.every, as_json=given.as_json)
     if lost:
         note(left_of(ready.folder) + not_added(joined))
-    else:
-        add(joined, ready)
+    is_added = bool(lost) or add(joined, ready)
     if not lost and not given.quiet:
         name = str(ready.folder) if given.output else job.id
         note(f"Run:  {ready.folder}")
         if joined is None:
             note(f"Next: rackcheck facts {job.nodes[0].name} --from {name} burnin")
-    return unless_lost(exit_code(summary, strict=given.strict), lost=bool(lost))
+    return unless_lost(exit_code(summary, strict=given.strict), lost=bool(lost) or not is_added)
 
 
 def _looked_at(ready: Prepared, driven: Drive, joined: JoinedAcceptance | None, *, quiet: bool, strict: bool) -> int:
@@ -187,16 +186,17 @@ def _looked_at(ready: Prepared, driven: Drive, joined: JoinedAcceptance | None, 
     screens("tui")("", lambda: desk, view="live", early=True, same="rackcheck burnin")
     for trouble in desk.troubles:
         note(trouble)
+    is_added = True
     if desk.troubles:
         note(left_of(ready.folder) + not_added(joined))
     elif any(isinstance(event, RunDone) for event in rows):
-        add(joined, ready)
+        is_added = add(joined, ready)
     if not desk.troubles and not quiet:
         note(f"Run:  {ready.folder}")
     if not any(isinstance(event, RunDone) for event in rows):
         return 130
     summary = summarize(rows, ready.profile, ready.job.waivers)
-    return unless_lost(exit_code(summary, strict=strict), lost=bool(desk.troubles))
+    return unless_lost(exit_code(summary, strict=strict), lost=bool(desk.troubles) or not is_added)
 
 
 def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,11 +189,17 @@ def _tables(dossier: Dossier, output: Path | None, name: str, say: Callable[[str
     target = output or Path(f"{name}-csv")
     if target.exists() and not target.is_dir():
         raise UserError(f"{target} is a file; the tables need a folder")
-    target.mkdir(parents=True, exist_ok=True)
     tables = annex.files(dossier)
-    for file, text in tables.items():
-        (target / file).write_bytes(text.encode())
-        say(file)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".tables-", dir=target) as scratch:
+            for file, text in tables.items():
+                (Path(scratch) / file).write_bytes(text.encode())
+                say(file)
+            for file in tables:  # if the disk is full, all older tables stay
+                (Path(scratch) / file).replace(target / file)
+    except OSError as error:
+        raise UserError(f"cannot write {target}: {error.strerror}") from None
     note(f"Written: {several(len(tables), 'table')} in {target}")
     return 0
 

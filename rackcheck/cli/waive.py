@@ -80,6 +80,8 @@ def waive(given: WaiveOptions) -> int:
     _in_time(given.until)
     for option, words in (("by", given.by), ("ticket", given.ticket), ("reason", given.reason)):
         cli_choices.one_line(option, words)
+        if not any(c.isprintable() and not c.isspace() for c in words):
+            raise UserError(f"--{option} is empty")
     run = last_run.named(given.run, last_run.with_rule(rule))
     found = subject.find(run)
     readings = list(found.evaluate())
@@ -90,12 +92,12 @@ def waive(given: WaiveOptions) -> int:
     judged = _verdicts(found, readings, rule)
     answers = (given.until, given.by, given.ticket, given.reason)
     made = _grouped(by_id[rule], _chosen(given.nodes, judged, rule), judged, given.items, answers)
-    before = waivers.load(file).text if file.exists() else _new(file)
+    before = _before(file)
     after = waivers.added(before, made)
     waivers.read(after, file.name)  # reject a finding that is waived twice before anything is written
     _show(before, after, file)
     if not given.dry_run:
-        waivers.write(file, after)
+        waivers.write(file, before, after)
     if found.simulated:
         note(f"SIMULATION: {SIMULATED}")
     if given.dry_run:
@@ -112,8 +114,10 @@ def waive(given: WaiveOptions) -> int:
     return 0
 
 
-def _new(file: Path) -> str:
-    """Return the empty text of a new waiver file; raises UserError if a file with this name would never be read."""
+def _before(file: Path) -> str:
+    """Return the text of a waiver file, empty for a new one; raises UserError if the name or the content is invalid."""
+    if file.exists():
+        return waivers.load(file).text
     waivers.named(file)
     return ""
 
@@ -139,6 +143,8 @@ def _verdicts(found: subject.RunSubject, readings: list[CollectedRun], rule: str
 
 def _chosen(nodes: str, judged: dict[str, Verdict], rule: str) -> list[str]:
     wanted = unfold(nodes)
+    if not wanted:
+        raise UserError(f"--nodes {nodes!r:.40} names no node; {rule} is judged on {fold(judged)}")
     strangers = [node for node in wanted if node not in judged]
     if strangers:
         near = did_you_mean(strangers[0], list(judged)) or f"; it is judged on {fold(judged)}"

@@ -125,7 +125,7 @@ class Documents:
                 for each in found.resources:
                     below.setdefault(each.uri, _without_body(each) if _is_odd(each, step, following) else each)
                 if len(below) > MEMBERS:
-                    failed = Unknown(Reason.NOT_READ_FURTHER, f"{link} leads to more than {MEMBERS} resources")
+                    failed = Unknown(Reason.TOO_LARGE, f"{link} leads to more than {MEMBERS} resources")
                     break
             if missing:
                 raise Missing(missing, whole)
@@ -277,14 +277,14 @@ class Documents:
             names |= set(new)
             failed = failed or odd
             if len(names) > MEMBERS:
-                raise Unreadable(f"{collection.uri} has more than {MEMBERS} members", Reason.NOT_READ_FURTHER)
+                raise Unreadable(f"{collection.uri} has more than {MEMBERS} members", Reason.TOO_LARGE)
             link = next((page.body[name] for name in NEXT if page.body.get(name) is not None), None)
             following = _safe(link, page.uri) if link is not None else None
             # The recorded DGX H100 links a page to itself as the next page.
             if following is None or following in seen:
                 break
             if len(seen) >= PAGES:
-                raise Unreadable(f"{collection.uri} has more than {PAGES} pages", Reason.NOT_READ_FURTHER)
+                raise Unreadable(f"{collection.uri} has more than {PAGES} pages", Reason.TOO_LARGE)
             seen.add(following)
             page = self._fetched(following, collection)
         if failed is not None:

@@ -162,7 +162,7 @@ class Resource:
             if isinstance(part, Mapping) and not _repeated(part, seen):
                 yield Resource(inside(self.uri, name, str(index)), part, above=self)
         if len(found) > MEMBERS:
-            raise Unreadable(f"{self.uri} has more than {MEMBERS} {name}", Reason.NOT_READ_FURTHER)
+            raise Unreadable(f"{self.uri} has more than {MEMBERS} {name}", Reason.TOO_LARGE)
         odd = [part for part in found if not isinstance(part, Mapping)]
         if odd:
             raise Unreadable(f"{self.uri}: an item of {name} is not an object: {clean(repr(odd[0]))}")

@@ -78,9 +78,22 @@ def write(
 
     `runs` (each run's folder by its name), `accepted` (the acceptance's folder) and `inputs` (file content by file
     name) are only set for a full bundle. `unreviewed` names the profiles that no person has reviewed; as long as there
-    are any, neither the bundle nor a redacted copy of it can be signed.
+    are any, neither the bundle nor a redacted copy of it can be signed. Raises UserError if it cannot be written.
     """
     _free(target)
+    try:
+        return _written(
+            target, dossier, full=full, runs=runs, accepted=accepted, inputs=inputs, unreviewed=unreviewed,
+            template=template, tell=tell,
+        )  # fmt: skip
+    except OSError as error:
+        raise UserError(f"cannot write {target}: {error.strerror}") from None
+
+
+def _written(
+    target: Path, dossier: Dossier, *, full: str, runs: Mapping[str, Path], accepted: Path | None,
+    inputs: Mapping[str, bytes], unreviewed: Sequence[str], template: Path | None, tell: Callable[[str], None],
+) -> WrittenBundle:  # fmt: skip
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
         made = Path(scratch) / target.name

@@ -1,5 +1,6 @@
 """The acceptance that a new run belongs to (`--accept NAME`): it gives the profile, the site values and the waivers."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,14 +64,26 @@ def chosen(
     return found
 
 
-def add(joined: JoinedAcceptance | None, ready: Prepared) -> None:
-    """Add a stored run to its acceptance, and print a note about it."""
+def add(joined: JoinedAcceptance | None, ready: Prepared) -> bool:
+    """Add a stored run to its acceptance, and print a note about it; False if this failed, and the note has the error.
+
+    The nodes have been asked, and the run is stored, so an error of the acceptance must not hide where the run is.
+    """
     if joined is None:
-        return
+        return True
     from rackcheck.session.adding_runs import added  # noqa: PLC0415  imports the reports
 
-    added(acceptance.find(joined.name), store.find(str(ready.folder)))
+    try:
+        added(acceptance.find(joined.name), store.find(str(ready.folder)))
+    except (UserError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        note(f"rackcheck: the run was not added to acceptance {joined.name}: {why}")
+        here = ready.folder.parent == store.runs_folder()
+        run = shlex.quote(ready.folder.name if here else str(ready.folder))
+        note(f"To add it: rackcheck accept add {joined.name} {run}")
+        return False
     note(f"added to acceptance {joined.name}: rackcheck accept show {joined.name}")
+    return True
 
 
 def not_added(joined: JoinedAcceptance | None) -> str:

@@ -270,17 +270,17 @@ def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Ac
     if folder.exists():
         raise taken
     made = home() / f".new-{token_hex(8)}"
-    (made / "profile").mkdir(parents=True)
     try:
+        (made / "profile").mkdir(parents=True)
         for file, text in profile.items():
             (made / "profile" / file).write_text(text, encoding="utf-8")
         append(made, {"event": "opened", "rackcheck": FORMAT, "name": name, **head})
         made.rename(folder)
-    except OSError:
-        shutil.rmtree(made)
+    except OSError as error:
+        shutil.rmtree(made, ignore_errors=True)
         if folder.exists():
             raise taken from None
-        raise
+        raise UserError(f"cannot write acceptance {name} to {home()}: {error.strerror}") from None
     return read(folder)
 
 

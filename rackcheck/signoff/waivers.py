@@ -1,5 +1,6 @@
 """Reads waiver files, and locates every error; adds waivers at the end of a file, so that diffs are small."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -62,14 +63,30 @@ def named(path: Path) -> None:
         raise UserError(f"{path}: the name of a waiver file has letters, digits, dots and hyphens, and ends in .yaml")
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, before: str, text: str) -> None:
     """Write a waiver file completely or not at all; its owner and mode are kept. Raises UserError.
 
-    If the path is a link, the link is kept and its target is written.
+    If the path is a link, the link is kept and its target is written. Nothing is written if the file does not have the
+    text `before` any more (empty for a file that did not exist), so that no waiver is lost that was added meanwhile.
     """
-    fresh: Path | None = None
     try:
         target = path.resolve()
+        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a cycle of links
+        raise _unwritten(path, error) from None
+    try:
+        with suppress(OSError):  # some network file systems have no locks of folders
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        if (safe_read.text(target, SIZE) if target.exists() else "") != before:
+            raise UserError(f"{path} was changed meanwhile; nothing is written: repeat the command")
+        _write(path, target, text)
+    finally:
+        os.close(folder)
+
+
+def _write(path: Path, target: Path, text: str) -> None:
+    fresh: Path | None = None
+    try:
         # The temporary file, which a power failure may leave behind, does not have the name of a waiver file.
         beside = target.with_name(f".{target.name}.{token_hex(8)}.new")
         with beside.open("x", encoding="utf-8") as file:
@@ -79,10 +96,14 @@ def write(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(target)
-    except (OSError, RuntimeError) as error:  # RuntimeError: a cycle of links
+    except OSError as error:
         if fresh is not None:
             fresh.unlink(missing_ok=True)
-        raise UserError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise _unwritten(path, error) from None
+
+
+def _unwritten(path: Path, error: Exception) -> UserError:
+    return UserError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}")
 
 
 def _own(handle: int, target: Path) -> None:

@@ -16,9 +16,27 @@ from edge_racks import ONE, rack
 from mockup_server import WatchedRack as Rack
 from waiting import PATIENCE, until
 
+from rackcheck.model.resource import MEMBERS
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
+from rackcheck.run import store
 from rackcheck.sim import edit, scenario
+
+
+@pytest.mark.parametrize(("fans", "status"), [(3000, 1), (MEMBERS + 2000, 3)])
+def test_a_critical_part_behind_more_parts_than_are_read_is_no_pass(tmp_path: Path, fans: int, status: int) -> None:
+    uri = "/redfish/v1/Chassis/DGX/Thermal"
+    file = tmp_path / "rack.yaml"
+    file.write_text(ONE.format(faults="[]", machine="dgx-h100"))
+    healthy = scenario.load(file)
+    body = edit.resources(healthy.stations[0], uri)[uri]
+    more = [{**body["Fans"][0], "MemberId": f"F{n}", "Name": f"F{n}"} for n in range(fans)]
+    more[-1] |= {"Status": {"Health": "Critical", "State": "Enabled"}}
+    station = edit.bodies(healthy.stations[0], {uri: {**body, "Fans": more}})
+    with Rack(replace(healthy, stations=(station,)), tmp_path) as up:
+        words = ("-i", up.inventory, "-p", "h100-dgx", "--planes", "bmc", "--json", "-q", "-o", tmp_path / "run")
+        done = rackcheck("audit", *words)
+    assert done.status == status, json.loads(done.out)["outcome"]
 
 
 def test_an_empty_power_supply_slot_is_not_a_power_supply(tmp_path: Path) -> None:
@@ -143,6 +161,53 @@ def test_wherever_the_disk_is_full_the_exit_is_not_0_and_what_is_said_to_be_kept
             assert "INCOMPLETE" in again.stdout, "a run without a verdict is no pass"
     finally:
         subprocess.run(["umount", str(small)], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="ONLY ROOT MAY MOUNT A SMALL DISK")
+def test_tables_that_cannot_be_written_leave_all_older_ones(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    assert "Run:" in shell("rackcheck audit localhost -p linux-server", tmp_path).stderr
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)], check=False)
+    if mounted.returncode:
+        pytest.skip("NO MOUNTING HERE")
+    try:
+        tables = small / "tables"
+        first = shell(f"rackcheck report last --format csv -o {tables}", tmp_path)
+        assert first.returncode == 0, first.stderr
+        before = {path.name: path.read_bytes() for path in tables.iterdir()}
+        free = os.statvfs(small).f_bavail * os.statvfs(small).f_frsize
+        (small / "fill").write_bytes(bytes(free - 4096))
+        again = shell(f"rackcheck report last --format csv -o {tables}", tmp_path)
+        assert {path.name: path.read_bytes() for path in tables.iterdir()} == before
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    assert again.returncode == 2
+    assert f"rackcheck: cannot write {tables}: No space left on device" in again.stderr
+
+
+def test_a_run_whose_acceptance_is_gone_is_named_and_can_be_added_later(tmp_path: Path) -> None:
+    rack_file, home, away = tmp_path / "rack.yaml", tmp_path / "home", tmp_path / "away"
+    rack_file.write_text("rackcheck: 1\nnodes:\n  localhost: { host: localhost }\n")
+    own = f"RACKCHECK_HOME={home} rackcheck"
+    made = shell(f"{own} accept new pod -p linux-server -i {rack_file} --no-burn-in none", tmp_path)
+    assert made.returncode == 0, made.stderr
+    words = [sys.executable, "-m", "rackcheck", "audit", "--accept", "pod", "-i", str(rack_file)]
+    env = {**os.environ, "RACKCHECK_HOME": str(home)}
+    with subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: bool([*home.glob("runs/*/events.jsonl")]), "the run did not begin")
+        (home / "acceptances" / "pod").rename(away)
+        _, err = process.communicate(timeout=PATIENCE)
+    (run,) = (home / "runs").iterdir()
+    assert "rackcheck: the run was not added to acceptance pod: " in err
+    assert f"To add it: rackcheck accept add pod {run.name}" in err
+    assert f"Run:  {run}" in err
+    done = store.find(str(run)).done()
+    assert done is not None
+    assert process.returncode == {"PASS": 74, "FAIL": 1, "INCOMPLETE": 3}[done.outcome.value]
+    away.rename(home / "acceptances" / "pod")
+    added = shell(f"{own} accept add pod {run.name}", tmp_path)
+    assert added.returncode == 0, added.stderr
 
 
 def test_ctrl_c_keeps_what_arrived_and_reports_it(tmp_path: Path) -> None:

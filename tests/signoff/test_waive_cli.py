@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from command import Done, rackcheck
 from rack_runs import accepted, folder
 
+from rackcheck.base.user_error import UserError
 from rackcheck.signoff import waivers
 
 TODAY = datetime.now(UTC).date()
@@ -120,6 +122,47 @@ def test_a_finding_is_waived_once(tmp_path: Path) -> None:
     assert done.status == 2
     assert "waived twice" in done.err
     assert (tmp_path / "waivers.yaml").read_text() == text
+
+
+@pytest.mark.parametrize("nodes", ["", " "])
+def test_a_waiver_for_no_node_is_an_error(tmp_path: Path, nodes: str) -> None:
+    assert waive().status == 0
+    before = (tmp_path / "waivers.yaml").read_text()
+    done = waive("firmware.bios", nodes=nodes)
+    assert done.status == 2
+    assert "--nodes" in done.err
+    assert (tmp_path / "waivers.yaml").read_text() == before
+
+
+@pytest.mark.parametrize("option", ["by", "ticket", "reason"])
+@pytest.mark.parametrize("words", ["", "  ", "\u200b", "\u202e \u200b"])
+def test_an_option_without_a_visible_character_is_empty(tmp_path: Path, option: str, words: str) -> None:
+    done = waive(**{option: words})
+    assert (done.status, done.err) == (2, f"rackcheck: --{option} is empty\n")
+    assert not (tmp_path / "waivers.yaml").exists()
+
+
+def test_a_waiver_that_was_added_meanwhile_is_not_lost(tmp_path: Path) -> None:
+    file = tmp_path / "waivers.yaml"
+    assert waive().status == 0
+    text = file.read_text()
+    for before in ("", text + "# edited\n"):
+        with pytest.raises(UserError, match="was changed meanwhile; nothing is written"):
+            waivers.write(file, before, "rackcheck: 1\nwaivers: []\n")
+        assert file.read_text() == text
+    waivers.write(file, text, text + "# edited\n")
+    assert file.read_text() == text + "# edited\n"
+
+
+def test_writers_of_one_file_wait_for_each_other(tmp_path: Path) -> None:
+    file = tmp_path / "waivers.yaml"
+    file.write_text("")
+    texts = [f"# {n}\n" for n in range(16)]
+    with ThreadPoolExecutor(len(texts)) as pool:
+        done = [pool.submit(waivers.write, file, "", text) for text in texts]
+    (written,) = [text for text, each in zip(texts, done, strict=True) if each.exception() is None]
+    assert file.read_text() == written
+    assert {type(each.exception()) for each in done} == {type(None), UserError}
 
 
 def test_hostile_words_are_words(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ REASONS: Mapping[str, Reason | None] = {
     "busy": Reason.NOT_READY,
     "busy-later": Reason.NOT_READY,
     "forget": Reason.DENIED,
-    "pages-without-end": Reason.NOT_READ_FURTHER,
+    "pages-without-end": Reason.TOO_LARGE,
     "page-loop": None,
     "drop": None,
     "unset-clock": None,

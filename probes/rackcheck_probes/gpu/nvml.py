@@ -1,6 +1,5 @@
 """The query of the NVIDIA driver, which many probes share: it runs once, and its output is parsed once."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,6 +12,7 @@ from rackcheck.model.capture import PAYLOAD
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Reading, Value, clean
 from rackcheck.model.path import spell_key
+from rackcheck.model.text import json_text
 from rackcheck.parse.host.gpu import smi
 from rackcheck_probes.gpu.nvml_pack import payload
 from rackcheck_probes.gpu.nvml_values import address, counted
@@ -100,7 +100,7 @@ def reply_of(rows: list[str]) -> Any:
         why = next((row for row in xml if row.strip()), f"ended with {status}")
         return {"unknown": ENDED.get(status, Reason.NOT_COLLECTED).value, "detail": f"nvidia-smi: {clean(why)}"}
     try:
-        return json.loads(rows[-1])
+        return json_text.loaded(rows[-1])
     except (ValueError, RecursionError, IndexError) as error:
         raise Unreadable(f"the NVML query returned no answer: {rows[-1:]!r:.80}") from error
 

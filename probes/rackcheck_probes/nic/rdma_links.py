@@ -1,12 +1,12 @@
 """The network interface of each RoCE port, according to the RDMA core."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from rackcheck import Facts, Shell, probe, spell_key, text
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.text import json_text
 
 
 # Opening its interface to the kernel loads the RDMA core (alias net-pf-16-proto-20): only a loaded one is queried.
@@ -42,7 +42,7 @@ class RdmaLink:
 def links(answer: str) -> Iterator[RdmaLink]:
     """Yield each link in the order of the output; raises Unreadable at a link without a name or a port."""
     try:
-        found = json.loads(answer)
+        found = json_text.loaded(answer)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not JSON: {error}") from error
     if not isinstance(found, list):

@@ -1,8 +1,7 @@
 """Whether cloud-init has finished."""
 
-import json
-
 from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, flag, integer, probe
+from rackcheck.model.text import json_text
 
 BEGUN, ENDED = "/run/cloud-init/status.json", "/run/cloud-init/result.json"
 
@@ -10,7 +9,7 @@ BEGUN, ENDED = "/run/cloud-init/status.json", "/run/cloud-init/result.json"
 def errors(content: str) -> int:
     """Count the errors of all stages in cloud-init's result."""
     try:
-        document = json.loads(content)
+        document = json_text.loaded(content)
         found = document["v1"]["errors"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unreadable(f"not a result of cloud-init: {content[:80]!r}") from None

@@ -290,7 +290,7 @@ def items_of(docs: Documents, listed: Gathered, *forms: LinkForm, ones: Ones = n
         links = " or ".join(link for link, _ in forms)
         trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
     if len(holdings.found) > MEMBERS:
-        trouble = trouble or Unknown(Reason.NOT_READ_FURTHER, f"more than {MEMBERS} items in all chassis")
+        trouble = trouble or Unknown(Reason.TOO_LARGE, f"more than {MEMBERS} items in all chassis")
     return ones(list(holdings.found.values())[:MEMBERS], trouble)
 
 

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
@@ -14,6 +13,7 @@ from rackcheck.model.regex import regex
 from rackcheck.model.resource import Body
 from rackcheck.model.secret import DEPTH, is_clean, scrub, scrub_text
 from rackcheck.model.secret_filter import Hiding
+from rackcheck.model.text import json_text
 
 BUSY = frozenset({429, 502, 503, 504})
 MOVED = frozenset({301, 302, 303, 307, 308})
@@ -100,7 +100,7 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
     if not text.strip():
         return Unknown(Reason.UNPARSABLE, "an empty body")
     try:
-        body = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
+        body = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=json_text.once)
     except json.JSONDecodeError as error:
         shown = clean(scrub_text(hiding.text(text[:QUOTED])), 40)
         return Unknown(Reason.UNPARSABLE, f"not JSON: {error.msg} in line {error.lineno}: {shown!r}")
@@ -207,14 +207,6 @@ def _deep(body: object) -> bool:
         if not level:
             return False
     return True
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"{name!r} appears twice in one object")
-    return found
 
 
 def _whole(value: object) -> object:

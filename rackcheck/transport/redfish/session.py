@@ -340,7 +340,7 @@ class Session:
         while True:
             with self.lock:
                 if self.over is None and self.gets >= self.limits.gets:
-                    self.over = Unknown(Reason.NOT_READ_FURTHER, f"more than {self.limits.gets} GETs")
+                    self.over = Unknown(Reason.TOO_LARGE, f"more than {self.limits.gets} GETs")
                 if self.over is not None:
                     return self.over
                 self.gets += 1

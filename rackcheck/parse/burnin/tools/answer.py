@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.regex import regex
+from rackcheck.model.text import json_text
 
 RESULTS = ("pass", "warn", "fail")
 """The verdicts that a tool itself can give, from best to worst."""
@@ -107,20 +108,13 @@ def document(record: ToolRecord) -> Mapping[str, Any]:
     start = re.search(r"^\s{0,100}\{", record.out, re.MULTILINE)
     if start is None:
         raise Unreadable(f"{record.name} printed no JSON object: {clean(record.out or record.err, 80)!r}")
-    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
+    decoder = json.JSONDecoder(object_pairs_hook=json_text.once, parse_constant=_no_number)
     try:
         found, end = decoder.raw_decode(record.out, start.end() - 1)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{record.name} printed invalid JSON: {clean(str(error), 120)}") from error
     if record.out[end:].strip() or not isinstance(found, dict):
         raise Unreadable(f"{record.name} printed text after its JSON object: {clean(record.out[end:], 80)!r}")
-    return found
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name is repeated in an object")
     return found
 
 

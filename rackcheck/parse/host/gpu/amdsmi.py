@@ -5,12 +5,12 @@ value is a number, a text, or `{"value": 550, "unit": "W"}`; amd-smi prints `N/A
 report.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.regex import regex
+from rackcheck.model.text import json_text
 
 MOST = 256
 """Maximum number of GPUs read from one node; a partitioned MI300X counts as eight."""
@@ -21,7 +21,7 @@ _ADDRESS = regex(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 def gpus(answer: str) -> list[Mapping[str, Any]]:
     """Return the JSON object of each GPU; raises Unreadable if the output is not a list of GPUs, or lists too many."""
     try:
-        found = json.loads(answer)
+        found = json_text.loaded(answer)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not JSON: {clean(answer, 80)!r}") from error
     if isinstance(found, dict):

@@ -1,12 +1,12 @@
 """Files of the Container Device Interface: JSON is parsed; YAML is searched for the lines that nvidia-ctk writes."""
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.model.regex import regex
+from rackcheck.model.text import json_text
 
 _KIND = regex(r"""["']?\bkind["']? ?: ?["']?([\w.-]{1,100}/[\w.-]{1,100})""")
 _DRIVER = regex(r"/libcuda\.so\.([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\b")
@@ -47,7 +47,7 @@ def _of_json(content: str) -> tuple[Reading, Reading]:
 def _document(content: str) -> Any:
     """Parse a text as JSON; None if the text is not JSON."""
     try:
-        return json.loads(content)
+        return json_text.loaded(content)
     except (ValueError, RecursionError):
         return None
 

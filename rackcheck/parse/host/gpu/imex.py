@@ -1,10 +1,10 @@
 """The output of `nvidia-imex-ctl -N -j`: the state of an IMEX domain, its nodes, and each node's connections."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from rackcheck.model.fact import Unreadable, clean
+from rackcheck.model.text import json_text
 
 READY, CONNECTED = "READY", "CONNECTED"
 
@@ -26,7 +26,7 @@ class Domain:
 def domain(answer: str) -> Domain:
     """Read the output; raises Unreadable if it has no domain with nodes, or if a node lacks state or connections."""
     try:
-        found = json.loads(answer)
+        found = json_text.loaded(answer)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not JSON: {clean(answer, 80)!r}") from error
     match found:

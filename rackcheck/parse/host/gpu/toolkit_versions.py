@@ -4,10 +4,10 @@ Each function of this module raises Unreadable if a file has another form. The f
 published examples.
 """
 
-import json
 import re
 
 from rackcheck.model.fact import Unreadable
+from rackcheck.model.text import json_text
 from rackcheck.model.text.values import line
 
 _DOTTED = r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}"
@@ -16,7 +16,7 @@ _DOTTED = r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}"
 def cuda(content: str) -> str:
     """Return the version of the whole toolkit from `version.json`, which also lists the versions of its components."""
     try:
-        found = json.loads(content)["cuda"]["version"]
+        found = json_text.loaded(content)["cuda"]["version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Unreadable(f"no cuda.version: {content[:80]!r}") from error
     if not isinstance(found, str) or not re.fullmatch(_DOTTED, found):

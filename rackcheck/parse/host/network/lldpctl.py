@@ -1,10 +1,10 @@
 """What `lldpctl -f json` prints: the neighbours on each network interface."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.text import json_text
 
 LEAVES = ("switch", "switch_id", "switch_description", "port", "port_description", "port_mtu", "vlan")
 """Names of the values that are read of one LLDP neighbour."""
@@ -23,7 +23,7 @@ def heard(answer: str) -> dict[str, list[Mapping[str, Reading]]]:
 
 def _entries(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     try:
-        root = json.loads(answer)
+        root = json_text.loaded(answer)
         found = root["lldp"].get("interface", [])
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         raise Unreadable(f"not the output of lldpctl: {error!r}"[:200]) from error

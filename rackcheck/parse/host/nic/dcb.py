@@ -3,11 +3,11 @@
 DCB has eight priorities and eight traffic classes, both numbered from 0.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from rackcheck.model.fact import Unreadable, clean
+from rackcheck.model.text import json_text
 
 EIGHT = 8
 DSCPS = 64
@@ -76,7 +76,7 @@ def dscp(message: str) -> tuple[tuple[int, int], ...]:
 def _document(message: str) -> dict[str, Any]:
     """Parse dcb's output, which is a single JSON object; raises Unreadable on anything else."""
     try:
-        found = json.loads(message)
+        found = json_text.loaded(message)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not JSON: {clean(message, 80)!r}") from error
     if not isinstance(found, dict):

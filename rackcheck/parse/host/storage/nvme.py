@@ -8,6 +8,7 @@ from typing import Any
 
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.model.regex import regex
+from rackcheck.model.text import json_text
 
 _BEGIN = regex(r"^[ \t]{0,100}\{", re.MULTILINE)
 _DIGITS = regex(r"[0-9]{1,39}")
@@ -30,7 +31,7 @@ def document(message: str) -> Mapping[str, Any]:
     """
     begin = _BEGIN.search(message)
     try:
-        found, _ = json.JSONDecoder(parse_constant=_none).raw_decode(
+        found, _ = json.JSONDecoder(object_pairs_hook=json_text.once, parse_constant=_none).raw_decode(
             message, begin.end() - 1 if begin else len(message)
         )
     except (ValueError, RecursionError) as error:
