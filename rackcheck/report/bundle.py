@@ -87,6 +87,8 @@ def write(
             template=template, tell=tell,
         )  # fmt: skip
     except OSError as error:
+        if error.filename is not None:  # not a write: a file that is copied cannot be read
+            raise
         raise UserError(f"cannot write {target}: {error.strerror}") from None
 
 
