@@ -90,7 +90,7 @@ def test_what_stands_in_the_file_stays(tmp_path: Path) -> None:
         ({"until": "2026-02-30"}, "not a date"),
         ({"until": TODAY.strftime("%Y%m%d")}, "use YYYY-MM-DD"),
         ({"item": "gpu/0"}, "no known finding for gpu/0 on n1"),
-        ({"by": " "}, "`by` is empty"),
+        ({"by": " "}, "--by is empty"),
         ({"file": "waivers.txt"}, "ends in .yaml"),
         ({"file": "none/waivers.yaml"}, "none/waivers.yaml"),
     ],
