@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rackcheck.base.user_error import UserError
+from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
 from rackcheck.run import store
 from rackcheck.session import cli_choices
@@ -76,7 +77,7 @@ def add(joined: JoinedAcceptance | None, ready: Prepared) -> bool:
     try:
         added(acceptance.find(joined.name), store.find(str(ready.folder)))
     except (UserError, OSError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
+        why = error.strerror if isinstance(error, OSError) else visible(str(error))  # may quote what a file contains
         note(f"rackcheck: the run was not added to acceptance {joined.name}: {why}")
         here = ready.folder.parent == store.runs_folder()
         run = shlex.quote(ready.folder.name if here else str(ready.folder))
