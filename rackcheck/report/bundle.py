@@ -8,6 +8,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,23 +82,8 @@ def write(
     are any, neither the bundle nor a redacted copy of it can be signed. Raises UserError if it cannot be written.
     """
     _free(target)
-    try:
-        return _written(
-            target, dossier, full=full, runs=runs, accepted=accepted, inputs=inputs, unreviewed=unreviewed,
-            template=template, tell=tell,
-        )  # fmt: skip
-    except OSError as error:
-        if error.filename is not None:  # not a write: a file that is copied cannot be read
-            raise
-        raise UserError(f"cannot write {target}: {error.strerror}") from None
-
-
-def _written(
-    target: Path, dossier: Dossier, *, full: str, runs: Mapping[str, Path], accepted: Path | None,
-    inputs: Mapping[str, bytes], unreviewed: Sequence[str], template: Path | None, tell: Callable[[str], None],
-) -> WrittenBundle:  # fmt: skip
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
+    with _written(target), tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
         made = Path(scratch) / target.name
         made.mkdir()
         notes, digest = [], ""
@@ -128,6 +114,17 @@ def _written(
             shutil.rmtree(target)
         made.replace(target)
     return WrittenBundle(target, sums, tuple(notes))
+
+
+@contextmanager
+def _written(target: Path) -> Iterator[None]:
+    """Raise UserError in place of the error of a write, which has no file name; other errors name what was not read."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise UserError(f"cannot write {target}: {error.strerror}") from None
 
 
 def _content(log: Path) -> None:
