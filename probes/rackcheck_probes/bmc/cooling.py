@@ -51,8 +51,10 @@ def share(value: object) -> float:
 def bmc_cooling(docs: Documents) -> Facts:
     """State and speed of every fan; health and thresholds of every temperature sensor."""
     fans, trouble = in_chassis(docs, ("ThermalSubsystem/Fans", "*"), OLDER)
-    for key, fan in keyed(with_older(docs, fans, OLDER)):
+    fans, cut = with_older(docs, fans, OLDER)
+    for key, fan in keyed(fans):
         yield _fan(f"fan/{spell_key(key)}", fan)
+    trouble = trouble or cut
     if trouble is not None:
         yield "fan", trouble
     sensors, trouble = in_chassis(docs, *TEMPERATURES)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rackcheck.model.documents import Documents, Missing
-from rackcheck.model.fact import Unknown
+from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.identity import serial
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
@@ -17,33 +17,53 @@ from rackcheck.parse.bmc.part import mark
 Marks = Callable[[Resource], str]
 
 
-def with_older(docs: Documents, found: Sequence[Resource], form: LinkForm) -> list[Resource]:
+def with_older(
+    docs: Documents, found: Sequence[Resource], form: LinkForm
+) -> tuple[list[Resource], Unknown | None]:  # fmt: skip
     """Return the parts, each with the same part of the older resource `form` of its chassis beside it, if there is one.
+
+    The second result is why parts may be missing: the older resource exists, but was not read, or not to its end.
 
     Parts that only the older resource lists are added if each part of the newer one is found in the older one, because
     the two then name parts alike. Otherwise the older resource may name the same parts differently, and adds none; nor
     does it add a part whose state is Absent. Parts that were read from the older resource, or whose older resource this
     probe does not fetch, are returned as they are.
     """
-    link, name = form
     places: dict[str, tuple[Resource, list[Resource]]] = {}
     for each in found:
         if each.owner is not None and "#" not in each.uri:
             places.setdefault(each.owner.uri, (each.owner, []))[1].append(each)
     kept = {each.uri: each for each in found}
     added: list[Resource] = []
+    trouble: Unknown | None = None
     for chassis, newer in places.values():
         try:
-            holders, _ = gather(docs.at(link, chassis))
-            older = [part for holder in holders if holder.unread is None for part in gather(holder.parts(name))[0]]
+            older, cut = _older(docs, chassis, form)
         except Missing:
             continue
+        trouble = trouble or cut
         pairs = _pairs(newer, older)
         kept |= {each.uri: replace(each, beside=other) for each, other in pairs}
         if len(pairs) == len(newer):
             paired = {other.uri for _, other in pairs}
             added += [each for each in older if each.uri not in paired and _installed(each)]
-    return [*(kept[each.uri] for each in found), *added]
+    return [*(kept[each.uri] for each in found), *added], trouble
+
+
+def _older(docs: Documents, chassis: Resource, form: LinkForm) -> tuple[list[Resource], Unknown | None]:
+    """Return the parts in the older resource of a chassis, and why there may be more.
+
+    A resource that the BMC does not have, or whose list is null, lists no parts.
+    """
+    link, name = form
+    holders, unread = gather(docs.at(link, chassis))
+    older: list[Resource] = []
+    cuts = [unread]
+    for holder in holders:
+        parts, cut = gather(holder.parts(name))
+        older += parts
+        cuts.append(cut)
+    return older, next((each for each in cuts if each is not None and each.reason is not Reason.NOT_COLLECTED), None)
 
 
 def _installed(part: Resource) -> bool:

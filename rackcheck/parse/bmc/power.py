@@ -43,7 +43,8 @@ def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     listed, trouble = items_of(docs, chassis(docs), *SUPPLIES, ones=read_ones)
     found, trouble = named_ones(_embedded(listed), trouble)
     if listed or not any("PowerEquipment" in root.body for root in docs.at("")):
-        return with_older(docs, found, SUPPLIES[1]), trouble
+        found, cut = with_older(docs, found, SUPPLIES[1])
+        return found, trouble or cut
     places, unread = chassis(docs)
     silent = unread is None and not any(form[0].partition("/")[0] in each.body for each in places for form in SUPPLIES)
     shelved, cut = read_ones(*gather(docs.at(SHELVES)))

@@ -8,7 +8,7 @@ from one_probe import Found, ask, bodies
 from trees import DELL, DELTA, DGX, GB200, HPE_INTEL, LENOVO, SUPERMICRO, bmc_probes
 
 from rackcheck.model.fact import Absent, Reason, Unknown
-from rackcheck.model.resource import Body
+from rackcheck.model.resource import MEMBERS, Body
 
 GONE = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
 PROBES = bmc_probes()
@@ -207,7 +207,7 @@ def test_a_health_of_null_is_that_of_the_rollup_only_if_it_is_ok(rollup: str | N
 # The older schema beside the newer
 
 
-def both(newer: dict[str, object], older: dict[str, object], *more: dict[str, object]) -> Found:
+def both(newer: dict[str, object], older: dict[str, object], *more: object) -> Found:
     """A Dell whose first supply is listed in both schemas."""
     chassis = f"{CHASSIS}/System.Embedded.1"
     place, holder = f"{chassis}/PowerSubsystem/PowerSupplies", f"{chassis}/PowerSubsystem"
@@ -259,6 +259,29 @@ def test_a_supply_that_only_the_older_resource_lists_is_added_if_the_two_name_th
     assert both({"SerialNumber": "A5"}, {"SerialNumber": "A5"}, second | {"Status": {"State": "Absent"}})["psu"] == (
         "A",
     )
+
+
+def test_an_older_list_that_is_cut_may_have_more_fans_than_the_newer_one() -> None:
+    uri = f"{CHASSIS}/DGX/Thermal"
+    thermal = body("bmc_cooling", DGX, uri)
+    parts = thermal["Fans"]
+    more = [{**parts[0], "MemberId": f"x{n}", "Name": f"x{n}"} for n in range(MEMBERS)]
+
+    def fans(listed: object) -> object:
+        return read("bmc_cooling", DGX, {uri: {**thermal, "Fans": listed}})["fan"]
+
+    cut = fans([*parts, *more])
+    assert isinstance(cut, Unknown)
+    assert cut.reason is Reason.TOO_LARGE
+    assert isinstance(fans([*parts, "x"]), Unknown)
+    whole = fans(parts)
+    assert isinstance(whole, tuple)
+    assert fans(None) == read("bmc_cooling", DGX, {uri: GONE})["fan"] == whole
+
+
+def test_an_older_list_with_an_invalid_entry_may_have_more_supplies_than_the_newer_one() -> None:
+    alike: dict[str, object] = {"SerialNumber": "A5"}
+    assert isinstance(both(alike, alike, "x")["psu"], Unknown)
 
 
 @pytest.mark.parametrize("name", [DGX, GB200, LENOVO, HPE_INTEL])
