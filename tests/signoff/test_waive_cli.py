@@ -207,7 +207,7 @@ def test_words_of_several_lines_or_with_control_characters_are_one_error(
     assert done.err.startswith(f"rackcheck: --{option} ")
     assert text in done.err
     assert len(done.err.splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
+    assert {each.name for each in tmp_path.iterdir()} <= {"home"}  # where the first test of a process stores its runs
 
 
 def test_a_count_is_waived_by_its_number_alone_and_not_by_what_it_left_out(tmp_path: Path) -> None:
