@@ -90,6 +90,16 @@ def test_a_plan_imports_the_probes_that_it_uses_and_no_others(home: Path, tmp_pa
     assert len(found) < 40, sorted(found)
 
 
+def test_a_worker_that_reads_replies_imports_neither_inventory_nor_profiles(home: Path) -> None:
+    code = "import sys; import rackcheck.run.reading_worker as w; w.registry(); print(*sys.modules)"
+    env = {**os.environ, "RACKCHECK_HOME": str(home)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    found = set(done.stdout.split())
+    assert "rackcheck.probe.collect" in found
+    assert found & {"rackcheck.inventory", "rackcheck.profile", "yaml"} == set()
+    assert probes(found) == set()
+
+
 def test_without_the_index_all_probes_are_imported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shows that the tests above can fail."""
     monkeypatch.setenv("RACKCHECK_PROBE_INDEX", "0")
